@@ -1,0 +1,103 @@
+"""Columns: what is known about ops, one table per question.
+
+A column answers one question about any op (its shape, its gradient, its decomposition). It belongs
+to one package, which fills it with rules. The core and the tools find every column by its name in
+`registry`, so a new kind of knowledge needs no change here.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wherry_tensor._core import VOCABULARY_VERSION, Op
+
+__all__ = ["Column", "registry"]
+
+registry: dict[str, Column] = {}
+
+
+class Column:
+    """A table from ops to rules.
+
+    Args:
+        name: one word; rules are called `<name>_<op>`.
+        owner: the distribution that fills the column, as pip spells it.
+        when_absent: what happens to an op without a rule, as a phrase for people.
+        serves: the VOCABULARY_VERSION that the rules were written for. The rules of wherry-tensor
+            itself always serve the present one.
+
+    Raises:
+        ImportError: the rules were written for another vocabulary.
+        ValueError: the name is taken.
+    """
+
+    def __init__(self, name: str, owner: str, when_absent: str, serves: int = VOCABULARY_VERSION) -> None:
+        if serves != VOCABULARY_VERSION:
+            # Whichever package speaks the older vocabulary is the one to replace.
+            outdated = owner if serves < VOCABULARY_VERSION else "wherry-tensor"
+            raise ImportError(
+                f"the column '{name}' of {owner} does not fit this wherry-tensor. "
+                f"Got rules for op vocabulary {serves}, expected {VOCABULARY_VERSION}. "
+                f"Bring both to the same version: pip install --upgrade {outdated}"
+            )
+        if name in registry:
+            raise ValueError(
+                f"column '{name}' of {owner}: the name is taken. "
+                f"Got a second column '{name}', expected one; {registry[name].owner} owns it. "
+                f"Add rules to that column, or choose another name."
+            )
+        self.name = name
+        self.owner = owner
+        self.when_absent = when_absent
+        self.rules: dict[Op, Callable[..., Any]] = {}
+        self.exemptions: dict[Op, str] = {}
+        registry[name] = self
+
+    def rule(self, op: Op) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Decorator: the function becomes this column's rule for `op`."""
+
+        def register(function: Callable[..., Any]) -> Callable[..., Any]:
+            self._refuse_second_answer(op, place_of(function))
+            self.rules[op] = function
+            return function
+
+        return register
+
+    def exempt(self, op: Op, reason: str) -> None:
+        """State that `op` has no rule here and needs none, and why."""
+        self._refuse_second_answer(op, repr(reason))
+        self.exemptions[op] = reason
+
+    def get(self, op: Op) -> Callable[..., Any] | None:
+        """The rule for `op`, or None."""
+        return self.rules.get(op)
+
+    def where(self, op: Op) -> str | None:
+        """`file:line` of the rule for `op`, or None."""
+        rule = self.rules.get(op)
+        return None if rule is None else place_of(rule)
+
+    def _refuse_second_answer(self, op: Op, newcomer: str) -> None:
+        first = self.where(op) or self.exemptions.get(op)
+        if first is not None:
+            raise ValueError(
+                f"column '{self.name}' already has a rule for '{op.name}'. "
+                f"Got a second one at {newcomer}, expected none beside the one at {first}. "
+                f"Remove one of the two."
+            )
+
+    def __contains__(self, op: Op) -> bool:
+        return op in self.rules
+
+    def __repr__(self) -> str:
+        return f"<Column '{self.name}' of {self.owner}: {len(self.rules)} rules>"
+
+
+def place_of(function: Callable[..., Any]) -> str:
+    """`file:line` where a function is written, without importing `inspect` (it is slow to load)."""
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    code = getattr(function, "__code__", None)
+    if code is None:  # compiled
+        return f"{getattr(function, '__module__', None) or 'a compiled module'} (compiled)"
+    return f"{code.co_filename}:{code.co_firstlineno}"

@@ -1,0 +1,101 @@
+"""How an op is declared, and the two columns that stand next to every declaration.
+
+The modules of the families import everything they need from here.
+"""
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from wherry_tensor._core import DType, Op, Scalar, registry
+from wherry_tensor.columns import Column
+
+__all__ = ["DType", "Meta", "Scalar", "decompose", "infer", "op", "where_declared"]
+
+infer = Column("infer", "wherry-tensor", "never: calling the op raises")
+decompose = Column("decompose", "wherry-tensor", "the op is irreducible")
+
+_ATTRIBUTE_TYPES = (int, float, bool, str, tuple, DType, Scalar)
+_declared: dict[Op, tuple[str, int]] = {}
+
+
+class Meta:
+    """Shape and dtype of a tensor, without its data. A size of -1 is unknown. Immutable."""
+
+    __slots__ = ("dtype", "shape")
+    shape: tuple[int, ...]
+    dtype: DType
+
+    def __init__(self, shape: tuple[int, ...], dtype: DType) -> None:
+        object.__setattr__(self, "shape", tuple(shape))
+        object.__setattr__(self, "dtype", dtype)
+
+    @property
+    def rank(self) -> int:
+        """How many axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """How many elements; -1 when a size is unknown."""
+        size = 1
+        for n in self.shape:
+            if n < 0:
+                return -1
+            size *= n
+        return size
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"Meta is immutable. Got an assignment to '{name}'. Make a new Meta(shape, dtype).")
+
+    __delattr__ = __setattr__  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Meta) and self.shape == other.shape and self.dtype == other.dtype
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.dtype))
+
+    def __repr__(self) -> str:
+        return f"Meta({list(self.shape)}, {self.dtype.name})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Meta, (self.shape, self.dtype)
+
+
+def op(name: str, inputs: str, *, view: bool = False, outputs: str = "out", **attrs: Any) -> Op:
+    """Declare an op.
+
+    Args:
+        name: its noun, unique in the vocabulary.
+        inputs: the tensors it takes, as in "x, weight, bias?, *rest": `?` may be None, `*` is any number.
+        view: the result shares the memory of the first input, so the core answers and no kernel runs.
+        outputs: the names of what it returns, as in "values, indices".
+        attrs: the type of each attribute: int, float, bool, str, tuple (of ints), DType or Scalar.
+
+    Returns:
+        The op; calling it applies it.
+    """
+    if name in registry:
+        raise ValueError(
+            f"op '{name}' is declared already. Got a second declaration, expected one, which is at "
+            f"{where_declared(registry[name])}. Choose another name, or remove one of the two."
+        )
+    for attr, kind in attrs.items():
+        if kind not in _ATTRIBUTE_TYPES:
+            raise TypeError(
+                f"op '{name}': attribute '{attr}' cannot be of this type. Got {kind!r}, expected int, float, "
+                f"bool, str, tuple, DType or Scalar. Attributes are plain data; pass tensors as inputs."
+            )
+    output_names = tuple(part.strip() for part in outputs.split(","))
+    declared = Op(name, inputs, tuple(attrs), tuple(attrs.values()), output_names, view)
+    registry[name] = declared
+    caller = sys._getframe(1)
+    _declared[declared] = (caller.f_code.co_filename, caller.f_lineno)
+    return declared
+
+
+def where_declared(op: Op) -> str:
+    """`file:line` of an op's declaration."""
+    file, line = _declared[op]
+    return f"{file}:{line}"
