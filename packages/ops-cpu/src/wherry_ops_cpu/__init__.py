@@ -1,0 +1,8 @@
+"""CPU kernels of Wherry. Installing this package is what registers them; there is nothing to call.
+
+`chosen_isa()` and `supported_isas()` tell which instruction set runs and which could.
+"""
+from wherry_ops_cpu._kernels import compiled_isas, supported_isas
+from wherry_ops_cpu.column import chosen_isa
+
+__all__ = ["chosen_isa", "compiled_isas", "supported_isas"]
