@@ -10,7 +10,7 @@ from typing import Any
 from wherry_tensor._core import DType, Op, Scalar, registry
 from wherry_tensor.columns import Column
 
-__all__ = ["DType", "Meta", "Scalar", "decompose", "infer", "op", "where_declared"]
+__all__ = ["DType", "Meta", "Scalar", "decompose", "family_of", "infer", "op", "where_declared"]
 
 infer = Column("infer", "wherry-tensor", "never: calling the op raises")
 decompose = Column("decompose", "wherry-tensor", "the op is irreducible")
@@ -99,3 +99,8 @@ def where_declared(op: Op) -> str:
     """`file:line` of an op's declaration."""
     file, line = _declared[op]
     return f"{file}:{line}"
+
+
+def family_of(op: Op) -> str:
+    """The family an op belongs to: the name of the module that declares it."""
+    return _declared[op][0].replace("\\", "/").rpartition("/")[2].removesuffix(".py")
