@@ -1,19 +1,40 @@
 """Reductions and scans along axes."""
-from wherry_tensor.ops.declare import op
+from wherry_tensor import ops
+from wherry_tensor._core import bool_, float32, float64, int64
+from wherry_tensor.ops.declare import Meta, decompose, infer, op
+from wherry_tensor.ops.shapes import (
+    UNKNOWN,
+    bools,
+    complexes,
+    element_count,
+    floats,
+    integers,
+    reduced_shape,
+    require_axis,
+    require_dtype,
+    require_one_dtype,
+    require_same_shape,
+    show,
+)
 
 # `axes` is sorted, non-negative and free of repeats by the time an op sees it; () reduces nothing.
-reduce_sum = op("reduce_sum", "x", axes=tuple, keepdim=bool)  # bool and int sum in int64 (public cast)
-reduce_mean = op("reduce_mean", "x", axes=tuple, keepdim=bool)
+# The sum, mean and product of no elements are 0, NaN and 1; an extreme of none is refused.
+reduce_sum = op("reduce_sum", "x", axes=tuple, keepdim=bool)  # bool and int sum in int64, and give it
+reduce_mean = op("reduce_mean", "x", axes=tuple, keepdim=bool)  # of integers: truncated, as in Paddle
 reduce_prod = op("reduce_prod", "x", axes=tuple, keepdim=bool)
-reduce_max = op("reduce_max", "x", axes=tuple, keepdim=bool)
+reduce_max = op("reduce_max", "x", axes=tuple, keepdim=bool)  # NaN wins, in every extreme
 reduce_min = op("reduce_min", "x", axes=tuple, keepdim=bool)
+reduce_amax = op("reduce_amax", "x", axes=tuple, keepdim=bool)  # tied maxima share one cotangent,
+reduce_amin = op("reduce_amin", "x", axes=tuple, keepdim=bool)  # where max gives each the whole
 reduce_all = op("reduce_all", "x", axes=tuple, keepdim=bool)
 reduce_any = op("reduce_any", "x", axes=tuple, keepdim=bool)
 logsumexp = op("logsumexp", "x", axes=tuple, keepdim=bool)
-variance = op("variance", "x", axes=tuple, keepdim=bool, correction=int)  # divides by n - correction
+# Divides by n - correction, or by n where that is not positive: one value varies by 0, as in Paddle.
+variance = op("variance", "x", axes=tuple, keepdim=bool, correction=int)
 squared_l2_norm = op("squared_l2_norm", "x")  # of all elements, 0-d
 
-# Position of the first extreme value along one axis, int64.
+# Position of the first extreme value along one axis, int64. NaN loses against any number, as in
+# Paddle; where all are NaN the position is 0.
 argmax = op("argmax", "x", axis=int, keepdim=bool)
 argmin = op("argmin", "x", axis=int, keepdim=bool)
 
@@ -21,7 +42,217 @@ argmin = op("argmin", "x", axis=int, keepdim=bool)
 cumsum = op("cumsum", "x", axis=int, reverse=bool)
 cumprod = op("cumprod", "x", axis=int)
 logcumsumexp = op("logcumsumexp", "x", axis=int)
-cummax = op("cummax", "x", axis=int, outputs="values, indices")  # indices int64
+cummax = op("cummax", "x", axis=int, outputs="values, indices")  # indices int64, of the last among ties; NaN wins
 cummin = op("cummin", "x", axis=int, outputs="values, indices")
+# y[i] = a[i] * y[i - 1] + b[i] from y = 0 before the first; `reverse` runs from the last to the first.
+linear_scan = op("linear_scan", "a, b", axis=int, reverse=bool)
 
 __all__ = [name for name, value in list(globals().items()) if isinstance(value, type(reduce_sum))]
+
+
+# Shape rules.
+
+
+@infer.rule(reduce_sum)
+def infer_reduce_sum(x, *, axes, keepdim):
+    require_axis("reduce_sum", axes, x.shape, "axes")
+    return Meta(reduced_shape(x.shape, axes, keepdim), int64 if x.dtype in integers + bools else x.dtype)
+
+
+@infer.rule(reduce_mean)
+def infer_reduce_mean(x, *, axes, keepdim):
+    return _reduced("reduce_mean", x, axes, keepdim, integers + complexes + floats)
+
+
+@infer.rule(reduce_prod)
+def infer_reduce_prod(x, *, axes, keepdim):
+    return _reduced("reduce_prod", x, axes, keepdim, integers + complexes + floats)
+
+
+@infer.rule(reduce_max)
+def infer_reduce_max(x, *, axes, keepdim):
+    return _extreme("reduce_max", x, axes, keepdim)
+
+
+@infer.rule(reduce_min)
+def infer_reduce_min(x, *, axes, keepdim):
+    return _extreme("reduce_min", x, axes, keepdim)
+
+
+@infer.rule(reduce_amax)
+def infer_reduce_amax(x, *, axes, keepdim):
+    return _extreme("reduce_amax", x, axes, keepdim)
+
+
+@infer.rule(reduce_amin)
+def infer_reduce_amin(x, *, axes, keepdim):
+    return _extreme("reduce_amin", x, axes, keepdim)
+
+
+@infer.rule(reduce_all)
+def infer_reduce_all(x, *, axes, keepdim):
+    require_axis("reduce_all", axes, x.shape, "axes")
+    return Meta(reduced_shape(x.shape, axes, keepdim), bool_)
+
+
+@infer.rule(reduce_any)
+def infer_reduce_any(x, *, axes, keepdim):
+    require_axis("reduce_any", axes, x.shape, "axes")
+    return Meta(reduced_shape(x.shape, axes, keepdim), bool_)
+
+
+@infer.rule(logsumexp)
+def infer_logsumexp(x, *, axes, keepdim):
+    return _reduced("logsumexp", x, axes, keepdim, floats)
+
+
+@infer.rule(variance)
+def infer_variance(x, *, axes, keepdim, correction):
+    return _reduced("variance", x, axes, keepdim, floats)
+
+
+@infer.rule(squared_l2_norm)
+def infer_squared_l2_norm(x):
+    require_dtype("squared_l2_norm", "x", x.dtype, floats)
+    return Meta((), x.dtype)
+
+
+@infer.rule(argmax)
+def infer_argmax(x, *, axis, keepdim):
+    return Meta(_extreme("argmax", x, (axis,), keepdim).shape, int64)
+
+
+@infer.rule(argmin)
+def infer_argmin(x, *, axis, keepdim):
+    return Meta(_extreme("argmin", x, (axis,), keepdim).shape, int64)
+
+
+@infer.rule(cumsum)
+def infer_cumsum(x, *, axis, reverse):
+    return _scanned("cumsum", x, axis, integers + complexes + floats)
+
+
+@infer.rule(cumprod)
+def infer_cumprod(x, *, axis):
+    return _scanned("cumprod", x, axis, integers + complexes + floats)
+
+
+@infer.rule(logcumsumexp)
+def infer_logcumsumexp(x, *, axis):
+    return _scanned("logcumsumexp", x, axis, floats)
+
+
+@infer.rule(cummax)
+def infer_cummax(x, *, axis):
+    values = _scanned("cummax", x, axis, integers + floats)
+    return values, Meta(values.shape, int64)
+
+
+@infer.rule(cummin)
+def infer_cummin(x, *, axis):
+    values = _scanned("cummin", x, axis, integers + floats)
+    return values, Meta(values.shape, int64)
+
+
+@infer.rule(linear_scan)
+def infer_linear_scan(a, b, *, axis, reverse):
+    dtype = require_one_dtype("linear_scan", a=a.dtype, b=b.dtype)
+    shape = require_same_shape("linear_scan", "a", a.shape, "b", b.shape)
+    return _scanned("linear_scan", Meta(shape, dtype), axis, complexes + floats)
+
+
+def _reduced(op_name, x, axes, keepdim, allowed):
+    require_dtype(op_name, "x", x.dtype, allowed)
+    require_axis(op_name, axes, x.shape, "axes")
+    return Meta(reduced_shape(x.shape, axes, keepdim), x.dtype)
+
+
+def _extreme(op_name, x, axes, keepdim):
+    out = _reduced(op_name, x, axes, keepdim, bools + integers + floats)
+    # Complex numbers have no order, and no elements have no extreme; a result without elements may.
+    if 0 not in out.shape and any(x.shape[axis] == 0 for axis in axes):
+        raise ValueError(
+            f"{op_name}: an empty axis has no extreme value. "
+            f"Got shape {show(x.shape)} to reduce along axes {list(axes)}, expected at least one element there. "
+            f"Check that the data is not empty first, or reduce other axes."
+        )
+    return out
+
+
+def _scanned(op_name, x, axis, allowed):
+    require_dtype(op_name, "x", x.dtype, allowed)
+    require_axis(op_name, axis, x.shape)
+    return x
+
+
+# Decompositions.
+
+
+@decompose.rule(reduce_mean)
+def decompose_reduce_mean(x, *, axes, keepdim):
+    if x.dtype.is_integer:
+        # Through float64, because an integer quotient is floored elsewhere and truncated here.
+        total = ops.cast(reduce_sum(x, axes=axes, keepdim=keepdim), dtype=float64)
+        return ops.cast(ops.trunc(total / count_of(x, axes, total.dtype, keepdim)), dtype=x.dtype)
+    wide = widened(x)
+    total = reduce_sum(wide, axes=axes, keepdim=keepdim)
+    return ops.cast(total / count_of(x, axes, wide.dtype, keepdim), dtype=x.dtype)
+
+
+@decompose.rule(reduce_amax)
+def decompose_reduce_amax(x, *, axes, keepdim):
+    return reduce_max(x, axes=axes, keepdim=keepdim)
+
+
+@decompose.rule(reduce_amin)
+def decompose_reduce_amin(x, *, axes, keepdim):
+    return reduce_min(x, axes=axes, keepdim=keepdim)
+
+
+@decompose.rule(logsumexp)
+def decompose_logsumexp(x, *, axes, keepdim):
+    wide = widened(x)
+    largest = reduce_max(wide, axes=axes, keepdim=True)
+    # Shifting by the maximum keeps exp from overflowing. An infinite one must not be subtracted:
+    # inf - inf is NaN, where the answer is that infinity itself.
+    shift = ops.where(ops.isfinite(largest), largest, ops.full_like(largest, value=0, dtype=wide.dtype))
+    total = reduce_sum(ops.exp(wide - shift), axes=axes, keepdim=True)
+    out = ops.log(total) + shift
+    return ops.cast(out if keepdim else ops.squeeze(out, axes=axes), dtype=x.dtype)
+
+
+@decompose.rule(variance)
+def decompose_variance(x, *, axes, keepdim, correction):
+    wide = widened(x)
+    # Two passes: the mean of squares minus the square of the mean loses every digit where the mean
+    # is large.
+    centred = wide - reduce_mean(wide, axes=axes, keepdim=True)
+    total = reduce_sum(ops.square(centred), axes=axes, keepdim=keepdim)
+    return ops.cast(total / count_of(x, axes, wide.dtype, keepdim, correction), dtype=x.dtype)
+
+
+@decompose.rule(squared_l2_norm)
+def decompose_squared_l2_norm(x):
+    total = reduce_sum(ops.square(widened(x)), axes=tuple(range(len(x.shape))), keepdim=False)
+    return ops.cast(total, dtype=x.dtype)
+
+
+# Helpers of decompositions and gradient rules.
+
+
+def widened(x):
+    """`x` in the dtype that arithmetic on it uses: float32 where it has 16 bits."""
+    return ops.cast(x, dtype=float32) if x.dtype.is_floating and x.dtype.itemsize == 2 else x
+
+
+def count_of(x, axes, dtype, keepdim=True, correction=0):
+    """How many elements `axes` of `x` hold, less `correction` if that leaves a positive number.
+
+    A Python float, or a tensor of `dtype` that counts where a size is unknown.
+    """
+    n = element_count(tuple(x.shape[axis] for axis in axes))
+    if n != UNKNOWN:
+        # 0.0 on purpose where there is nothing: Python would refuse x / 0, a tensor gives NaN.
+        return float(n - correction if n > correction else n)
+    n = reduce_sum(ops.full_like(x, value=1, dtype=dtype), axes=axes, keepdim=keepdim)
+    return ops.where(n > correction, n - correction, n) if correction else n
