@@ -1,0 +1,50 @@
+# The two commands of a newcomer are `make demo` and `make test`; the rest is for working on Wherry.
+
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+ENVS ?= ALL
+
+# Under pyenv a Python answers by its name only when its version is selected: select all we support.
+ifneq ($(shell command -v pyenv 2>/dev/null),)
+export PYENV_VERSION := $(shell pyenv versions --bare | grep -E '^3\.(11|12|13)\.[0-9]+$$' | sort -V | paste -sd:)
+endif
+# One wheel of the kernels, one build of each Python: no need for pip to look for newer versions of itself.
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help demo test wheels lint ops clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | column -t -s '|'
+
+demo: $(VENV)/installed  ## build, install and train a digit classifier
+	$(BIN)/python examples/digits_from_scratch.py
+
+test: $(VENV)/tools  ## the whole test matrix (ENVS=py311-tensor,lint picks some of it)
+	$(BIN)/python -m tox run -e $(ENVS)
+
+wheels: $(VENV)/tools  ## build the wheels of every package for every Python found, into wheelhouse/
+	$(BIN)/python tools/wheels.py build
+
+lint: $(VENV)/tools  ## style, types and layering
+	$(BIN)/python -m tox run -e lint
+
+ops: $(VENV)/installed  ## the coverage matrix
+	$(BIN)/python -m wherry ops
+
+clean:  ## remove everything that is built
+	rm -rf $(VENV) .tox .cache build wheelhouse dist .*_cache .coverage .hypothesis
+	find packages -name __pycache__ -prune -exec rm -rf {} + -o -name '*.so' -delete
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/tools: $(VENV)/bin/python tox.ini
+	$(BIN)/python -m pip install --quiet 'tox>=4.14'
+	touch $@
+
+# Phony in effect: tools/wheels.py knows what is up to date.
+.PHONY: $(VENV)/installed
+$(VENV)/installed: $(VENV)/bin/python
+	$(BIN)/python tools/wheels.py install wherry
+	$(BIN)/python -m pip install --quiet scikit-learn

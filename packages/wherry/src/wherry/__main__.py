@@ -1,0 +1,66 @@
+"""The command line: `python -m wherry`."""
+from __future__ import annotations
+
+import argparse
+import runpy
+import sys
+from pathlib import Path
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="wherry", description="Wherry from the command line.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
+
+    ops = commands.add_parser(
+        "ops", help="what is known about the ops",
+        description="Print the coverage matrix (op by column), or the card of each op that is named.",
+    )
+    ops.add_argument("names", nargs="*", metavar="op", help="an op, such as softmax; none: the matrix of all")
+
+    run = commands.add_parser(
+        "run", help="run a script whose imports say `paddle`",
+        description="Run a script with `paddle` standing for `wherry`, in this process only.",
+    )
+    run.add_argument("script", type=Path)
+    run.add_argument("script_arguments", nargs=argparse.REMAINDER, metavar="...", help="handed to the script")
+
+    chosen = parser.parse_args(arguments)
+    if chosen.command == "ops":
+        return print_ops(chosen.names)
+    return run_script(chosen.script, chosen.script_arguments)
+
+
+def print_ops(names: list[str]) -> int:
+    """Print the matrix, or the cards of the ops named."""
+    import wherry  # noqa: F401  brings the columns of every package
+    from wherry_tensor import coverage
+
+    try:
+        print(coverage.matrix() if not names else "\n\n".join(coverage.card(name) for name in names))
+    except KeyError as error:
+        print(f"wherry ops: {error.args[0]}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def run_script(script: Path, script_arguments: list[str]) -> int:
+    """Run `script` as `python script ...` would, with `paddle` meaning `wherry`."""
+    if not script.exists():
+        print(
+            f"wherry run: there is no such script. Got {script}, expected the path of a Python file. "
+            f"Give the path from the current folder, {Path.cwd()}.",
+            file=sys.stderr,
+        )
+        return 2
+    from wherry._alias import alias_paddle
+
+    alias_paddle()
+    sys.argv = [str(script), *script_arguments]
+    sys.path[0] = str(script.resolve().parent)
+    runpy.run_path(str(script), run_name="__main__")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
