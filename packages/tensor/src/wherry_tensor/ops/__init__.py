@@ -4,7 +4,7 @@ An op is a name, its tensor inputs and its attributes, declared in the module of
 its shape rule and decomposition. What else can be known about it stands in the columns of other
 packages. `python -m wherry ops` prints the whole matrix.
 """
-from wherry_tensor._core import VOCABULARY_VERSION, Op, registry
+from wherry_tensor._core import VOCABULARY_VERSION, Op, registry, start
 from wherry_tensor.ops.activation import *  # noqa: F403
 from wherry_tensor.ops.contraction import *  # noqa: F403
 from wherry_tensor.ops.convolution import *  # noqa: F403
@@ -18,3 +18,5 @@ from wherry_tensor.ops.random import *  # noqa: F403
 from wherry_tensor.ops.reduction import *  # noqa: F403
 
 __all__ = ["VOCABULARY_VERSION", "Op", "registry", *registry]
+
+start()  # the core looks up the ops behind Python's operators

@@ -1,0 +1,213 @@
+/* The caching allocator.
+ *
+ * A block is a 64-byte header (the wry_storage) followed by the data. Freed blocks go to a list of
+ * their size class and come back last in, first out, so that a training loop runs in memory that
+ * is mapped already and warm in cache: for large tensors the page faults of a fresh mapping cost
+ * more than the arithmetic.
+ *
+ * Classes: multiples of 64 bytes up to 1 KiB, then eight steps for each power of two.
+ */
+#define _GNU_SOURCE
+#include "wherry/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+#define HEADER 64
+#define SMALL_CLASSES 17
+#define CLASSES (SMALL_CLASSES + 8 * 40)
+#define LARGE (1u << 20)
+#define HUGE_PAGE ((size_t)2 << 20)
+
+typedef struct block {
+  wry_storage storage;
+  struct block *next; /* in the header's tail: sizeof(wry_storage) + 8 <= HEADER */
+} block;
+
+_Static_assert(sizeof(block) <= HEADER, "the header must fit in one cache line");
+
+static block *free_lists[CLASSES];
+static wry_memory_stats stats;
+static size_t cached, cache_limit = (size_t)512 << 20;
+
+/* Storage normally changes under the GIL, but a capsule's destructor or another thread's workspace
+ * may come without it; the lock is never held across a call. */
+static volatile char locked;
+static void lock(void) {
+  while (__atomic_test_and_set(&locked, __ATOMIC_ACQUIRE)) {
+  }
+}
+static void unlock(void) { __atomic_clear(&locked, __ATOMIC_RELEASE); }
+
+static int class_of(size_t bytes) {
+  if (bytes <= 1024) return bytes == 0 ? 1 : (int)((bytes + 63) / 64);
+  int log = 8 * (int)sizeof(size_t) - 1 -
+            (sizeof(size_t) == 8 ? __builtin_clzll((unsigned long long)(bytes - 1)) : __builtin_clz((unsigned)(bytes - 1)));
+  size_t step = (size_t)1 << (log - 3);
+  size_t steps = (bytes - ((size_t)1 << log) + step - 1) / step; /* 1..8 */
+  return SMALL_CLASSES + 8 * (log - 10) + (int)steps - 1;
+}
+
+static size_t bytes_of(int size_class) {
+  if (size_class < SMALL_CLASSES) return (size_t)size_class * 64;
+  int at = size_class - SMALL_CLASSES, log = 10 + at / 8, steps = at % 8 + 1;
+  return ((size_t)1 << log) + (size_t)steps * ((size_t)1 << (log - 3));
+}
+
+static void *map(size_t bytes) {
+  void *p = NULL;
+  /* Large blocks start on a huge page so that the first touch faults once per 2 MiB. */
+  size_t align = bytes >= 2 * HUGE_PAGE ? HUGE_PAGE : 64;
+  if (posix_memalign(&p, align, bytes) != 0) return NULL;
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  if (align == HUGE_PAGE) madvise(p, bytes & ~(HUGE_PAGE - 1), MADV_HUGEPAGE);
+#endif
+  return p;
+}
+
+static void release_lists(int from) { /* with the lock held */
+  for (int c = from; c < CLASSES; ++c) {
+    while (free_lists[c]) {
+      block *b = free_lists[c];
+      free_lists[c] = b->next;
+      cached -= bytes_of(c);
+      stats.reserved -= (int64_t)bytes_of(c);
+      free(b);
+    }
+  }
+}
+
+wry_storage *wry_storage_new(size_t nbytes) {
+  if (nbytes > (SIZE_MAX >> 2) || (sizeof(size_t) == 8 && nbytes >> 48)) return NULL;
+  int c = class_of(nbytes);
+  size_t bytes = bytes_of(c);
+  lock();
+  block *b = free_lists[c];
+  if (b) {
+    free_lists[c] = b->next;
+    cached -= bytes;
+  } else {
+    /* Old sizes would pile up when shapes change: a large miss empties a cache that has grown. */
+    if (bytes >= LARGE && cached > cache_limit / 2) release_lists(SMALL_CLASSES);
+    unlock();
+    b = map(HEADER + bytes);
+    lock();
+    if (!b) { /* what the cache keeps may be just what is missing */
+      release_lists(0);
+      unlock();
+      b = map(HEADER + bytes);
+      if (!b) return NULL;
+      lock();
+    }
+    stats.reserved += (int64_t)bytes;
+    if (stats.reserved > stats.peak_reserved) stats.peak_reserved = stats.reserved;
+  }
+  stats.allocated += (int64_t)bytes;
+  if (stats.allocated > stats.peak_allocated) stats.peak_allocated = stats.allocated;
+  unlock();
+  wry_storage *s = &b->storage;
+  s->data = (char *)b + HEADER;
+  s->nbytes = nbytes;
+  s->refs = 1;
+  s->version = 0;
+  s->device = 0;
+  s->size_class = c;
+  s->owner = NULL;
+  s->release = NULL;
+  return s;
+}
+
+wry_storage *wry_storage_borrow(void *data, size_t nbytes, void *owner, void (*release)(void *)) {
+  wry_storage *s = malloc(sizeof *s);
+  if (!s) return NULL;
+  memset(s, 0, sizeof *s);
+  s->data = data;
+  s->nbytes = nbytes;
+  s->refs = 1;
+  s->size_class = -1;
+  s->owner = owner;
+  s->release = release;
+  return s;
+}
+
+void wry_storage_free(wry_storage *s) {
+  if (s->size_class < 0) {
+    if (s->release) s->release(s->owner);
+    free(s);
+    return;
+  }
+  block *b = (block *)s;
+  size_t bytes = bytes_of(s->size_class);
+  lock();
+  stats.allocated -= (int64_t)bytes;
+  int keep = cached + bytes <= cache_limit;
+  if (keep) {
+    b->next = free_lists[s->size_class];
+    free_lists[s->size_class] = b;
+    cached += bytes;
+  } else {
+    stats.reserved -= (int64_t)bytes;
+  }
+  unlock();
+  if (!keep) free(b);
+}
+
+void wry_memory_get_stats(wry_memory_stats *out) {
+  lock();
+  *out = stats;
+  unlock();
+}
+
+void wry_memory_reset_peak(void) {
+  lock();
+  stats.peak_allocated = stats.allocated;
+  stats.peak_reserved = stats.reserved;
+  unlock();
+}
+
+void wry_memory_release_cache(void) {
+  lock();
+  release_lists(0);
+  unlock();
+}
+
+void wry_memory_set_cache_limit(size_t bytes) {
+  lock();
+  cache_limit = bytes;
+  if (cached > cache_limit) release_lists(0);
+  unlock();
+}
+
+/* A kernel rarely asks for more than two or three buffers. They stay with the thread. */
+#define SLOTS 8
+static __thread struct {
+  void *data[SLOTS];
+  size_t bytes[SLOTS];
+  int used;
+} scratch;
+
+void *wry_workspace_take(size_t bytes) {
+  int at = scratch.used;
+  if (at == SLOTS) return NULL;
+  if (scratch.bytes[at] < bytes) {
+    free(scratch.data[at]);
+    scratch.data[at] = map(bytes);
+    scratch.bytes[at] = scratch.data[at] ? bytes : 0;
+  }
+  scratch.used = at + 1;
+  return scratch.data[at];
+}
+
+void wry_workspace_reset(void) {
+  /* A rare giant buffer is not worth keeping. */
+  for (int i = 0; i < scratch.used; ++i)
+    if (scratch.bytes[i] > ((size_t)64 << 20)) {
+      free(scratch.data[i]);
+      scratch.data[i] = NULL;
+      scratch.bytes[i] = 0;
+    }
+  scratch.used = 0;
+}

@@ -1,0 +1,183 @@
+# cython: language_level=3
+"""C-level face of the core: what wherry-autograd (and other compiled upper packages) cimport."""
+from cpython.object cimport PyObject
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+
+
+cdef extern from "wherry/abi.h":
+    enum:
+        WRY_ABI_VERSION
+        WRY_MAX_RANK
+        WRY_ERROR_SIZE
+        WRY_NUM_DTYPES
+        WRY_OK, WRY_INVALID, WRY_OUT_OF_RANGE, WRY_OUT_OF_MEMORY, WRY_UNSUPPORTED, WRY_INTERNAL
+        WRY_ATTR_NONE, WRY_ATTR_INT, WRY_ATTR_FLOAT, WRY_ATTR_INTS, WRY_ATTR_FLOATS, WRY_ATTR_STRING
+        WRY_WANTS_CONTIGUOUS, WRY_MAY_ALIAS, WRY_STRIDED_OUTPUT, WRY_USES_RANDOM
+        WRY_BOOL, WRY_UINT8, WRY_INT8, WRY_INT16, WRY_INT32, WRY_INT64
+        WRY_FLOAT16, WRY_BFLOAT16, WRY_FLOAT32, WRY_FLOAT64, WRY_COMPLEX64, WRY_COMPLEX128
+
+    ctypedef struct wry_tensor:
+        void *data
+        const int64_t *shape
+        const int64_t *strides
+        int64_t size
+        int32_t dtype
+        int32_t rank
+
+    ctypedef union wry_attr_value:
+        int64_t i
+        double f
+        const int64_t *ints
+        const double *floats
+        const char *s
+
+    ctypedef struct wry_attr:
+        int32_t kind
+        int32_t length
+        wry_attr_value value
+
+    ctypedef struct wry_context:
+        int32_t abi_version
+        int32_t num_threads
+        void *stream
+        uint64_t rng_seed
+        uint64_t rng_offset
+        void *(*workspace)(wry_context *, size_t) noexcept nogil
+        void *(*allocate_output)(wry_context *, int32_t, int32_t, const int64_t *) noexcept nogil
+        char error[512]
+        void *caller
+
+    ctypedef struct wry_call:
+        const wry_tensor *const *inputs
+        wry_tensor *const *outputs
+        const wry_attr *attrs
+        wry_context *context
+        int32_t n_inputs
+        int32_t n_outputs
+        int32_t n_attrs
+
+    ctypedef int (*wry_kernel)(const wry_call *) noexcept nogil
+
+    ctypedef struct wry_kernel_entry:
+        const char *op
+        int32_t dtype
+        uint32_t flags
+        wry_kernel kernel
+
+    ctypedef struct wry_host:
+        int32_t abi_version
+        int (*register_kernels)(const char *, const wry_kernel_entry *, size_t) except -1
+
+
+cdef extern from "wherry/memory.h":
+    ctypedef struct wry_storage:
+        void *data
+        size_t nbytes
+        int64_t refs
+        int64_t version
+        int32_t device
+        int32_t size_class
+        void *owner
+        void (*release)(void *)
+
+    ctypedef struct wry_memory_stats:
+        int64_t allocated
+        int64_t peak_allocated
+        int64_t reserved
+        int64_t peak_reserved
+
+
+cdef enum TensorFlags:
+    CONTIGUOUS = 1      # rows follow each other without gaps: what `reshape` can view
+    STOP_GRADIENT = 2
+    PERSISTABLE = 4
+    SYMBOLIC = 8        # has a shape and a dtype, perhaps unknown sizes, but no data
+    RETAIN_GRAD = 16    # autograd keeps .grad although the tensor is not a leaf
+    HAS_HOOKS = 32      # autograd has hooks in `hooks`
+
+
+cdef class DType:
+    cdef readonly str name
+    cdef readonly int code
+    cdef readonly int itemsize
+    cdef readonly bint is_floating
+    cdef readonly bint is_complex
+    cdef readonly bint is_integer
+    cdef readonly bint is_bool
+
+
+cdef class Plan:
+    """What a call of an op needs to know once: outputs, kernel, encoded attributes."""
+    cdef uint64_t hash
+    cdef int64_t *key
+    cdef int key_length
+    cdef tuple attrs
+    cdef wry_kernel kernel
+    cdef uint32_t flags
+    cdef int n_outputs
+    cdef int32_t *out_dtype      # [n_outputs]
+    cdef int32_t *out_rank       # [n_outputs]; -1: the kernel allocates it
+    cdef int64_t *out_size       # [n_outputs]
+    cdef int64_t *out_shape      # [n_outputs * WRY_MAX_RANK]
+    cdef wry_attr *encoded
+    cdef int n_attrs
+    cdef int64_t work            # the largest size among inputs and outputs
+    cdef list kept               # Python objects that `encoded` points into
+    cdef void *memory
+
+
+cdef class Op:
+    cdef void *vectorcall
+    cdef readonly str name
+    cdef readonly str input_spec
+    cdef readonly tuple inputs        # (name, optional, variadic) of each
+    cdef readonly tuple attr_names
+    cdef readonly tuple attr_types
+    cdef readonly tuple outputs       # their names
+    cdef readonly bint view
+    cdef readonly int min_inputs
+    cdef readonly int n_fixed         # inputs before the variadic one, or all
+    cdef readonly bint variadic
+    cdef int view_code
+    cdef int n_attrs
+    cdef int n_outputs
+    cdef void *kernels                # KernelRow[WRY_NUM_DTYPES + 1] of each device
+    cdef list plans                   # open addressing, Plan or None
+    cdef int used
+    # What autograd says of the op: 0 nothing, 1 there is a rule in vjp_rule, 2 not differentiable.
+    cdef public int differentiable
+    cdef public object vjp_rule
+
+
+cdef class Tensor:
+    cdef wry_tensor t
+    cdef int64_t dims[12]
+    cdef int64_t steps[12]
+    cdef wry_storage *storage
+    cdef uint32_t flags
+    cdef int32_t output_index         # which output of `node` this is
+    cdef public object node           # autograd's record of the op that made it; None for a leaf
+    cdef object grad_value
+    cdef object name_value
+    cdef public object hooks          # autograd's
+    cdef dict __dict__
+    cdef object __weakref__
+
+
+# How an op is recorded. Called after a kernel ran, when an input asks for gradients and gradients
+# are enabled: sets `node` and `output_index` of the outputs and clears their STOP_GRADIENT.
+ctypedef int (*record_function)(Op op, PyObject **inputs, Py_ssize_t n_inputs, tuple attrs,
+                                PyObject **outputs, Py_ssize_t n_outputs, bint inplace) except -1
+
+cdef void set_record_function(record_function function) noexcept
+cdef bint grad_enabled() noexcept nogil
+cdef bint set_grad_enabled_flag(bint enabled) noexcept nogil   # returns the previous state
+
+# Applies an op to borrowed inputs (None for an absent one): the Tensor, or a tuple of them.
+cdef object apply(Op op, PyObject **inputs, Py_ssize_t n_inputs, tuple attrs)
+cdef object apply1(Op op, object x, tuple attrs)
+cdef object apply2(Op op, object x, object y, tuple attrs)
+
+cdef Tensor new_tensor(int32_t dtype, int32_t rank, const int64_t *shape)   # uninitialised, contiguous
+cdef Tensor new_alias(Tensor x)            # the same memory and flags, without autograd history
+cdef Tensor new_ghost(int32_t dtype, int32_t rank, const int64_t *shape)    # symbolic: no data

@@ -1,0 +1,41 @@
+/* Reference-counted storage from a caching allocator, and the per-thread state of the dispatcher.
+ *
+ * A private header between the compiled parts of wherry-tensor and wherry-autograd; kernels see
+ * only abi.h. Not part of the ABI version.
+ */
+#ifndef WHERRY_MEMORY_H
+#define WHERRY_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* One block of memory. `data` is 64-byte aligned. Reference counts change under the GIL only. */
+typedef struct wry_storage {
+  void *data;
+  size_t nbytes;
+  int64_t refs;
+  int64_t version;        /* bumped by every in-place write; autograd compares it */
+  int32_t device;         /* 0 is cpu */
+  int32_t size_class;     /* -1: memory of `owner` */
+  void *owner;            /* what keeps borrowed memory alive */
+  void (*release)(void *); /* how to let go of the owner */
+} wry_storage;
+
+typedef struct wry_memory_stats {
+  int64_t allocated, peak_allocated; /* bytes that tensors hold */
+  int64_t reserved, peak_reserved;   /* allocated plus what the cache keeps for reuse */
+} wry_memory_stats;
+
+wry_storage *wry_storage_new(size_t nbytes); /* NULL when there is no memory */
+wry_storage *wry_storage_borrow(void *data, size_t nbytes, void *owner, void (*release)(void *));
+void wry_storage_free(wry_storage *storage); /* when refs reached 0 */
+void wry_memory_get_stats(wry_memory_stats *stats);
+void wry_memory_reset_peak(void);
+void wry_memory_release_cache(void);
+void wry_memory_set_cache_limit(size_t bytes);
+
+/* Scratch of a running kernel: thread-safe, reused from call to call. */
+void *wry_workspace_take(size_t bytes);
+void wry_workspace_reset(void);
+
+#endif

@@ -1,0 +1,21 @@
+#!/bin/bash
+# Build the compiled parts of one package in place, for work on it: bash tools/dev.sh tensor|ops-cpu|autograd
+# Uses the interpreter $PYTHON, else the link build/dev/python, else the active one.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+package=$1
+python=${PYTHON:-$( [ -x "$root/build/dev/python" ] && echo "$root/build/dev/python" || command -v python)}
+build=$root/build/dev/$package
+import=wherry_${package//-/_}
+mkdir -p "$build"
+(
+  flock 9   # one build of a package at a time
+  cmake -S "$root/packages/$package" -B "$build" -G Ninja -DPython_EXECUTABLE="$python" -DCMAKE_BUILD_TYPE=Release "${@:2}" >"$build/configure.log" \
+    || { cat "$build/configure.log"; exit 1; }
+  cmake --build "$build" -j "${JOBS:-2}" | tail -n 5
+  find "$build" -maxdepth 1 -name '*.so' | while read -r so; do
+    # A running process keeps the old file: replace by rename, never write into it.
+    cp "$so" "$root/packages/$package/src/$import/.$(basename "$so").new"
+    mv -f "$root/packages/$package/src/$import/.$(basename "$so").new" "$root/packages/$package/src/$import/$(basename "$so")"
+  done
+) 9>"$build/.lock"
