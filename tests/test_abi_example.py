@@ -1,0 +1,93 @@
+"""The example of docs/abi.md: compiled as C11 against the installed header, registered and called.
+
+It runs in a process of its own, because the kernels it registers replace those of the cpu.
+"""
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import wherry_tensor
+
+PAGE = Path(__file__).parent.parent / "docs" / "abi.md"
+
+CALLS = """
+import numpy as np
+import wherry_ops_cpu.column
+from wherry_tensor import ops, to_tensor
+
+x = to_tensor(np.array([[-2.0, 0.0, np.nan], [3.0, -0.5, 1.0]], "float32"))
+np.testing.assert_array_equal(ops.relu(x).numpy(), [[0, 0, np.nan], [3, 0, 1]])
+np.testing.assert_array_equal(ops.leaky_relu(x, negative_slope=0.5).numpy(), [[-1, 0, np.nan], [3, -0.25, 1]])
+row = to_tensor(np.array([1.0, 2.0, 3.0], "float32"))
+np.testing.assert_array_equal(ops.add(x, row).numpy(), x.numpy() + row.numpy())
+columns = ops.transpose(x, perm=(1, 0))
+np.testing.assert_array_equal(ops.add(columns, columns).numpy(), 2 * x.numpy().T)
+for call, error, text in [
+    (lambda: ops.leaky_relu(x, negative_slope=1.5), ValueError, "Got negative_slope=1.5, expected at most 1"),
+    (lambda: ops.add(ops.unsqueeze(x, axes=(0,)), x), NotImplementedError, "up to 2 axes, got 3"),
+]:
+    try:
+        call()
+    except error as raised:
+        assert text in str(raised), raised
+    else:
+        raise SystemExit(f"{error.__name__} was not raised")
+print("the kernels of the page ran")
+"""
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(), flags=re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    if shutil.which("cc") is None:
+        pytest.skip("there is no C compiler")
+    path = tmp_path_factory.mktemp("abi")
+    (path / "relu.c").write_text("\n".join(blocks("c")))
+    (path / "register.py").write_text(blocks("python")[0])
+    subprocess.run(
+        ["cc", "-std=c11", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O2", "-fPIC", "-shared",
+         f"-I{wherry_tensor.get_include()}", "relu.c", "-o", "mine.so"],
+        cwd=path, check=True,
+    )
+    return path
+
+
+def test_header_is_plain_c11(tmp_path):
+    source = tmp_path / "only.c"
+    source.write_text('#include "wherry/abi.h"\nint nothing(void) { return WRY_OK; }\n')
+    subprocess.run(
+        ["cc", "-std=c11", "-pedantic-errors", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
+         f"-I{wherry_tensor.get_include()}", str(source)],
+        check=True,
+    )
+
+
+def test_kernels_of_the_page_run(folder):
+    program = (folder / "register.py").read_text()
+    # The cpu kernels register when they are first needed; ours must come after them to replace them.
+    first = "from wherry_tensor import ops, to_tensor\nops.relu(to_tensor([1.0]))\n"
+    done = subprocess.run(
+        [sys.executable, "-c", first + program + CALLS], cwd=folder, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "the kernels of the page ran" in done.stdout
+
+
+def test_kernels_for_another_abi_are_refused(folder):
+    source = (folder / "relu.c").read_text().replace('#include "wherry/abi.h"', '#include "wherry/abi.h"\n#undef WRY_ABI_VERSION\n#define WRY_ABI_VERSION 2')
+    (folder / "other.c").write_text(source)
+    subprocess.run(
+        ["cc", "-std=c11", "-fPIC", "-shared", f"-I{wherry_tensor.get_include()}", "other.c", "-o", "other.so"],
+        cwd=folder, check=True,
+    )
+    program = (folder / "register.py").read_text().replace("./mine.so", "./other.so")
+    done = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert "ImportError: mine.so was built for another kernel ABI" in done.stderr
