@@ -1,0 +1,159 @@
+"""The cases of the core: what each framework runs, side by side.
+
+A case is a name and, for each framework, a function without arguments that does the work once.
+`make(framework)` gives `{case: function}`; a case that a framework lacks is left out.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+TINY = [2, 3]
+LARGE = [4096, 1024]
+CONVOLUTIONS = {
+    # name: (input, weight, stride, padding, groups)
+    "3x3": ([8, 64, 56, 56], [64, 64, 3, 3], 1, 1, 1),
+    "1x1": ([8, 64, 56, 56], [256, 64, 1, 1], 1, 0, 1),
+    "depthwise": ([8, 128, 56, 56], [128, 1, 3, 3], 1, 1, 128),
+    "7x7/2": ([8, 3, 224, 224], [64, 3, 7, 7], 2, 3, 1),
+}
+SIZES = (256, 512, 1024, 2048)
+
+
+def values(shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype("float32")
+
+
+def make(framework: str):
+    return {"torch": torch_cases, "paddle": paddle_cases, "wherry": wherry_cases, "numpy": numpy_cases}[framework]()
+
+
+def numpy_cases():
+    x, y, w = values(TINY), values(TINY, 1), values([3, 4], 2)
+    cases = {"tiny add": lambda: x + y, "tiny matmul": lambda: x @ w, "tiny sum": lambda: x.sum(),
+             "tiny reshape": lambda: x.reshape(3, 2), "tiny getitem": lambda: x[0]}
+    for n in SIZES:
+        a, b = values([n, n]), values([n, n], 1)
+        cases[f"matmul {n}"] = lambda a=a, b=b: a @ b
+    return cases
+
+
+def torch_cases():
+    import torch
+    import torch.nn.functional as F
+
+    torch.set_num_threads(2)
+    t = lambda shape, seed=0: torch.from_numpy(values(shape, seed))  # noqa: E731
+    x, y, w, z = t(TINY), t(TINY, 1), t([3, 4], 2), t(TINY, 3)
+    cases = tiny(x, y, w, torch.relu, lambda a: a.sum(), lambda a: a.reshape(3, 2))
+    gx, gy, gw, gz = (a.clone().requires_grad_() for a in (x, y, w, z))
+    cases |= {f"{name}, recording": f for name, f in
+              tiny(gx, gy, gw, torch.relu, lambda a: a.sum(), lambda a: a.reshape(3, 2)).items()}
+
+    def backward():
+        gx.grad = gy.grad = gz.grad = None
+        (gx * gy + gz).sum().backward()
+
+    cases["tiny (x*y+z).sum().backward()"] = backward
+    a, b = t(LARGE), t(LARGE, 1)
+    gain, bias, table = t([1024]), t([1024], 1), t([10000, 1024])
+    index = torch.from_numpy(np.random.default_rng(0).integers(0, 10000, 4096))
+    cases |= {
+        "add": lambda: a + b, "exp": lambda: torch.exp(a), "tanh": lambda: torch.tanh(a), "gelu": lambda: F.gelu(a),
+        "softmax": lambda: F.softmax(a, -1), "layer_norm": lambda: F.layer_norm(a, [1024], gain, bias),
+        "sum all": lambda: a.sum(), "sum axis 0": lambda: a.sum(0), "sum axis 1": lambda: a.sum(1),
+        "transposed copy": lambda: a.t().contiguous(), "embedding": lambda: F.embedding(index, table),
+    }
+    for n in SIZES:
+        p, q = t([n, n]), t([n, n], 1)
+        cases[f"matmul {n}"] = lambda p=p, q=q: p @ q
+    for name, (shape, weight, stride, padding, groups) in CONVOLUTIONS.items():
+        image, kernel = t(shape), t(weight, 1) * 0.05
+        cases[f"conv2d {name}"] = lambda i=image, k=kernel, s=stride, p=padding, g=groups: F.conv2d(i, k, None, s, p, 1, g)
+        gi, gk = image.clone().requires_grad_(), kernel.clone().requires_grad_()
+
+        def both(i=gi, k=gk, s=stride, p=padding, g=groups):
+            i.grad = k.grad = None
+            F.conv2d(i, k, None, s, p, 1, g).sum().backward()
+
+        cases[f"conv2d {name}, forward+backward"] = both
+    return cases
+
+
+def tiny(x, y, w, relu, total, reshape):
+    return {"tiny add": lambda: x + y, "tiny matmul": lambda: x @ w, "tiny relu": lambda: relu(x),
+            "tiny sum": lambda: total(x), "tiny reshape": lambda: reshape(x), "tiny getitem": lambda: x[0]}
+
+
+def paddle_cases():
+    import zlib  # noqa: F401  real Paddle may crash when its own copy is loaded first
+
+    import paddle
+    import paddle.nn.functional as F
+
+    paddle.set_device("cpu")
+    layers = {"relu": F.relu, "gelu": F.gelu, "softmax": lambda a: F.softmax(a, -1),
+              "layer_norm": lambda a, g, b: F.layer_norm(a, [1024], g, b), "embedding": F.embedding,
+              "conv2d": lambda i, k, s, p, g: F.conv2d(i, k, None, s, p, 1, g),
+              "transposed copy": lambda a: paddle.assign(a.t())}
+    return shared(paddle, layers)
+
+
+def wherry_cases():
+    import wherry
+    from wherry_tensor import ops
+
+    wherry.set_num_threads(2)
+    none = {"dilations": (1, 1), "data_format": "NCHW"}
+    layers = {
+        "relu": ops.relu, "gelu": lambda a: ops.gelu(a, approximate=False), "softmax": lambda a: ops.softmax(a, axis=1),
+        "layer_norm": lambda a, g, b: ops.layer_norm(a, g, b, epsilon=1e-5, begin_axis=1)[0],
+        "embedding": lambda i, w: ops.embedding(i, w, padding_index=-1),
+        "conv2d": lambda i, k, s, p, g: ops.conv2d(i, k, None, strides=(s, s), paddings=(p,) * 4, groups=g, **none),
+        "transposed copy": lambda a: a.t().contiguous(),
+    }
+    return shared(wherry, layers)
+
+
+def shared(paddle, layers):
+    """The cases of real Paddle and of wherry: one API."""
+    t = lambda shape, seed=0: paddle.to_tensor(values(shape, seed))  # noqa: E731
+    x, y, w, z = t(TINY), t(TINY, 1), t([3, 4], 2), t(TINY, 3)
+    total, reshape = (lambda a: a.sum()), (lambda a: a.reshape([3, 2]))
+    cases = tiny(x, y, w, layers["relu"], total, reshape)
+    gx, gy, gw, gz = t(TINY), t(TINY, 1), t([3, 4], 2), t(TINY, 3)
+    for leaf in (gx, gy, gw, gz):
+        leaf.stop_gradient = False
+    cases |= {f"{name}, recording": f for name, f in tiny(gx, gy, gw, layers["relu"], total, reshape).items()}
+
+    def backward():
+        for leaf in (gx, gy, gz):
+            leaf.clear_gradient(False)
+        (gx * gy + gz).sum().backward()
+
+    cases["tiny (x*y+z).sum().backward()"] = backward
+    a, b = t(LARGE), t(LARGE, 1)
+    gain, bias, table = t([1024]), t([1024], 1), t([10000, 1024])
+    index = paddle.to_tensor(np.random.default_rng(0).integers(0, 10000, 4096))
+    cases |= {
+        "add": lambda: a + b, "exp": lambda: paddle.exp(a), "tanh": lambda: paddle.tanh(a),
+        "gelu": lambda: layers["gelu"](a), "softmax": lambda: layers["softmax"](a),
+        "layer_norm": lambda: layers["layer_norm"](a, gain, bias),
+        "sum all": lambda: a.sum(), "sum axis 0": lambda: a.sum(0), "sum axis 1": lambda: a.sum(1),
+        "transposed copy": lambda: layers["transposed copy"](a), "embedding": lambda: layers["embedding"](index, table),
+    }
+    for n in SIZES:
+        p, q = t([n, n]), t([n, n], 1)
+        cases[f"matmul {n}"] = lambda p=p, q=q: p @ q
+    for name, (shape, weight, stride, padding, groups) in CONVOLUTIONS.items():
+        image, kernel = t(shape), t(weight, 1) * 0.05
+        cases[f"conv2d {name}"] = lambda i=image, k=kernel, s=stride, p=padding, g=groups: layers["conv2d"](i, k, s, p, g)
+        gi, gk = t(shape), t(weight, 1) * 0.05
+        gi.stop_gradient = gk.stop_gradient = False
+
+        def both(i=gi, k=gk, s=stride, p=padding, g=groups):
+            i.clear_gradient(False)
+            k.clear_gradient(False)
+            layers["conv2d"](i, k, s, p, g).sum().backward()
+
+        cases[f"conv2d {name}, forward+backward"] = both
+    return cases

@@ -1,0 +1,43 @@
+"""One framework in one process: answers requests to time a case.
+
+Reads lines `<seconds>\t<case>` and prints the seconds of one call, the best estimate from as many calls
+as fit into the given time. `run.py` talks to several workers in turn, so that they meet the same
+machine in the same minute while only one of them works.
+"""
+from __future__ import annotations
+
+import importlib
+import sys
+import time
+
+
+def measure(function, seconds: float) -> float:
+    """Seconds of one call: the median of batches that each last long enough for the clock."""
+    function()
+    calls, clock = 1, time.perf_counter
+    while True:
+        start = clock()
+        for _ in range(calls):
+            function()
+        if clock() - start > min(0.002, seconds / 5):
+            break
+        calls *= 2
+    batches, end = [], clock() + seconds
+    while clock() < end or len(batches) < 3:
+        start = clock()
+        for _ in range(calls):
+            function()
+        batches.append((clock() - start) / calls)
+    return sorted(batches)[len(batches) // 2]
+
+
+def main() -> None:
+    module, framework = sys.argv[1:3]
+    cases = importlib.import_module(module).make(framework)
+    print("\t".join(cases), flush=True)
+    for line in sys.stdin:
+        seconds, case = line.rstrip("\n").split("\t")
+        print(repr(measure(cases[case], float(seconds))), flush=True)
+
+
+main()
