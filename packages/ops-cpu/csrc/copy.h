@@ -1,0 +1,255 @@
+// Copying one strided block into another of the same shape, of elements of any size.
+//
+// Values are words of their item size here; nothing is computed. Four cases, best first: both sides
+// contiguous (memcpy), rows contiguous (a memcpy each), the source contiguous along another axis
+// than the destination (a transpose in tiles of one cache line by one cache line), anything else.
+#ifndef WHERRY_OPS_CPU_COPY_H
+#define WHERRY_OPS_CPU_COPY_H
+
+#include "common.h"
+#include "parallel.h"
+#include "strided.h"
+
+namespace WRY_NAMESPACE {
+
+// Bytes that one thread should have to move before a second one pays (measured: a parallel region
+// costs some 3 microseconds, in which one core copies about 64 KiB).
+constexpr int64_t bytes_per_thread = 1 << 17;
+
+WRY_INLINE void copy_bytes(const wry_call *call, void *to, const void *from, int64_t bytes) {
+  parallel_for(call, bytes, bytes_per_thread, [&](int64_t begin, int64_t end) {
+    memcpy((char *)to + begin, (const char *)from + begin, size_t(end - begin));
+  });
+}
+
+WRY_INLINE void zero_bytes(const wry_call *call, void *to, int64_t bytes) {
+  parallel_for(call, bytes, bytes_per_thread, [&](int64_t begin, int64_t end) {
+    memset((char *)to + begin, 0, size_t(end - begin));
+  });
+}
+
+// A few dozen bytes are copied faster by a loop than by a call of memcpy with unknown size.
+template <typename W>
+WRY_INLINE void copy_run(W *WRY_RESTRICT to, int64_t to_step, const W *WRY_RESTRICT from, int64_t from_step,
+                         int64_t n) {
+  if (to_step == 1 && from_step == 1) {
+    if (n * int64_t(sizeof(W)) > 64) {
+      memcpy(to, from, size_t(n) * sizeof(W));
+    } else {
+      for (int64_t i = 0; i < n; ++i) to[i] = from[i];
+    }
+  } else if (to_step == 1 && from_step == 0) {
+    const W value = *from;
+    for (int64_t i = 0; i < n; ++i) to[i] = value;
+  } else if (to_step == 1) {
+    for (int64_t i = 0; i < n; ++i) to[i] = from[i * from_step];
+  } else {
+    for (int64_t i = 0; i < n; ++i) to[i * to_step] = from[i * from_step];
+  }
+}
+
+// ---- transposes ---------------------------------------------------------------------------------
+
+// A square tile that fits into vector registers: `side` vectors of `side` words.
+//
+// log2(side) rounds of interleaving row i with row i + side/2 turn rows into columns: each round
+// rotates the bits of an element's (row, column) address by one place.
+#if defined(__AVX512F__)
+constexpr int tile_bytes = 64;
+#elif defined(__AVX2__)
+constexpr int tile_bytes = 32;
+#else
+constexpr int tile_bytes = 16;
+#endif
+
+template <typename W> struct tile {
+  // Words of 1 and 2 bytes: 16 byte registers, else a tile would need more registers than exist.
+  static constexpr int side = sizeof(W) == 16 ? 1 : sizeof(W) >= 4 ? tile_bytes / int(sizeof(W)) : 16 / int(sizeof(W));
+};
+
+template <typename W>
+WRY_INLINE void transpose_tile(W *to, int64_t to_row, const W *from, int64_t from_row) {
+  constexpr int side = tile<W>::side;
+  typedef W V __attribute__((vector_size(sizeof(W) * side)));
+  typedef W U __attribute__((vector_size(sizeof(W) * side), aligned(1)));
+  V rows[side], mixed[side];
+#pragma GCC unroll 16
+  for (int i = 0; i < side; ++i) rows[i] = *(const U *)(from + i * from_row);
+#pragma GCC unroll 4
+  for (int round = side; round > 1; round /= 2) {
+#pragma GCC unroll 8
+    for (int i = 0; i < side / 2; ++i) {
+      const V a = rows[i], b = rows[i + side / 2];
+      if constexpr (side == 2) {
+        mixed[2 * i] = __builtin_shufflevector(a, b, 0, 2);
+        mixed[2 * i + 1] = __builtin_shufflevector(a, b, 1, 3);
+      } else if constexpr (side == 4) {
+        mixed[2 * i] = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+        mixed[2 * i + 1] = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+      } else if constexpr (side == 8) {
+        mixed[2 * i] = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+        mixed[2 * i + 1] = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+      } else {
+        mixed[2 * i] = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+        mixed[2 * i + 1] = __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+      }
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < side; ++i) rows[i] = mixed[i];
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < side; ++i) *(U *)(to + i * to_row) = rows[i];
+}
+
+template <>
+WRY_INLINE void transpose_tile<word16>(word16 *to, int64_t, const word16 *from, int64_t) { *to = *from; }
+
+// to[i * to_row + j] = from[j * from_row + i] for i < rows, j < columns.
+template <typename W>
+WRY_INLINE void transpose_block(W *to, int64_t to_row, const W *from, int64_t from_row, int64_t rows,
+                                int64_t columns) {
+  constexpr int side = tile<W>::side;
+  constexpr int line = 64 / int(sizeof(W));  // words of a cache line
+  // Where the register tile is narrower than a cache line, a whole tile of lines is built in a
+  // buffer first: power-of-two row lengths would push half-written lines out of the cache.
+  alignas(64) W buffer[line * line];
+  int64_t j = 0;
+  for (; j + line <= columns; j += line) {
+    int64_t i = 0;
+    for (; i + line <= rows; i += line) {
+      const W *source = from + j * from_row + i;
+      W *target = to + i * to_row + j;
+      if constexpr (side == line) {
+        transpose_tile<W>(target, to_row, source, from_row);
+      } else {
+        for (int jj = 0; jj < line; jj += side)
+          for (int ii = 0; ii < line; ii += side)
+            transpose_tile<W>(buffer + ii * line + jj, line, source + jj * from_row + ii, from_row);
+        for (int ii = 0; ii < line; ++ii) memcpy(target + ii * to_row, buffer + ii * line, 64);
+      }
+    }
+    for (; i < rows; ++i)
+      for (int jj = 0; jj < line; ++jj) to[i * to_row + j + jj] = from[(j + jj) * from_row + i];
+  }
+  for (; j < columns; ++j)
+    for (int64_t i = 0; i < rows; ++i) to[i * to_row + j] = from[j * from_row + i];
+}
+
+// The axis along which the source is contiguous while the destination is along the last one; -1
+// where a transpose in tiles would not help.
+WRY_INLINE int transposed_axis(const StridedLoop<2> &loop) {
+  const int inner = loop.rank - 1;
+  if (loop.strides[inner][0] != 1 || loop.strides[inner][1] == 1 || loop.strides[inner][1] == 0) return -1;
+  for (int axis = 0; axis < inner; ++axis)
+    if (loop.strides[axis][1] == 1) return loop.shape[axis] > 1 && loop.shape[inner] >= 4 ? axis : -1;
+  return -1;
+}
+
+template <typename W>
+void copy_transposed(const wry_call *call, const StridedLoop<2> &loop, int axis) {
+  const int inner = loop.rank - 1;
+  const int64_t rows = loop.shape[axis], columns = loop.shape[inner];
+  const int64_t to_row = loop.strides[axis][0], from_row = loop.strides[inner][1];
+  // A strip of 4 cache lines of the source's rows: few enough rows of the destination for the
+  // TLB, and the processor fetches lines in pairs.
+  constexpr int64_t strip = 4 * 64 / int64_t(sizeof(W));
+  const int64_t strips = (rows + strip - 1) / strip;
+  // Long columns are cut as well, so that there is work for every thread in a wide flat block.
+  const int64_t cut = 4096;
+  const int64_t cuts = (columns + cut - 1) / cut;
+  const int64_t outer = loop.size / (rows * columns);
+  const int64_t grain = max_of<int64_t>(1, bytes_per_thread / (min_of(rows, strip) * min_of(columns, cut) * int64_t(sizeof(W))));
+  parallel_for(call, outer * strips * cuts, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t piece = begin; piece < end; ++piece) {
+      const int64_t i = piece % strips * strip;
+      int64_t rest = piece / strips;
+      const int64_t j = rest % cuts * cut;
+      rest /= cuts;
+      W *to = (W *)loop.base[0] + i * to_row + j;
+      const W *from = (const W *)loop.base[1] + j * from_row + i;
+      for (int a = inner - 1; a >= 0; --a) {
+        if (a == axis) continue;
+        const int64_t at = rest % loop.shape[a];
+        rest /= loop.shape[a];
+        to += at * loop.strides[a][0], from += at * loop.strides[a][1];
+      }
+      transpose_block(to, to_row, from, from_row, min_of(strip, rows - i), min_of(cut, columns - j));
+    }
+  });
+}
+
+// ---- copy ---------------------------------------------------------------------------------------
+
+template <typename W>
+void copy_loop(const wry_call *call, const StridedLoop<2> &loop) {
+  const int axis = transposed_axis(loop);
+  if (axis >= 0) {
+    copy_transposed<W>(call, loop, axis);
+    return;
+  }
+  parallel_strided(call, loop, bytes_per_thread / int64_t(sizeof(W)), [](char *const *at, const int64_t *step, int64_t n) {
+    copy_run((W *)at[0], step[0], (const W *)at[1], step[1], n);
+  });
+}
+
+// Writes `from`, broadcast to the shape of `to`, into `to`. They must not overlap.
+inline __attribute__((noinline)) void copy_strided(const wry_call *call, const wry_tensor *to,
+                                                   const wry_tensor *from) {
+  if (to->size == 0) return;
+  const StridedLoop<2> loop = make_loop<2>(to, {to, from});
+  dispatch_size(item_size(to), [&](auto word) { copy_loop<decltype(word)>(call, loop); });
+}
+
+WRY_INLINE void copy_tensor(const wry_call *call, const wry_tensor *to, const wry_tensor *from) {
+  if (to->size == from->size && is_contiguous(to) && is_contiguous(from)) {
+    copy_bytes(call, to->data, from->data, to->size * item_size(to));
+  } else {
+    copy_strided(call, to, from);
+  }
+}
+
+// ---- parts of tensors ---------------------------------------------------------------------------
+
+// A tensor that is a part of another one, with room for its shape.
+struct View {
+  wry_tensor tensor;
+  int64_t shape[WRY_MAX_RANK + 1], strides[WRY_MAX_RANK + 1];
+
+  WRY_INLINE explicit View(const wry_tensor *whole) : tensor(*whole) {
+    for (int i = 0; i < whole->rank; ++i) shape[i] = whole->shape[i], strides[i] = whole->strides[i];
+    tensor.shape = shape;
+    tensor.strides = strides;
+  }
+  View(const View &other) : View(&other.tensor) {}
+  View &operator=(const View &) = delete;
+
+  WRY_INLINE void advance(int64_t elements) { tensor.data = data<char>(&tensor) + elements * item_size(&tensor); }
+
+  // Elements begin, begin + step, ... of an axis, n of them.
+  WRY_INLINE void narrow(int axis, int64_t begin, int64_t n, int64_t step = 1) {
+    advance(begin * strides[axis]);
+    shape[axis] = n;
+    strides[axis] *= step;
+    measure();
+  }
+
+  WRY_INLINE void drop(int axis, int64_t index) {
+    advance(index * strides[axis]);
+    remove(axis);
+  }
+
+  WRY_INLINE void remove(int axis) {
+    for (int i = axis; i + 1 < tensor.rank; ++i) shape[i] = shape[i + 1], strides[i] = strides[i + 1];
+    --tensor.rank;
+    measure();
+  }
+
+  WRY_INLINE void measure() {
+    tensor.size = 1;
+    for (int i = 0; i < tensor.rank; ++i) tensor.size *= shape[i];
+  }
+};
+
+}  // namespace WRY_NAMESPACE
+
+#endif
