@@ -40,11 +40,11 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/tools: $(VENV)/bin/python tox.ini
-	$(BIN)/python -m pip install --quiet 'tox>=4.14'
+	$(BIN)/python -m pip install -qq 'tox>=4.14'
 	touch $@
 
 # Phony in effect: tools/wheels.py knows what is up to date.
 .PHONY: $(VENV)/installed
 $(VENV)/installed: $(VENV)/bin/python
 	$(BIN)/python tools/wheels.py install wherry
-	$(BIN)/python -m pip install --quiet scikit-learn
+	$(BIN)/python -m pip install -qq scikit-learn

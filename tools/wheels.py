@@ -115,7 +115,7 @@ def build_one(python: str, package: str, digest: str) -> None:
 
 def install(packages: list[str]) -> None:
     """Install the newest wheels of `packages` into the running Python, and what they depend on."""
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
     wheels = [str(wheel_for(sys.executable, package, digest_of(package))) for package in packages]
     # First ours without an index, so that no package of the same name from elsewhere can win; then
     # whatever third parties they declare. The version stays while sources change: always reinstall.
@@ -130,7 +130,7 @@ def build_environment(python: str) -> Path:
     if not (done.exists() and done.read_text() == repr(BUILD_TOOLS)):
         shutil.rmtree(path, ignore_errors=True)
         subprocess.run([python, "-m", "venv", path], check=True)
-        subprocess.run([path / "bin" / "python", "-m", "pip", "install", "--quiet", *BUILD_TOOLS], check=True)
+        subprocess.run([path / "bin" / "python", "-m", "pip", "install", "-qq", *BUILD_TOOLS], check=True)
         done.write_text(repr(BUILD_TOOLS))
     return path
 
