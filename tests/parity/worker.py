@@ -1,0 +1,78 @@
+"""Runs every call of `calls.py` in one framework and writes down what came out.
+
+    python worker.py wherry|paddle RESULT.pickle
+
+The same file runs under real Paddle's interpreter and under ours; `test_parity.py` compares.
+"""
+from __future__ import annotations
+
+import importlib
+import pickle
+import sys
+import warnings
+import zlib  # noqa: F401  real Paddle may crash when its own copy is loaded first
+
+import numpy as np
+
+
+def describe(value):
+    """A result as plain data: kind, dtype, shape and values."""
+    if isinstance(value, (list, tuple)):
+        return ["list", [describe(item) for item in value]]
+    if hasattr(value, "stop_gradient"):
+        dtype = str(value.dtype).split(".")[-1].lower()
+        array = value.astype("float32") if dtype in ("bfloat16", "float16") else value
+        return ["tensor", dtype, list(value.shape), array.numpy()]
+    if isinstance(value, (bool, int, float, complex, str, np.ndarray)) or value is None:
+        return ["value", value]
+    return ["value", str(value)]
+
+
+def run(paddle, call, dtype):
+    names = {"paddle": paddle, "np": np}
+    leaves = []
+    for name, array in call.inputs.items():
+        array = np.asarray(array)
+        if array.dtype == np.float64 or array.dtype == np.complex128:
+            tensor = paddle.to_tensor(array.astype("float64" if array.dtype == np.float64 else "complex128"))
+            tensor = tensor.astype(dtype)
+        else:
+            tensor = paddle.to_tensor(array)
+        if call.grad and tensor.is_floating_point():
+            tensor.stop_gradient = False
+            leaves.append(tensor)
+        names[name] = tensor
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            lines = call.expression.split("; ")
+            for line in lines[:-1]:
+                exec(line, names)
+            result = eval(lines[-1], names)
+            outcome = {"result": describe(result)}
+            if call.grad:
+                first = result[0] if isinstance(result, (list, tuple)) else result
+                # A cotangent that differs from element to element finds transposed gradients.
+                weight = paddle.to_tensor(np.linspace(0.5, 1.5, max(int(np.prod(first.shape)), 1)).reshape(first.shape))
+                (first * weight.astype(first.dtype)).sum().backward()
+                outcome["grads"] = [describe(leaf.grad) for leaf in leaves]
+    except Exception as error:
+        outcome = {"error": [kind.__name__ for kind in type(error).__mro__], "text": f"{type(error).__name__}: {error}"[:300]}
+    return outcome
+
+
+def main() -> None:
+    framework, target = sys.argv[1:3]
+    paddle = importlib.import_module(framework)
+    paddle.set_device("cpu")
+    from calls import CALLS
+
+    results = {}
+    for number, call in enumerate(CALLS):
+        for dtype in call.dtypes:
+            results[number, dtype] = run(paddle, call, dtype)
+    with open(target, "wb") as file:
+        pickle.dump(results, file, protocol=4)
+
+
+main()
