@@ -17,8 +17,4 @@ extern const wry_cpu_isa wry_cpu_isas[]; /* best first; ends with a NULL name */
 /* Once per process, before the first kernel runs. */
 void wry_cpu_start_runtime(void);
 
-/* Where OpenBLAS lies. It is loaded when the first product needs it, which keeps importing cheap;
- * without it (NULL, or a file that does not load) our own matrix product serves. */
-void wry_cpu_set_blas_path(const char *path);
-
 #endif

@@ -25,7 +25,6 @@ cdef extern from "tables.h":
 
     const wry_cpu_isa *wry_cpu_isas
     void wry_cpu_start_runtime() noexcept
-    void wry_cpu_set_blas_path(const char *) noexcept
 
 
 cdef bint runtime_started = False
@@ -86,9 +85,3 @@ def register(host, str isa_name):
         table = family[0](&count)
         core.register_kernels(b"cpu", table, count)
         family += 1
-
-
-def set_blas_path(str path):
-    """Tell the kernels which OpenBLAS to load when they first need it."""
-    encoded = path.encode()
-    wry_cpu_set_blas_path(encoded)

@@ -4,8 +4,6 @@ wherry-tensor calls `register` when it first looks for cpu kernels, through the 
 `wherry.kernels`. The arithmetic is in csrc/, one file per op family.
 """
 import os
-from importlib.util import find_spec
-from pathlib import Path
 
 from wherry_ops_cpu import _kernels
 from wherry_tensor import _core
@@ -29,9 +27,6 @@ def register() -> None:
             f"Got op vocabulary {_core.VOCABULARY_VERSION}, expected {SERVES_VOCABULARY}. "
             f"Bring both to the same version: pip install --upgrade {outdated}"
         )
-    blas = blas_library()
-    if blas is not None:
-        _kernels.set_blas_path(str(blas))
     _kernels.register(_core.host, chosen_isa())
 
 
@@ -44,16 +39,3 @@ def chosen_isa() -> str:
             f"expected one (x86-64 needs SSE4.2). Build the package from source for this machine."
         )
     return os.environ.get("WHERRY_CPU_ISA") or supported[0]
-
-
-def blas_library() -> Path | None:
-    """The OpenBLAS of the package scipy-openblas32; None where it is not installed.
-
-    Finds the file without importing that package, which would load 30 MB that may never be used.
-    """
-    spec = find_spec("scipy_openblas32")
-    for folder in (spec and spec.submodule_search_locations) or ():
-        for file in sorted(Path(folder, "lib").glob("libscipy_openblas*")):
-            if file.suffix in (".so", ".dylib", ".dll"):
-                return file
-    return None

@@ -1,0 +1,465 @@
+// Packing and blocking around the micro-kernel of gemm.h, and the choice among the ways to multiply.
+#include <type_traits>
+
+#include "gemm.h"
+
+namespace WRY_NAMESPACE {
+
+// ---- the micro-kernel ---------------------------------------------------------------------------
+
+// gemm_tile for a number of rows that is known at compile time. Not inlined: there is one copy of
+// each, and a call is small beside the loop over k.
+template <typename T, int Rows, int V>
+__attribute__((noinline)) static void tile_of_rows(int64_t columns, int64_t k, const T *WRY_RESTRICT a,
+                                                   int64_t a_row, int64_t a_step, const T *WRY_RESTRICT b,
+                                                   int64_t b_step, T *WRY_RESTRICT c, int64_t ldc,
+                                                   const Start<T> &start) {
+  using vector = vec<T>;
+  constexpr int width = lanes<T>;
+  vector sum[Rows][V];
+#pragma GCC unroll 16
+  for (int i = 0; i < Rows; ++i) {
+    __builtin_prefetch(c + i * ldc, 1);
+#pragma GCC unroll 4
+    for (int v = 0; v < V; ++v) sum[i][v] = vector{};
+  }
+  for (int64_t p = 0; p < k; ++p) {
+    vector row[V];
+#pragma GCC unroll 4
+    for (int v = 0; v < V; ++v) row[v] = load(b + v * width);
+#pragma GCC unroll 16
+    for (int i = 0; i < Rows; ++i) {
+      const T x = a[i * a_row];
+#pragma GCC unroll 4
+      for (int v = 0; v < V; ++v) sum[i][v] += x * row[v];
+    }
+    a += a_step;
+    b += b_step;
+  }
+  if (WRY_LIKELY(columns >= V * width)) {
+#pragma GCC unroll 16
+    for (int i = 0; i < Rows; ++i)
+#pragma GCC unroll 4
+      for (int v = 0; v < V; ++v) {
+        T *to = c + i * ldc + v * width;
+        vector value = sum[i][v];
+        if (start.accumulate) value += load(to);
+        else if (start.per_row) value += start.per_row[i];
+        else if (start.per_column) value += load(start.per_column + v * width);
+        store(to, value);
+      }
+    return;
+  }
+  T line[V * width];
+#pragma GCC unroll 16
+  for (int i = 0; i < Rows; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < V; ++v) store(line + v * width, sum[i][v]);
+    T *to = c + i * ldc;
+    for (int64_t j = 0; j < columns; ++j) {
+      T value = line[j];
+      if (start.accumulate) value += to[j];
+      else if (start.per_row) value += start.per_row[i];
+      else if (start.per_column) value += start.per_column[j];
+      to[j] = value;
+    }
+  }
+}
+
+template <typename T, int vectors>
+void gemm_tile(int64_t rows, int64_t columns, int64_t k, const T *a, int64_t a_row, int64_t a_step, const T *b,
+               int64_t b_step, T *c, int64_t ldc, const Start<T> &start) {
+  if (WRY_LIKELY(rows == gemm_rows)) {
+    tile_of_rows<T, gemm_rows, vectors>(columns, k, a, a_row, a_step, b, b_step, c, ldc, start);
+    return;
+  }
+  int64_t i = 0;
+  const auto with = [&](auto count) {
+    constexpr int n = decltype(count)::value;
+    tile_of_rows<T, n, vectors>(columns, k, a + i * a_row, a_row, a_step, b, b_step, c + i * ldc, ldc,
+                                start.at(i, 0));
+    i += n;
+  };
+  if (gemm_rows > 4 && rows >= 4) with(std::integral_constant<int, 4>());
+  if (rows - i >= 2) with(std::integral_constant<int, 2>());
+  if (rows - i >= 1) with(std::integral_constant<int, 1>());
+}
+
+// ---- packing ------------------------------------------------------------------------------------
+
+// Four lanes by four steps at a time: reads along k, writes along the lanes. Each group of four is
+// a 4x4 transposition in registers; element by element it took a tenth of a 256^3 product.
+template <typename T>
+static WRY_INLINE void transpose4(const T *from, int64_t lane, T *to, int64_t step) {
+  typedef T quad __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));
+#if defined(__clang__)
+#define WRY_PICK(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
+#else
+  typedef std::conditional_t<sizeof(T) == 4, int32_t, int64_t> index;
+  typedef index mask __attribute__((vector_size(4 * sizeof(T))));
+#define WRY_PICK(a, b, i, j, k, l) __builtin_shuffle(a, b, mask{i, j, k, l})
+#endif
+  const quad r0 = *(const quad *)from, r1 = *(const quad *)(from + lane);
+  const quad r2 = *(const quad *)(from + 2 * lane), r3 = *(const quad *)(from + 3 * lane);
+  const quad low01 = WRY_PICK(r0, r1, 0, 4, 1, 5), high01 = WRY_PICK(r0, r1, 2, 6, 3, 7);
+  const quad low23 = WRY_PICK(r2, r3, 0, 4, 1, 5), high23 = WRY_PICK(r2, r3, 2, 6, 3, 7);
+  *(quad *)to = WRY_PICK(low01, low23, 0, 1, 4, 5);
+  *(quad *)(to + step) = WRY_PICK(low01, low23, 2, 3, 6, 7);
+  *(quad *)(to + 2 * step) = WRY_PICK(high01, high23, 0, 1, 4, 5);
+  *(quad *)(to + 3 * step) = WRY_PICK(high01, high23, 2, 3, 6, 7);
+#undef WRY_PICK
+}
+
+// Copies a panel of `width` lanes by k steps to out[p * width + lane]; lanes from `count` on are 0.
+// `from` is element (lane, step).
+template <typename T, int width>
+static void pack_panel(T *out, int64_t count, int64_t k, Matrix<T> from) {
+  if (from.row == 1 && count == width) {
+    for (int64_t p = 0; p < k; ++p)
+      for (int i = 0; i < width; ++i) out[p * width + i] = from.data[p * from.column + i];
+    return;
+  }
+  int64_t done = 0;  // lanes
+  if (from.column == 1 && from.row != 1)
+    for (; done + 4 <= count; done += 4) {
+      const T *at = from.data + done * from.row;
+      int64_t p = 0;
+      for (; p + 4 <= k; p += 4) transpose4(at + p, from.row, out + p * width + done, width);
+      for (; p < k; ++p)
+        for (int i = 0; i < 4; ++i) out[p * width + done + i] = at[i * from.row + p];
+    }
+  if (done == width) return;
+  for (int64_t p = 0; p < k; ++p) {
+    const T *at = from.data + p * from.column;
+    for (int64_t i = done; i < count; ++i) out[p * width + i] = at[i * from.row];
+    for (int64_t i = count; i < width; ++i) out[p * width + i] = T(0);
+  }
+}
+
+template <typename T>
+void gemm_pack_rows(T *out, int64_t count, int64_t k, Matrix<T> a) {
+  pack_panel<T, gemm_rows>(out, count, k, a);
+}
+
+template <typename T>
+void gemm_pack_columns(T *out, int64_t count, int64_t k, Matrix<T> b) {
+  pack_panel<T, gemm_columns<T>>(out, count, k, b.transposed());
+}
+
+template <typename T>
+void gemm_packed(int64_t m, int64_t n, int64_t k, const T *a, const T *b, T *c, int64_t ldc, Start<T> start) {
+  constexpr int rows = gemm_rows, columns = gemm_columns<T>;
+  // The panel of B stays in the first-level cache while those of A pass from the second.
+  for (int64_t j = 0; j < n; j += columns)
+    for (int64_t i = 0; i < m; i += rows)
+      gemm_tile<T, 2>(min_of(m - i, int64_t(rows)), n - j, k, a + i * k, 1, rows, b + j * k, columns,
+                      c + i * ldc + j, ldc, start.at(i, j));
+}
+
+// ---- products without packing -------------------------------------------------------------------
+
+// Rows of B are read where they lie; the columns that do not fill a vector are packed on the stack.
+// For B with unit column stride: good as long as what passes by fits a near cache.
+template <typename T>
+static void multiply_direct(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T *c, int64_t ldc,
+                            Start<T> start) {
+  constexpr int width = lanes<T>;
+  alignas(64) T edge[gemm_depth * lanes<T>];
+  for (int64_t at = 0; at < k; at += gemm_depth) {
+    const int64_t depth = min_of(k - at, gemm_depth);
+    Start<T> here = start;
+    if (at > 0) here = {true, nullptr, nullptr};
+    const Matrix<T> left = a.from(0, at), right = b.from(at, 0);
+    const auto rows_of = [&](auto vectors, const T *panel, int64_t step, int64_t j) {
+      for (int64_t i = 0; i < m; i += gemm_rows)
+        gemm_tile<T, decltype(vectors)::value>(min_of(m - i, int64_t(gemm_rows)), n - j, depth,
+                                               left.data + i * left.row, left.row, left.column, panel, step,
+                                               c + i * ldc + j, ldc, here.at(i, j));
+    };
+    int64_t j = 0;
+    for (; j + 2 * width <= n; j += 2 * width)
+      rows_of(std::integral_constant<int, 2>(), right.data + j, right.row, j);
+    for (; j + width <= n; j += width) rows_of(std::integral_constant<int, 1>(), right.data + j, right.row, j);
+    if (j < n) {
+      pack_panel<T, width>(edge, n - j, depth, right.from(0, j).transposed());
+      rows_of(std::integral_constant<int, 1>(), edge, width, j);
+    }
+  }
+}
+
+template <typename T>
+static WRY_INLINE T first_value(const Start<T> &start, const T *c, int64_t i, int64_t j) {
+  return start.accumulate ? *c : start.per_row ? start.per_row[i] : start.per_column ? start.per_column[j] : T(0);
+}
+
+// For a few values: no vector is filled anyway.
+template <typename T>
+static void multiply_tiny(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T *c, int64_t ldc,
+                          const Start<T> &start) {
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      const T *x = a.data + i * a.row, *y = b.data + j * b.column;
+      T sum = 0;
+      for (int64_t p = 0; p < k; ++p) sum += x[p * a.column] * y[p * b.row];
+      c[i * ldc + j] = sum + first_value(start, c + i * ldc + j, i, j);
+    }
+}
+
+// The sum of x[p] * y[p], in several vectors that add up in a fixed order.
+template <typename T, int Rows>
+static WRY_INLINE void dot_rows(int64_t k, const T *x, int64_t x_row, const T *y, T *sums) {
+  using vector = vec<T>;
+  constexpr int width = lanes<T>;
+  constexpr int chains = Rows == 1 ? 4 : 2;
+  vector sum[Rows][chains];
+  for (int i = 0; i < Rows; ++i)
+    for (int u = 0; u < chains; ++u) sum[i][u] = vector{};
+  int64_t p = 0;
+  for (; p + chains * width <= k; p += chains * width)
+#pragma GCC unroll 4
+    for (int u = 0; u < chains; ++u) {
+      const vector other = load(y + p + u * width);
+#pragma GCC unroll 4
+      for (int i = 0; i < Rows; ++i) sum[i][u] += load(x + i * x_row + p + u * width) * other;
+    }
+  for (; p + width <= k; p += width) {
+    const vector other = load(y + p);
+#pragma GCC unroll 4
+    for (int i = 0; i < Rows; ++i) sum[i][0] += load(x + i * x_row + p) * other;
+  }
+  for (int i = 0; i < Rows; ++i) {
+    vector all = sum[i][0];
+    for (int u = 1; u < chains; ++u) all += sum[i][u];
+    T total = 0;
+    for (int l = 0; l < width; ++l) total += all[l];
+    for (int64_t q = p; q < k; ++q) total += x[i * x_row + q] * y[q];
+    sums[i] = total;
+  }
+}
+
+// Rows of A times columns of B, both lying along k: for products with few rows or few columns.
+// Each element sums in the same order whichever group of rows computes it.
+template <typename T>
+static void multiply_dots(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T *c, int64_t ldc,
+                          const Start<T> &start) {
+  const auto put = [&](int64_t i, int64_t j, T value) {
+    T *to = c + i * ldc + j;
+    *to = value + first_value(start, to, i, j);
+  };
+  T sums[4];
+  if (n >= m) {  // four columns of B for each row of A
+    for (int64_t j = 0; j < n; j += 4)
+      for (int64_t i = 0; i < m; ++i) {
+        const T *x = a.data + i * a.row, *y = b.data + j * b.column;
+        if (j + 4 <= n) {
+          dot_rows<T, 4>(k, y, b.column, x, sums);
+          for (int u = 0; u < 4; ++u) put(i, j + u, sums[u]);
+        } else {
+          for (int64_t u = j; u < n; ++u) {
+            // The same two chains as in a group of four: see above.
+            dot_rows<T, 2>(k, b.data + u * b.column, 0, x, sums);
+            put(i, u, sums[0]);
+          }
+        }
+      }
+    return;
+  }
+  for (int64_t i = 0; i < m; i += 4)
+    for (int64_t j = 0; j < n; ++j) {
+      const T *x = a.data + i * a.row, *y = b.data + j * b.column;
+      if (i + 4 <= m) {
+        dot_rows<T, 4>(k, x, a.row, y, sums);
+        for (int u = 0; u < 4; ++u) put(i + u, j, sums[u]);
+      } else {
+        for (int64_t u = i; u < m; ++u) {
+          dot_rows<T, 2>(k, a.data + u * a.row, 0, y, sums);
+          put(u, j, sums[0]);
+        }
+      }
+    }
+}
+
+// One row times a matrix whose rows lie along n: eight rows of B at a time stream past a stretch of
+// C that stays in the first-level cache. Going down columns would touch a page for each step.
+template <typename T>
+static void multiply_row(int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T *WRY_RESTRICT c, const Start<T> &start) {
+  constexpr int width = lanes<T>;
+  constexpr int64_t stretch = 2048;
+  for (int64_t j0 = 0; j0 < n; j0 += stretch) {
+    const int64_t end = min_of(n, j0 + stretch);
+    for (int64_t j = j0; j < end; ++j) c[j] = first_value(start, c + j, 0, j);
+    for (int64_t p = 0; p < k; p += 8) {
+      const int64_t steps = min_of<int64_t>(k - p, 8);
+      const T *from = b.data + p * b.row;
+      T x[8];
+      for (int u = 0; u < steps; ++u) x[u] = a.data[(p + u) * a.column];
+      int64_t j = j0;
+      if (steps == 8)
+        for (; j + width <= end; j += width) {
+          vec<T> sum = load(c + j);
+#pragma GCC unroll 8
+          for (int u = 0; u < 8; ++u) sum += x[u] * load(from + u * b.row + j);
+          store(c + j, sum);
+        }
+      for (; j < end; ++j) {
+        T sum = c[j];
+        for (int u = 0; u < steps; ++u) sum += x[u] * from[u * b.row + j];
+        c[j] = sum;
+      }
+    }
+  }
+}
+
+template <typename T>
+void gemm_serial(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T *c, int64_t ldc, Start<T> start) {
+  if (m <= 0 || n <= 0) return;
+  if (m * n * k <= 64) return multiply_tiny(m, n, k, a, b, c, ldc, start);
+  if (a.column == 1 && b.row == 1 && (n <= 4 || (m <= 4 && b.column != 1)))
+    return multiply_dots(m, n, k, a, b, c, ldc, start);
+  if (m == 1 && b.column == 1 && n >= 4 * lanes<T>) return multiply_row(n, k, a, b, c, start);
+  // Few rows never repay packing B. Beyond that B must stay near: rows that lie a large power of
+  // two apart fall into few sets of the cache, which packing cures.
+  if (b.column == 1 && (m <= 2 * gemm_rows || n <= lanes<T> || n * k <= 64 * 64))
+    return multiply_direct(m, n, k, a, b, c, ldc, start);
+  // One panel of B at a time on the stack; A where it lies.
+  constexpr int columns = gemm_columns<T>;
+  alignas(64) T panel[gemm_depth * gemm_columns<T>];
+  for (int64_t at = 0; at < k; at += gemm_depth) {
+    const int64_t depth = min_of(k - at, gemm_depth);
+    for (int64_t j = 0; j < n; j += columns) {
+      gemm_pack_columns(panel, min_of(n - j, int64_t(columns)), depth, b.from(at, j));
+      for (int64_t i = 0; i < m; i += gemm_rows)
+        gemm_tile<T, 2>(min_of(m - i, int64_t(gemm_rows)), n - j, depth, a.data + i * a.row + at * a.column, a.row,
+                        a.column, panel, columns, c + i * ldc + j, ldc,
+                        at > 0 ? Start<T>{true, nullptr, nullptr} : start.at(i, j));
+    }
+  }
+}
+
+// ---- large products -----------------------------------------------------------------------------
+
+// Up to here, waking threads costs more than they save.
+static constexpr int64_t small_product = 64 * 64 * 64;
+// A task computes at most this many rows and columns of C: its packed block of A (240 x gemm_depth
+// floats are 360 KiB) stays in the second-level cache while panels of B pass.
+static constexpr int64_t task_rows = 240, task_columns = 256;
+// A and B are packed for at most this many rows and columns at a time, so scratch memory is bounded.
+static constexpr int64_t most_rows = 16 * task_rows, most_columns = 16 * task_columns;
+
+static WRY_INLINE int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
+
+template <typename T>
+bool gemm_scratch(const wry_call *call, int64_t m, int64_t n, int64_t k, GemmScratch<T> *scratch) {
+  if (m * n * k <= small_product) return true;
+  const int64_t depth = min_of(k, gemm_depth);
+  scratch->rows = workspace<T>(call, round_up(min_of(m, most_rows), gemm_rows) * depth);
+  scratch->columns = workspace<T>(call, round_up(min_of(n, most_columns), gemm_columns<T>) * depth);
+  return scratch->rows && scratch->columns;
+}
+
+template <typename T>
+static void multiply_packed(const wry_call *call, int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T *c,
+                            int64_t ldc, Start<T> start, GemmScratch<T> scratch) {
+  constexpr int64_t rows = gemm_rows, columns = gemm_columns<T>;
+  T *const packed_a = scratch.rows, *const packed_b = scratch.columns;
+  for (int64_t j0 = 0; j0 < n; j0 += most_columns) {
+    const int64_t width = min_of(n - j0, most_columns);
+    for (int64_t i0 = 0; i0 < m; i0 += most_rows) {
+      const int64_t height = min_of(m - i0, most_rows);
+      for (int64_t p0 = 0; p0 < k; p0 += gemm_depth) {
+        const int64_t steps = min_of(k - p0, gemm_depth);
+        const int64_t a_panels = (height + rows - 1) / rows, b_panels = (width + columns - 1) / columns;
+        const auto pack_b = [&](int64_t panel) {
+          const int64_t j = panel * columns;
+          gemm_pack_columns(packed_b + j * steps, min_of(width - j, columns), steps, b.from(p0, j0 + j));
+        };
+        // With few rows a task packs its columns itself, while they are near.
+        const bool few_rows = height <= task_rows;
+        parallel_for(call, a_panels + (few_rows ? 0 : b_panels * 4), 8, [&](int64_t first, int64_t last) {
+          // A panel of B counts four times: it is wider.
+          for (int64_t at = first; at < last; ++at) {
+            if (at < a_panels) {
+              const int64_t i = at * rows;
+              gemm_pack_rows(packed_a + i * steps, min_of(height - i, rows), steps, a.from(i0 + i, p0));
+            } else if ((at - a_panels) % 4 == 0) {
+              pack_b((at - a_panels) / 4);
+            }
+          }
+        });
+        // Equal pieces, and several for each thread. How C is cut changes no value of it.
+        const int64_t threads = threads_for(call, a_panels * b_panels);
+        int64_t down = few_rows ? 1 : (height + task_rows - 1) / task_rows, across = (width + task_columns - 1) / task_columns;
+        while (threads > 1 && down * across < 4 * threads && (across < b_panels || (!few_rows && down < a_panels))) {
+          const bool halve_rows = !few_rows && down < a_panels && (height * across >= width * down || across >= b_panels);
+          if (halve_rows) down = min_of(2 * down, a_panels);
+          else across = min_of(2 * across, b_panels);
+        }
+        const int64_t tall = round_up((height + down - 1) / down, rows);
+        const int64_t wide = round_up((width + across - 1) / across, columns);
+        parallel_tasks(call, down * across, [&](int64_t task) {
+          const int64_t i = task / across * tall, j = task % across * wide;
+          if (i >= height || j >= width) return;
+          const int64_t here_rows = min_of(height - i, tall), here_columns = min_of(width - j, wide);
+          const Start<T> here = p0 > 0 ? Start<T>{true, nullptr, nullptr} : start.at(i0 + i, j0 + j);
+          T *const to = c + (i0 + i) * ldc + j0 + j;
+          if (!few_rows) {
+            gemm_packed<T>(here_rows, here_columns, steps, packed_a + i * steps, packed_b + j * steps, to, ldc, here);
+            return;
+          }
+          for (int64_t at = 0; at < here_columns; at += columns) {
+            pack_b((j + at) / columns);
+            gemm_packed<T>(here_rows, min_of(here_columns - at, columns), steps, packed_a + i * steps,
+                           packed_b + (j + at) * steps, to + at, ldc, here.at(0, at));
+          }
+        });
+      }
+    }
+  }
+}
+
+template <typename T>
+void gemm(const wry_call *call, int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T *c, int64_t ldc,
+          Start<T> start, GemmScratch<T> scratch) {
+  if (n == 1 && ldc == 1 && m > 1) {  // a column is a row of the transposed product
+    const Matrix<T> left = b.transposed();
+    b = a.transposed(), a = left;
+    n = m, m = 1;
+    const T *per_row = start.per_row;
+    start.per_row = start.per_column, start.per_column = per_row;
+    ldc = n;
+  }
+  if (m * n * k <= small_product) return gemm_serial(m, n, k, a, b, c, ldc, start);
+  // Flat ones pass through memory once, so packing would double the traffic. The blocks are fixed:
+  // a last one may be so narrow that gemm_serial sums it in another way.
+  if ((m == 1 && (b.row == 1 || b.column == 1)) || (m <= 2 * gemm_rows && b.column == 1)) {
+    const int64_t block = b.column != 1 ? 64 : m == 1 ? 1024 : 256;
+    parallel_blocks(call, n, block, [&](int64_t, int64_t first, int64_t last) {
+      gemm_serial(m, last - first, k, a, b.from(0, first), c + first, ldc, start.at(0, first));
+    });
+    return;
+  }
+  if (n <= lanes<T> && b.column == 1) {
+    parallel_blocks(call, m, 32 * gemm_rows, [&](int64_t, int64_t first, int64_t last) {
+      gemm_serial(last - first, n, k, a.from(first, 0), b, c + first * ldc, ldc, start.at(first, 0));
+    });
+    return;
+  }
+  multiply_packed(call, m, n, k, a, b, c, ldc, start, scratch);
+}
+
+#define WRY_GEMM_OF(T)                                                                                        \
+  template void gemm_pack_rows<T>(T *, int64_t, int64_t, Matrix<T>);                                          \
+  template void gemm_pack_columns<T>(T *, int64_t, int64_t, Matrix<T>);                                       \
+  template void gemm_tile<T, 1>(int64_t, int64_t, int64_t, const T *, int64_t, int64_t, const T *, int64_t, T *,  \
+                                int64_t, const Start<T> &);                                                   \
+  template void gemm_tile<T, 2>(int64_t, int64_t, int64_t, const T *, int64_t, int64_t, const T *, int64_t, T *,  \
+                                int64_t, const Start<T> &);                                                   \
+  template void gemm_packed<T>(int64_t, int64_t, int64_t, const T *, const T *, T *, int64_t, Start<T>);      \
+  template void gemm_serial<T>(int64_t, int64_t, int64_t, Matrix<T>, Matrix<T>, T *, int64_t, Start<T>);      \
+  template bool gemm_scratch<T>(const wry_call *, int64_t, int64_t, int64_t, GemmScratch<T> *);               \
+  template void gemm<T>(const wry_call *, int64_t, int64_t, int64_t, Matrix<T>, Matrix<T>, T *, int64_t, Start<T>, \
+                        GemmScratch<T>);
+WRY_GEMM_OF(float)
+WRY_GEMM_OF(double)
+
+}  // namespace WRY_NAMESPACE

@@ -1,0 +1,104 @@
+// Matrix products of blocks: the micro-kernel and packing that contraction, convolution and
+// attention build on, and whole products on several threads.
+//
+// The scheme is that of Goto & van de Geijn, "Anatomy of High-Performance Matrix Multiplication"
+// (2008), with the vectors along the rows of C as in BLIS (Van Zee & van de Geijn, 2015): a tile of
+// C stays in registers while one column of A and one row of B at a time pass by. It does not do
+// complex numbers, triangular operands or Strassen's recursion.
+//
+// Every element of C is a chain of multiply-adds over k in ascending order, cut after each
+// `gemm_depth` steps, wherever the element lies in its tile. So the result depends on neither the
+// cut into tiles nor the number of threads.
+#ifndef WHERRY_OPS_CPU_GEMM_H
+#define WHERRY_OPS_CPU_GEMM_H
+
+#include "parallel.h"
+#include "simd.h"
+
+namespace WRY_NAMESPACE {
+
+// ---- tile sizes ---------------------------------------------------------------------------------
+
+#if WRY_VECTOR_BYTES == 64
+inline constexpr int gemm_rows = 8;  // 16 of 32 registers hold C: enough to hide the latency
+#elif WRY_VECTOR_BYTES == 32
+inline constexpr int gemm_rows = 6;  // 12 of 16 registers
+#elif defined(__aarch64__)
+inline constexpr int gemm_rows = 8;  // 16 of 32
+#else
+inline constexpr int gemm_rows = 4;  // 8 of 16; the products need registers too without fused ones
+#endif
+template <typename T> inline constexpr int gemm_columns = 2 * lanes<T>;
+
+// How many steps of k one pass takes. Measured on Zen 4 (32 KiB and 1 MiB of first- and
+// second-level cache) over 256^3 to 2048^3: 384 is up to 4 % faster than 256 and no slower than 512.
+inline constexpr int64_t gemm_depth = 384;
+
+// A matrix as it lies in memory: element (i, j) is data[i * row + j * column].
+template <typename T>
+struct Matrix {
+  const T *data;
+  int64_t row, column;
+  WRY_INLINE Matrix from(int64_t i, int64_t j) const { return {data + i * row + j * column, row, column}; }
+  WRY_INLINE Matrix transposed() const { return {data, column, row}; }
+};
+
+// What the product is added to: what C holds (`accumulate`), else a value per row or column, else 0.
+template <typename T>
+struct Start {
+  bool accumulate = false;
+  const T *per_row = nullptr;
+  const T *per_column = nullptr;
+  WRY_INLINE Start at(int64_t i, int64_t j) const {
+    return {accumulate, per_row ? per_row + i : nullptr, per_column ? per_column + j : nullptr};
+  }
+};
+
+// ---- the micro-kernel ---------------------------------------------------------------------------
+
+// C[rows, columns] from k steps, rows <= gemm_rows and columns <= vectors * lanes<T>.
+//
+// a   element (i, p) at a[i * a_row + p * a_step]; packed panels have a_row 1, a_step gemm_rows
+// b   row p at b + p * b_step, of which `vectors` (1 or 2) whole vectors are read at any alignment
+// c   row i at c + i * ldc; only `columns` of each are written; must not overlap a or b
+template <typename T, int vectors>
+void gemm_tile(int64_t rows, int64_t columns, int64_t k, const T *a, int64_t a_row, int64_t a_step, const T *b,
+               int64_t b_step, T *c, int64_t ldc, const Start<T> &start);
+
+// ---- packing ------------------------------------------------------------------------------------
+
+// Copies `count` rows of A (at most gemm_rows) by k steps to out[p * gemm_rows + i]; missing rows
+// become 0. The same for columns of B: out[p * gemm_columns + j].
+template <typename T>
+void gemm_pack_rows(T *out, int64_t count, int64_t k, Matrix<T> a);
+template <typename T>
+void gemm_pack_columns(T *out, int64_t count, int64_t k, Matrix<T> b);
+
+// C[m, n] from a packed A (panels of gemm_rows rows, k steps) and a packed B (panels of
+// gemm_columns columns, k steps). On one thread; k <= gemm_depth keeps the promise about cuts.
+template <typename T>
+void gemm_packed(int64_t m, int64_t n, int64_t k, const T *a, const T *b, T *c, int64_t ldc, Start<T> start);
+
+// ---- whole products -----------------------------------------------------------------------------
+
+// C[m, n] = A[m, k] B[k, n] on one thread, without allocating: for the small blocks of other
+// kernels and inside their parallel loops. C is row-major with row stride ldc.
+template <typename T>
+void gemm_serial(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T *c, int64_t ldc, Start<T> start = {});
+
+// Scratch memory of a product of up to this size, to be taken once for many products.
+template <typename T>
+struct GemmScratch {
+  T *rows = nullptr, *columns = nullptr;
+};
+template <typename T>
+bool gemm_scratch(const wry_call *call, int64_t m, int64_t n, int64_t k, GemmScratch<T> *scratch);
+
+// The same as gemm_serial on the call's threads.
+template <typename T>
+void gemm(const wry_call *call, int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T *c, int64_t ldc,
+          Start<T> start, GemmScratch<T> scratch);
+
+}  // namespace WRY_NAMESPACE
+
+#endif
