@@ -1,22 +1,14 @@
-"""Options of the conformance kit."""
+"""The device under test. The option itself is in wherry_pytest; see there."""
 import os
 
 import pytest
 
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--wherry-device",
-        default=os.environ.get("WHERRY_DEVICE", "cpu"),
-        help="the device whose kernels are tested: cpu, or the name of a plug-in's (default: $WHERRY_DEVICE or cpu)",
-    )
+import wherry_tensor
 
 
 @pytest.fixture(scope="session", autouse=True)
 def wherry_device(request: pytest.FixtureRequest) -> str:
     """The device under test, made the current one."""
-    import wherry_tensor
-
-    device = str(request.config.getoption("--wherry-device"))
+    device = str(request.config.getoption("--wherry-device", os.environ.get("WHERRY_DEVICE", "cpu")))
     wherry_tensor.set_device(device)
     return device
