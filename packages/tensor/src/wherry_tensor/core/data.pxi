@@ -1,0 +1,192 @@
+# Tensors from buffers, numbers and nothing at all.
+
+cdef int parse_format(const char *format, Py_ssize_t itemsize) except -2:
+    """The dtype code of a buffer's format, -1 when we have none."""
+    cdef str f = "B" if format == NULL else format.decode("ascii", "replace")
+    if f[:1] in "@=<" and len(f) > 1:
+        f = f[1:]
+    elif f[:1] == ">" and itemsize > 1:
+        raise TypeError("the data is big-endian. Got such an array, expected native byte order. Use array.astype('<f4').")
+    if f == "?":
+        return WRY_BOOL
+    if f in ("e", "f", "d"):
+        return {2: WRY_FLOAT16, 4: WRY_FLOAT32, 8: WRY_FLOAT64}.get(itemsize, -1)
+    if f in ("Zf", "Zd", "F", "D"):
+        return {8: WRY_COMPLEX64, 16: WRY_COMPLEX128}.get(itemsize, -1)
+    if f in ("b", "h", "i", "l", "q", "n"):
+        return {1: WRY_INT8, 2: WRY_INT16, 4: WRY_INT32, 8: WRY_INT64}.get(itemsize, -1)
+    if f == "B":
+        return WRY_UINT8
+    return -1
+
+
+def from_buffer(data, dtype=None):
+    """A tensor with a copy of anything that has the buffer protocol (arrays, bytes, memoryviews).
+
+    Args:
+        data: any shape and strides.
+        dtype: take the items as this DType although the format says otherwise (same item size):
+            bfloat16 bits arrive as uint16.
+
+    Raises:
+        TypeError: the items are of no dtype that tensors have.
+    """
+    cdef Py_buffer view
+    cdef int code, i
+    cdef int64_t shape[12]
+    cdef int64_t steps[12]
+    cdef Tensor out
+    PyObject_GetBuffer(data, &view, PyBUF_FULL_RO)
+    try:
+        if view.suboffsets != NULL:
+            raise TypeError("from_buffer: got an indirect buffer, expected one strided block of memory.")
+        if dtype is not None and (<DType?>dtype).itemsize == view.itemsize:
+            code = (<DType>dtype).code
+        else:
+            code = parse_format(view.format, view.itemsize)
+        if code < 0:
+            raise TypeError(
+                f"from_buffer: no dtype for these items. Got format '{(view.format or b'B').decode()}' "
+                f"({view.itemsize} bytes), expected bool, int8..int64, uint8, float16..float64 or complex."
+            )
+        if view.ndim > WRY_MAX_RANK:
+            raise ValueError(f"from_buffer: got {view.ndim} axes, expected at most {WRY_MAX_RANK}.")
+        for i in range(view.ndim):
+            shape[i] = view.shape[i] if view.shape != NULL else view.len // view.itemsize
+        out = new_tensor(code, view.ndim, shape)
+        if out.t.size:
+            if view.strides == NULL:
+                memcpy(out.t.data, view.buf, view.len)
+            else:
+                for i in range(view.ndim):
+                    steps[i] = view.strides[i]
+                # In bytes: a stride need not be a multiple of the item.
+                byte_copy(<char *>out.t.data, <const char *>view.buf, shape, steps, view.ndim, view.itemsize)
+        return out
+    finally:
+        PyBuffer_Release(&view)
+
+
+cdef char *byte_copy(char *to, const char *at, const int64_t *shape, const int64_t *steps, int rank, int64_t item) noexcept:
+    cdef int64_t i
+    if rank == 0:
+        memcpy(to, at, item)
+        return to + item
+    if rank == 1 and steps[0] == item:
+        memcpy(to, at, item * shape[0])
+        return to + item * shape[0]
+    for i in range(shape[0]):
+        to = byte_copy(to, at + i * steps[0], shape + 1, steps + 1, rank - 1, item)
+    return to
+
+
+cdef void let_go(void *owner) noexcept with gil:
+    cdef Py_buffer *view = <Py_buffer *>owner
+    PyBuffer_Release(view)
+    free(view)
+
+
+def share_buffer(data):
+    """A tensor on the very memory of `data`, which must be writable; it lives as long as the tensor."""
+    cdef Py_buffer *view = <Py_buffer *>malloc(sizeof(Py_buffer))
+    cdef Tensor out
+    cdef int code, i
+    cdef bint done = False
+    if view == NULL:
+        raise MemoryError()
+    try:
+        PyObject_GetBuffer(data, view, PyBUF_FULL_RO | PyBUF_WRITABLE)
+    except BaseException:
+        free(view)
+        raise
+    try:
+        code = parse_format(view.format, view.itemsize)
+        if code < 0 or view.ndim > WRY_MAX_RANK or view.suboffsets != NULL:
+            raise TypeError("share_buffer: no tensor can have this memory. Got another item type, or too many axes.")
+        out = blank()
+        out.t.rank = view.ndim
+        out.t.dtype = code
+        for i in range(view.ndim):
+            out.dims[i] = view.shape[i]
+            if view.strides[i] % view.itemsize:
+                raise TypeError("share_buffer: the strides are no multiples of the item size. Use a copy (to_tensor).")
+            out.steps[i] = view.strides[i] // view.itemsize
+        out.storage = wry_storage_borrow(view.buf, view.len, view, let_go)
+        if out.storage == NULL:
+            raise MemoryError()
+        out.t.data = view.buf
+        out.flags = STOP_GRADIENT
+        settle(out)
+        done = True
+        return out
+    finally:
+        if not done:
+            PyBuffer_Release(view)
+            free(view)
+
+
+def from_values(values, shape, DType dtype not None):
+    """A tensor of `shape` from a flat sequence of Python numbers, row by row."""
+    cdef int64_t sizes[12]
+    cdef Py_ssize_t i, rank = len(shape)
+    cdef Tensor out
+    cdef char *at
+    if rank > WRY_MAX_RANK:
+        raise ValueError(f"from_values: got {rank} axes, expected at most {WRY_MAX_RANK}.")
+    for i in range(rank):
+        sizes[i] = shape[i]
+        if sizes[i] < 0:
+            raise ValueError(f"from_values: got the negative size {sizes[i]} in shape {list(shape)}.")
+    out = new_tensor(dtype.code, <int32_t>rank, sizes)
+    if len(values) != out.t.size:
+        raise ValueError(f"from_values: got {len(values)} values, expected {out.t.size} for shape {list(shape)}.")
+    at = <char *>out.t.data
+    for value in values:
+        store_number(at, dtype.code, value)
+        at += itemsizes[dtype.code]
+    return out
+
+
+def scalar(value, DType dtype not None):
+    """A 0-d tensor."""
+    return scalar_tensor(value, dtype.code)
+
+
+def uninitialized(shape, DType dtype not None):
+    """A tensor whose values are whatever the memory held."""
+    cdef int64_t sizes[12]
+    cdef Py_ssize_t i, rank = len(shape)
+    if rank > WRY_MAX_RANK:
+        raise ValueError(f"empty: got {rank} axes, expected at most {WRY_MAX_RANK}.")
+    for i in range(rank):
+        sizes[i] = shape[i]
+        if sizes[i] < 0:
+            raise ValueError(f"empty: got the negative size {sizes[i]} in shape {list(shape)}, expected sizes >= 0.")
+    return new_tensor(dtype.code, <int32_t>rank, sizes)
+
+
+def symbolic(shape, DType dtype not None):
+    """A tensor with a shape (-1: unknown) and a dtype but no data, for capture layers."""
+    cdef int64_t sizes[12]
+    cdef Py_ssize_t i, rank = len(shape)
+    if rank > WRY_MAX_RANK:
+        raise ValueError(f"symbolic: got {rank} axes, expected at most {WRY_MAX_RANK}.")
+    for i in range(rank):
+        sizes[i] = shape[i]
+    return new_ghost(dtype.code, <int32_t>rank, sizes)
+
+
+def is_symbolic(x):
+    """Is `x` a tensor of a captured program, without data?"""
+    return isinstance(x, Tensor) and (<Tensor>x).flags & SYMBOLIC != 0
+
+
+def alias(Tensor x not None):
+    """Another tensor on the same memory, without gradient history."""
+    return new_alias(x)
+
+
+def add_methods(dict methods):
+    """Give Tensor more methods and properties: {name: function or property}."""
+    for name, value in methods.items():
+        wry_type_set(<PyTypeObject *>Tensor, name, value)

@@ -1,0 +1,521 @@
+# The dispatcher: from an op and its inputs through the layers to the kernel.
+
+cdef record_function record = NULL
+cdef int32_t process_threads = 1
+cdef bint any_kernels = False
+cdef Op copy_op = None
+
+
+cdef void set_record_function(record_function function) noexcept:
+    global record
+    record = function
+
+
+cdef bint grad_enabled() noexcept nogil:
+    return not wry_thread_state().grad_off
+
+
+cdef bint set_grad_enabled_flag(bint enabled) noexcept nogil:
+    cdef wry_thread *thread = wry_thread_state()
+    cdef bint before = not thread.grad_off
+    thread.grad_off = not enabled
+    return before
+
+
+cdef void *give_workspace(wry_context *context, size_t bytes) noexcept nogil:
+    return wry_workspace_take(bytes)
+
+
+ctypedef struct Caller:
+    PyObject **outs         # new references, NULL until allocated
+    wry_tensor **outputs
+    const int32_t *dtypes
+    int n
+
+
+cdef void *allocate_output(wry_context *context, int32_t index, int32_t rank, const int64_t *shape) noexcept with gil:
+    cdef Caller *caller = <Caller *>context.caller
+    cdef Tensor out
+    try:
+        out = new_tensor(caller.dtypes[index], rank, shape)
+    except MemoryError:
+        return NULL
+    Py_XDECREF(caller.outs[index])
+    Py_INCREF(out)
+    caller.outs[index] = <PyObject *>out
+    caller.outputs[index] = &out.t
+    return out.t.data
+
+
+cdef int raise_status(Op op, int status, wry_context *context) except -1:
+    text = context.error.decode("utf-8", "replace")
+    if not text:
+        text = f"{op.name}: the kernel failed with status {status}"
+    if status == WRY_INVALID:
+        raise ValueError(text)
+    if status == WRY_OUT_OF_RANGE:
+        raise IndexError(text)
+    if status == WRY_OUT_OF_MEMORY:
+        raise MemoryError(text)
+    if status == WRY_UNSUPPORTED:
+        raise NotImplementedError(text)
+    raise RuntimeError(text)
+
+
+cdef int check_into(Op op, Plan plan, PyObject **into) except -1:
+    cdef int i, j
+    cdef Tensor out
+    for i in range(plan.n_outputs):
+        out = <Tensor>into[i]
+        fits = plan.out_rank[i] == out.t.rank and plan.out_dtype[i] == out.t.dtype
+        if fits:
+            for j in range(out.t.rank):
+                fits = fits and out.dims[j] == plan.out_shape[i * WRY_MAX_RANK + j]
+        if not fits:
+            expected = [plan.out_shape[i * WRY_MAX_RANK + j] for j in range(max(plan.out_rank[i], 0))]
+            raise ValueError(
+                f"{op.name}: the result does not fit the tensor it should be written to. "
+                f"Got a tensor of shape {out.shape} and dtype {out.dtype.name}, expected shape {expected} and dtype "
+                f"{dtype_of_code(plan.out_dtype[i]).name}. In-place operations keep shape and dtype; "
+                f"use the form without underscore."
+            )
+    return 0
+
+
+cdef inline bint writes_in_place(Plan plan, Tensor out, PyObject **inputs, Py_ssize_t n, int index) noexcept:
+    """May the kernel write straight into `out`? Not if it would read what it has overwritten."""
+    cdef Py_ssize_t i
+    cdef Tensor x
+    cdef int j
+    if not out.flags & CONTIGUOUS and not plan.flags & WRY_STRIDED_OUTPUT:
+        return False
+    for i in range(out.t.rank):
+        if out.steps[i] == 0 and out.dims[i] > 1:
+            return False
+    for i in range(n):
+        if inputs[i] == <PyObject *>None:
+            continue
+        x = <Tensor>inputs[i]
+        if x.storage != out.storage:
+            continue
+        if not plan.flags & WRY_MAY_ALIAS or x.t.data != out.t.data or x.t.rank != out.t.rank:
+            return False
+        if i != index and plan.n_outputs != 1:
+            return False
+        for j in range(x.t.rank):
+            if x.dims[j] != out.dims[j] or (x.steps[j] != out.steps[j] and x.dims[j] != 1):
+                return False
+    return True
+
+
+cdef int run(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **outs, PyObject **into) except -1:
+    """Finds the plan of a call and runs it. Gives new references in `outs`, one for each output."""
+    cdef int64_t small_key[64]
+    cdef int64_t *key = small_key
+    cdef int length = 0, i, status
+    cdef Py_ssize_t k, slots, at
+    cdef uint64_t h
+    cdef Plan plan
+    cdef Tensor t
+    cdef PyObject *entry
+
+    if n > 4:
+        key = <int64_t *>malloc(n * (WRY_MAX_RANK + 1) * sizeof(int64_t) + 8)
+        if key == NULL:
+            raise MemoryError()
+    try:
+        for k in range(n):
+            if inputs[k] == <PyObject *>None:
+                key[length] = -1
+                length += 1
+                continue
+            t = <Tensor>inputs[k]
+            key[length] = t.t.dtype | (t.t.rank << 8)
+            length += 1
+            for i in range(t.t.rank):
+                key[length] = t.dims[i]
+                length += 1
+        h = <uint64_t>length + (<uint64_t>n << 32)
+        for i in range(length):
+            h = wry_mix(h, <uint64_t>key[i])
+        for k in range(op.n_attrs):
+            h = wry_mix(h, hash_attr(<object>PyTuple_GET_ITEM(attrs, k)))
+
+        slots = len(op.plans)
+        at = <Py_ssize_t>(h & <uint64_t>(slots - 1))
+        plan = None
+        while True:
+            found = op.plans[at]
+            if found is None:
+                break
+            plan = <Plan>found
+            if plan.hash == h and plan.key_length == length and \
+                    memcmp(plan.key, key, length * sizeof(int64_t)) == 0 and same_attr(plan.attrs, attrs):
+                break
+            plan = None
+            at = (at + 1) & (slots - 1)
+        if plan is None:
+            plan = make_plan(op, inputs, n, attrs, key, length, h)
+            keep_plan(op, plan)
+    finally:
+        if key != small_key:
+            free(key)
+    return run_plan(op, plan, inputs, n, attrs, outs, into)
+
+
+cdef int keep_plan(Op op, Plan plan) except -1:
+    cdef Py_ssize_t slots = len(op.plans), at
+    cdef list old
+    if 2 * (op.used + 1) > slots:
+        old = op.plans
+        # A program with ever new shapes must not grow for ever: start over.
+        if slots >= 2 * PLAN_LIMIT:
+            old = []
+            slots = 8
+        else:
+            slots *= 2
+        op.plans = [None] * slots
+        op.used = 0
+        for p in old:
+            if p is not None:
+                keep_plan(op, <Plan>p)
+    at = <Py_ssize_t>(plan.hash & <uint64_t>(slots - 1))
+    while op.plans[at] is not None:
+        at = (at + 1) & (slots - 1)
+    op.plans[at] = plan
+    op.used += 1
+    return 0
+
+
+cdef int run_decomposition(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **outs) except -1:
+    cdef Py_ssize_t i
+    cdef bint before
+    rule = column_decompose.get(op)
+    if rule is None:
+        raise no_kernel(op, inputs, n, plan)
+    # Whoever records this call records the op as a whole.
+    before = set_grad_enabled_flag(False)
+    try:
+        result = rule(*[<object>inputs[i] for i in range(n)], **attr_dict(op, attrs))
+    finally:
+        set_grad_enabled_flag(before)
+    if op.n_outputs == 1:
+        result = (result,)
+    for i in range(op.n_outputs):
+        item = result[i]
+        if not isinstance(item, Tensor):
+            raise AssertionError(f"decompose_{op.name} returned {type(item).__name__}, expected Tensor")
+        # An op gives a fresh tensor; a decomposition may have handed an input through.
+        item = new_alias(<Tensor>item)
+        Py_INCREF(item)
+        outs[i] = <PyObject *>item
+    return 0
+
+
+cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **outs, PyObject **into) except -1:
+    cdef const wry_tensor *small_in[8]
+    cdef const wry_tensor **ins = small_in
+    cdef wry_tensor *outputs[MAX_OUTPUTS]
+    cdef wry_call call
+    cdef wry_thread *thread = wry_thread_state()
+    cdef wry_context *context = &thread.context
+    cdef Caller caller
+    cdef list temporaries = None
+    cdef Tensor x, out
+    cdef Py_ssize_t k
+    cdef int i, status
+    cdef bint done = False
+
+    for i in range(plan.n_outputs):
+        outs[i] = NULL
+    if into != NULL:
+        check_into(op, plan, into)
+    try:
+        if plan.kernel == NULL:
+            run_decomposition(op, plan, inputs, n, attrs, outs)
+        else:
+            if n > 8:
+                ins = <const wry_tensor **>malloc(n * sizeof(void *))
+                if ins == NULL:
+                    raise MemoryError()
+            for k in range(n):
+                if inputs[k] == <PyObject *>None:
+                    ins[k] = NULL
+                    continue
+                x = <Tensor>inputs[k]
+                if plan.flags & WRY_WANTS_CONTIGUOUS and not x.flags & CONTIGUOUS:
+                    x = to_contiguous(x)
+                    if temporaries is None:
+                        temporaries = []
+                    temporaries.append(x)
+                ins[k] = &x.t
+            for i in range(plan.n_outputs):
+                if plan.out_rank[i] < 0:
+                    outputs[i] = NULL
+                    continue
+                if into != NULL and writes_in_place(plan, <Tensor>into[i], inputs, n, i):
+                    out = <Tensor>into[i]
+                else:
+                    out = new_tensor(plan.out_dtype[i], plan.out_rank[i], plan.out_shape + i * WRY_MAX_RANK)
+                Py_INCREF(out)
+                outs[i] = <PyObject *>out
+                outputs[i] = &out.t
+            call.inputs = ins
+            call.outputs = outputs
+            call.attrs = plan.encoded
+            call.context = context
+            call.n_inputs = <int32_t>n
+            call.n_outputs = plan.n_outputs
+            call.n_attrs = plan.n_attrs
+            context.abi_version = WRY_ABI_VERSION
+            context.num_threads = thread.budget if thread.budget else process_threads
+            context.workspace = give_workspace
+            context.allocate_output = allocate_output
+            context.error[0] = 0
+            context.caller = &caller
+            caller.outs = outs
+            caller.outputs = outputs
+            caller.dtypes = plan.out_dtype
+            caller.n = plan.n_outputs
+            if plan.flags & WRY_USES_RANDOM:
+                context.rng_seed = default_generator.seed_value
+                context.rng_offset = default_generator.offset
+                default_generator.offset += <uint64_t>plan.work
+            if plan.work < NARROW:
+                status = plan.kernel(&call)
+            else:
+                with nogil:
+                    status = plan.kernel(&call)
+            wry_workspace_reset()
+            if status != WRY_OK:
+                raise_status(op, status, context)
+            for i in range(plan.n_outputs):
+                if outs[i] == NULL:
+                    raise RuntimeError(f"{op.name}: the kernel left output {i} unallocated")
+        if into != NULL:
+            for i in range(plan.n_outputs):
+                out = <Tensor>into[i]
+                x = <Tensor>outs[i]
+                if x is not out:
+                    if x.t.size:
+                        wry_strided_copy(<char *>out.t.data, out.steps, <char *>x.t.data, x.steps, out.dims,
+                                         out.t.rank, itemsizes[out.t.dtype])
+                    Py_INCREF(out)
+                    outs[i] = <PyObject *>out
+                    Py_DECREF(x)
+                out.storage.version += 1
+        done = True
+    finally:
+        if ins != small_in:
+            free(ins)
+        if not done:
+            for i in range(plan.n_outputs):
+                Py_XDECREF(outs[i])
+                outs[i] = NULL
+    return 0
+
+
+cdef object no_value(Op op, PyObject **inputs, Py_ssize_t n):
+    cdef Py_ssize_t i
+    for i in range(n):
+        if inputs[i] != <PyObject *>None and (<Tensor>inputs[i]).t.data == NULL:
+            if (<Tensor>inputs[i]).flags & SYMBOLIC:
+                return RuntimeError(
+                    f"{op.name}: input {i} is symbolic: it has a shape and a dtype but no values. "
+                    f"Got it outside of a capture, expected a tensor with data. "
+                    f"Use it inside the program that made it, or give it data."
+                )
+            break
+    return RuntimeError(
+        f"{op.name}: input {i} is a Tensor that was never given data. Got an uninitialized Tensor, expected one made "
+        f"by a creation function. Make it with wherry.to_tensor, wherry.zeros, ..."
+    )
+
+
+cdef tuple collect(PyObject **items, Py_ssize_t n):
+    cdef Py_ssize_t i
+    return tuple([<object>items[i] for i in range(n)])
+
+
+cdef object bad_view(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs):
+    """The shape rule knows what is wrong and says it; this is for what it lets pass."""
+    infer_metas(op, inputs, n, attrs)
+    shapes = [list((<Tensor>inputs[i]).shape) for i in range(n)]
+    return ValueError(f"{op.name}: shapes and attributes do not fit. Got shapes {shapes} and {attr_dict(op, attrs)}.")
+
+
+cdef int perform(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **outs, PyObject **into,
+                 wry_thread *thread) except -1:
+    """Below all outer layers: decides how to run, runs, records."""
+    cdef Py_ssize_t i
+    cdef Tensor t, out
+    cdef bint needs_grad = False, no_data = False
+    for i in range(n):
+        if inputs[i] == <PyObject *>None:
+            continue
+        t = <Tensor>inputs[i]
+        if not t.flags & STOP_GRADIENT:
+            needs_grad = True
+        if t.t.data == NULL:
+            no_data = True
+    needs_grad = needs_grad and not thread.grad_off and record != NULL
+    if needs_grad and op.differentiable == 0:
+        find_columns()
+        rule = column_decompose.get(op)
+        if rule is not None and into == NULL:
+            # No gradient rule: record the smaller ops it is made of.
+            result = rule(*collect(inputs, n), **attr_dict(op, attrs))
+            if op.n_outputs == 1:
+                result = (result,)
+            for i in range(op.n_outputs):
+                item = result[i]
+                Py_INCREF(item)
+                outs[i] = <PyObject *>item
+            return 0
+
+    if thread.inner != NULL:
+        layer = (<list>thread.inner)[len(<list>thread.inner) - 1]
+        result = layer(op, collect(inputs, n), attrs) if into == NULL else \
+            layer.into(op, collect(into, op.n_outputs), collect(inputs, n), attrs)
+        if op.n_outputs == 1 and isinstance(result, Tensor):
+            result = (result,)
+        for i in range(op.n_outputs):
+            item = result[i]
+            Py_INCREF(item)
+            outs[i] = <PyObject *>item
+    elif op.view_code:
+        # Of `like` only the shape is used, so it may lack data.
+        t = <Tensor>inputs[0]
+        if t.t.data == NULL or inputs[0] == <PyObject *>None:
+            raise no_value(op, inputs, n)
+        out = view(op, inputs, attrs)
+        if out is None:
+            raise bad_view(op, inputs, n, attrs)
+        Py_INCREF(out)
+        outs[0] = <PyObject *>out
+        if into != NULL:
+            raise TypeError(f"{op.name} makes a view; it cannot be written into a tensor. Use ops.copy.into.")
+    else:
+        if no_data and not only_shapes(op, inputs, n):
+            raise no_value(op, inputs, n)
+        run(op, inputs, n, attrs, outs, into)
+    if needs_grad and op.differentiable != 2:
+        try:
+            record(op, inputs, n, attrs, outs, op.n_outputs, into != NULL)
+        except BaseException:
+            for i in range(op.n_outputs):
+                Py_XDECREF(outs[i])
+            raise
+    return 0
+
+
+cdef bint only_shapes(Op op, PyObject **inputs, Py_ssize_t n) except -1:
+    """Is every input without data one whose shape alone is used (declared as `like`, or a vjp's weight)?"""
+    cdef Py_ssize_t i
+    for i in range(n):
+        if inputs[i] != <PyObject *>None and (<Tensor>inputs[i]).t.data == NULL:
+            if i >= op.n_fixed or op.inputs[i][0] not in ("like", "weight"):
+                return False
+            if op.inputs[i][0] == "weight" and not op.name.endswith("_vjp"):
+                return False
+    return True
+
+
+cdef object apply(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs):
+    cdef PyObject *outs[MAX_OUTPUTS]
+    cdef wry_thread *thread = wry_thread_state()
+    cdef Py_ssize_t i
+    cdef tuple many
+    if thread.outer != NULL:
+        return apply_outer(op, inputs, n, attrs, thread)
+    perform(op, inputs, n, attrs, outs, NULL, thread)
+    if op.n_outputs == 1:
+        result = <object>outs[0]
+        Py_DECREF(result)
+        return result
+    many = PyTuple_New(op.n_outputs)
+    for i in range(op.n_outputs):
+        PyTuple_SET_ITEM(many, i, <object>outs[i])
+    return many
+
+
+cdef object apply_outer(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, wry_thread *thread):
+    """Gives the call to the topmost outer layer; what that calls goes to the layers below it."""
+    cdef list stack = <list>thread.outer
+    layer = stack.pop()
+    empty = not stack
+    if empty:
+        thread.outer = NULL
+    try:
+        return layer(op, collect(inputs, n), attrs)
+    finally:
+        stack.append(layer)
+        if empty:
+            thread.outer = <PyObject *>stack
+
+
+cdef object apply1(Op op, object x, tuple attrs):
+    cdef PyObject *inputs[1]
+    inputs[0] = <PyObject *>x
+    return apply(op, inputs, 1, attrs)
+
+
+cdef object apply2(Op op, object x, object y, tuple attrs):
+    cdef PyObject *inputs[2]
+    inputs[0] = <PyObject *>x
+    inputs[1] = <PyObject *>y
+    return apply(op, inputs, 2, attrs)
+
+
+cdef list outer_stack(bint inner):
+    """The calling thread's list of layers, made on demand and kept alive by `stacks`."""
+    import threading
+    key = (threading.get_ident(), bool(inner))
+    if key not in stacks:
+        stacks[key] = []
+    return stacks[key]
+
+
+cdef dict stacks = {}
+
+
+def push_layer(layer, position="inner"):
+    """Install a layer for the calling thread.
+
+    Args:
+        layer: called as `layer(op, inputs, attrs)` with an Op and two tuples, for every op of this thread.
+            It returns what the op returns.
+        position: "outer" layers stand above autograd: they may change the inputs (autocast) and go on
+            with `op.apply(inputs, attrs)`. An "inner" layer stands where the kernel would run: capture,
+            profiling. Autograd records around it. `op.run(inputs, attrs)` runs the kernel.
+            In-place calls come as `layer.into(op, outs, inputs, attrs)`.
+
+    Layers of one position are a stack; only the topmost inner layer is asked.
+    """
+    cdef wry_thread *thread = wry_thread_state()
+    if position not in ("outer", "inner"):
+        raise ValueError(f"push_layer: unknown position. Got {position!r}, expected 'outer' or 'inner'.")
+    inner = position == "inner"
+    cdef list stack = outer_stack(inner)
+    stack.append(layer)
+    if inner:
+        thread.inner = <PyObject *>stack
+    else:
+        thread.outer = <PyObject *>stack
+
+
+def pop_layer(layer, position="inner"):
+    """Remove the topmost layer, which must be `layer`."""
+    cdef wry_thread *thread = wry_thread_state()
+    import threading
+    inner = position == "inner"
+    cdef list stack = outer_stack(inner)
+    if not stack or stack[len(stack) - 1] is not layer:
+        raise ValueError("pop_layer: this layer is not the topmost one of the calling thread. Pop in reverse order.")
+    stack.pop()
+    if not stack:
+        del stacks[(threading.get_ident(), inner)]
+        if inner:
+            thread.inner = NULL
+        else:
+            thread.outer = NULL

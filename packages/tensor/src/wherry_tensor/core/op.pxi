@@ -1,0 +1,253 @@
+# Op: the Python face of a primitive, called through vectorcall.
+
+registry: dict = {}
+
+
+@cython.final
+cdef class Op:
+    """A primitive: a name, its tensor inputs and its attributes. Calling it applies it.
+
+    Inputs are positional (None for an absent optional one), attributes come by keyword, or
+    positionally behind the inputs when their number is fixed.
+    """
+
+    def __init__(self, str name, str input_spec, tuple attr_names, tuple attr_types, tuple outputs, bint view):
+        cdef list parts = []
+        self.name = name
+        self.input_spec = input_spec
+        for part in input_spec.split(","):
+            part = part.strip()
+            if part:
+                parts.append((part.strip("?*"), part.endswith("?"), part.startswith("*")))
+        self.inputs = tuple(parts)
+        self.variadic = bool(parts) and parts[len(parts) - 1][2]
+        self.n_fixed = len(parts) - (1 if self.variadic else 0)
+        self.attr_names = tuple([intern_name(a) for a in attr_names])
+        self.attr_types = attr_types
+        self.outputs = outputs
+        self.n_attrs = len(attr_names)
+        self.n_outputs = len(outputs)
+        if self.n_outputs > MAX_OUTPUTS:
+            raise ValueError(f"op '{name}': too many outputs. Got {self.n_outputs}, expected at most {MAX_OUTPUTS}.")
+        self.min_inputs = self.n_fixed
+        while self.min_inputs and parts[self.min_inputs - 1][1]:
+            self.min_inputs -= 1
+        self.view = view
+        self.view_code = view_codes[name] if view else 0
+        self.plans = [None] * 8
+        self.vectorcall = <void *>op_vectorcall
+
+    def __dealloc__(self):
+        free(self.kernels)
+
+    def __repr__(self):
+        attrs = "".join([f", {n}={getattr(t, '__name__', t)}" for n, t in zip(self.attr_names, self.attr_types)])
+        return f"op {self.name}({self.input_spec}{attrs})"
+
+    def __hash__(self):
+        return <Py_ssize_t><void *>self >> 4
+
+    def __eq__(self, other):
+        return self is other
+
+    def __reduce__(self):
+        return op_of_name, (self.name,)
+
+    def apply(self, tuple inputs, tuple attrs):
+        """Apply to a tuple of inputs and the tuple of all attributes, in the order of the declaration."""
+        cdef PyObject *small[16]
+        cdef PyObject **items = small
+        cdef Py_ssize_t n = len(inputs), i
+        check_counts(self, inputs, attrs)
+        if n > 16:
+            items = <PyObject **>malloc(n * sizeof(void *))
+            if items == NULL:
+                raise MemoryError()
+        try:
+            for i in range(n):
+                items[i] = PyTuple_GET_ITEM(inputs, i)
+            return apply(self, items, n, attrs)
+        finally:
+            if items != small:
+                free(items)
+
+    def run(self, tuple inputs, tuple attrs):
+        """The kernel (or view, or decomposition) alone, past all layers: what an inner layer calls."""
+        cdef wry_thread *thread = wry_thread_state()
+        cdef PyObject *inner = thread.inner
+        cdef PyObject *outer = thread.outer
+        cdef int grad_off = thread.grad_off
+        thread.inner = NULL
+        thread.outer = NULL
+        thread.grad_off = 1
+        try:
+            return self.apply(inputs, attrs)
+        finally:
+            thread.inner = inner
+            thread.outer = outer
+            thread.grad_off = grad_off
+
+    def into(self, tuple outs, *inputs, **attrs):
+        """Apply, and write the results into the tensors `outs`; their version goes up.
+
+        Returns the tensor, or the tuple of them. A tensor that is also an input is safe: where a
+        kernel could read what it has overwritten, the result is computed aside and copied.
+        """
+        cdef PyObject *items[32]
+        cdef PyObject *results[MAX_OUTPUTS]
+        cdef PyObject *targets[MAX_OUTPUTS]
+        cdef tuple values
+        cdef Py_ssize_t i, n = len(inputs)
+        if n > 32:
+            raise ValueError(f"{self.name}: too many inputs for an in-place call. Got {n}, expected at most 32.")
+        values = gather_attrs(self, attrs)
+        check_counts(self, inputs, values)
+        if len(outs) != self.n_outputs:
+            raise ValueError(f"{self.name}: got {len(outs)} tensors to write to, expected {self.n_outputs}.")
+        for i in range(n):
+            items[i] = PyTuple_GET_ITEM(inputs, i)
+        for i in range(self.n_outputs):
+            if not isinstance(outs[i], Tensor) or (<Tensor>outs[i]).t.data == NULL and \
+                    not (<Tensor>outs[i]).flags & SYMBOLIC:
+                raise TypeError(f"{self.name}: got {type(outs[i]).__name__} to write to, expected a Tensor with data.")
+            targets[i] = PyTuple_GET_ITEM(outs, i)
+        perform(self, items, n, values, results, targets, wry_thread_state())
+        for i in range(self.n_outputs):
+            Py_DECREF(<object>results[i])
+        return outs[0] if self.n_outputs == 1 else outs
+
+    def infer(self, tuple inputs, tuple attrs):
+        """Metas of the outputs for tensors `inputs`: a tuple. Runs the shape rule, no kernel."""
+        cdef PyObject *items[MAX_INPUTS]
+        cdef Py_ssize_t i
+        check_counts(self, inputs, attrs)
+        if len(inputs) > MAX_INPUTS:
+            raise ValueError(f"{self.name}: got {len(inputs)} inputs, expected at most {MAX_INPUTS}.")
+        for i in range(len(inputs)):
+            items[i] = PyTuple_GET_ITEM(inputs, i)
+        return infer_metas(self, items, len(inputs), attrs)
+
+    def kernel_dtypes(self):
+        """Names of the dtypes that the cpu has a kernel for; `...` stands for all the others."""
+        cdef KernelRow *rows = <KernelRow *>self.kernels
+        load_kernels()
+        rows = <KernelRow *>self.kernels
+        if rows == NULL:
+            return ()
+        names = [dtype_of_code(i).name for i in range(WRY_NUM_DTYPES) if rows[i].kernel != NULL]
+        return tuple(names + (["..."] if rows[WRY_NUM_DTYPES].kernel != NULL else []))
+
+
+def op_of_name(str name):
+    """The op called `name`."""
+    import wherry_tensor.ops  # declares them  # noqa: F401
+    return registry[name]
+
+
+cdef str intern_name(object name):
+    import sys
+    return sys.intern(str(name))
+
+
+cdef tuple gather_attrs(Op op, dict attrs):
+    if len(attrs) != op.n_attrs:
+        raise TypeError(
+            f"{op.name}: wrong attributes. Got {', '.join(attrs) or 'none'}, expected {', '.join(op.attr_names) or 'none'}."
+        )
+    try:
+        return tuple([attrs[name] for name in op.attr_names])
+    except KeyError as missing:
+        raise TypeError(
+            f"{op.name}: attribute {missing} is missing. Got {', '.join(attrs)}, expected {', '.join(op.attr_names)}."
+        ) from None
+
+
+cdef int check_counts(Op op, tuple inputs, tuple attrs) except -1:
+    cdef Py_ssize_t n = len(inputs), i
+    if n < op.min_inputs or (n > op.n_fixed and not op.variadic) or len(attrs) != op.n_attrs:
+        raise TypeError(
+            f"{op.name}: got {n} inputs and {len(attrs)} attributes, expected the inputs ({op.input_spec}) "
+            f"and the attributes ({', '.join(op.attr_names)})."
+        )
+    for i in range(n):
+        check_input(op, inputs[i], i)
+    return 0
+
+
+cdef inline int check_input(Op op, object x, Py_ssize_t i) except -1:
+    if type(x) is Tensor or isinstance(x, Tensor):
+        return 0
+    if x is None and i < op.n_fixed and op.inputs[i][1]:
+        return 0
+    name = op.inputs[min(i, len(op.inputs) - 1)][0] if op.inputs else str(i)
+    raise TypeError(
+        f"{op.name}: input '{name}' must be a Tensor. Got {type(x).__name__}, expected Tensor. "
+        f"Convert it with wherry.to_tensor."
+    )
+
+
+cdef object op_vectorcall(object self, PyObject *const *args, size_t nargsf, PyObject *kwnames):
+    cdef Op op = <Op>self
+    cdef Py_ssize_t given = <Py_ssize_t>PyVectorcall_NARGS(nargsf), n, i, j, keywords
+    cdef tuple attrs
+    cdef PyObject *inputs[16]
+    cdef PyObject *value
+    cdef PyObject *name
+    cdef object owned
+
+    n = given if op.variadic or given < op.n_fixed else op.n_fixed
+    keywords = 0 if kwnames == NULL else PyTuple_GET_SIZE(<tuple>kwnames)
+    if n < op.min_inputs or given - n + keywords != op.n_attrs or n > 16:
+        return call_slowly(op, args, given, kwnames)
+    for i in range(n):
+        inputs[i] = args[i]
+        check_input(op, <object>args[i], i)
+    if op.n_attrs == 0:
+        return apply(op, inputs, n, empty_tuple)
+    attrs = PyTuple_New(op.n_attrs)
+    for i in range(given - n):
+        owned = <object>args[n + i]
+        Py_INCREF(owned)
+        PyTuple_SET_ITEM(attrs, i, owned)
+    for i in range(given - n, op.n_attrs):
+        name = PyTuple_GET_ITEM(op.attr_names, i)
+        value = NULL
+        # Callers mostly keep the declared order; names are interned, so identity decides nearly always.
+        j = i - (given - n)
+        if PyTuple_GET_ITEM(<tuple>kwnames, j) == name:
+            value = args[given + j]
+        else:
+            for j in range(keywords):
+                if PyTuple_GET_ITEM(<tuple>kwnames, j) == name or \
+                        <object>PyTuple_GET_ITEM(<tuple>kwnames, j) == <object>name:
+                    value = args[given + j]
+                    break
+        if value == NULL:
+            return call_slowly(op, args, given, kwnames)
+        owned = <object>value
+        Py_INCREF(owned)
+        PyTuple_SET_ITEM(attrs, i, owned)
+    return apply(op, inputs, n, attrs)
+
+
+cdef tuple empty_tuple = ()
+
+
+cdef object call_slowly(Op op, PyObject *const *args, Py_ssize_t given, PyObject *kwnames):
+    """Many inputs, or a call that does not fit the declaration and gets its error here."""
+    cdef Py_ssize_t i, n = given if op.variadic or given < op.n_fixed else op.n_fixed
+    positional = tuple([<object>args[i] for i in range(given)])
+    named = {}
+    if kwnames != NULL:
+        for i, name in enumerate(<tuple>kwnames):
+            named[name] = <object>args[given + i]
+    for i, value in enumerate(positional[n:]):
+        if i >= op.n_attrs or op.attr_names[i] in named:
+            raise TypeError(
+                f"{op.name}: too many positional arguments. Got {given}, expected the inputs ({op.input_spec}) "
+                f"and the attributes ({', '.join(op.attr_names)})."
+            )
+        named[op.attr_names[i]] = value
+    if n < op.min_inputs:
+        raise TypeError(f"{op.name}: got {n} inputs, expected ({op.input_spec}).")
+    return op.apply(positional[:n], gather_attrs(op, named))

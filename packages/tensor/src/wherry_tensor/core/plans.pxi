@@ -1,0 +1,269 @@
+# Plans: what one call taught about the next call with the same shapes, dtypes and attributes.
+
+ctypedef struct KernelRow:
+    wry_kernel kernel
+    uint32_t flags
+
+
+@cython.final
+cdef class Plan:
+    def __dealloc__(self):
+        free(self.memory)
+
+
+cdef uint64_t hash_attr(object a) except? 0x5EED:
+    cdef int overflow = 0
+    cdef long long whole
+    cdef uint64_t h
+    cdef Py_ssize_t i
+    if a is None:
+        return 11
+    if PyBool_Check(a):
+        return 13 if a is True else 17
+    if PyLong_CheckExact(a):
+        whole = PyLong_AsLongLongAndOverflow(a, &overflow)
+        return <uint64_t>hash(a) if overflow else <uint64_t>whole
+    if PyTuple_CheckExact(a):
+        h = 31 + <uint64_t>PyTuple_GET_SIZE(a)
+        for i in range(PyTuple_GET_SIZE(a)):
+            h = wry_mix(h, hash_attr(<object>PyTuple_GET_ITEM(a, i)))
+        return h
+    if PyFloat_CheckExact(a):
+        return wry_bits(PyFloat_AS_DOUBLE(a))
+    return <uint64_t>hash(a)
+
+
+cdef bint same_attr(object a, object b) except -1:
+    """Equality that tells 0.0 from -0.0, 1 from True and 1.0, and finds NaN equal to itself."""
+    cdef Py_ssize_t i
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    if PyTuple_CheckExact(a):
+        if PyTuple_GET_SIZE(a) != PyTuple_GET_SIZE(b):
+            return False
+        for i in range(PyTuple_GET_SIZE(a)):
+            if not same_attr(<object>PyTuple_GET_ITEM(a, i), <object>PyTuple_GET_ITEM(b, i)):
+                return False
+        return True
+    if PyFloat_CheckExact(a):
+        return wry_bits(PyFloat_AS_DOUBLE(a)) == wry_bits(PyFloat_AS_DOUBLE(b))
+    if isinstance(a, complex):
+        return same_attr(a.real, b.real) and same_attr(a.imag, b.imag)
+    return a == b
+
+
+cdef object column_infer = None
+cdef object column_decompose = None
+cdef object meta_class = None
+
+
+cdef int find_columns() except -1:
+    global column_infer, column_decompose, meta_class
+    if meta_class is None:
+        from wherry_tensor.ops import declare
+        column_infer, column_decompose = declare.infer.rules, declare.decompose.rules
+        meta_class = declare.Meta
+    return 0
+
+
+cdef dict attr_dict(Op op, tuple attrs):
+    return dict(zip(op.attr_names, attrs))
+
+
+cdef object meta_of(PyObject *x):
+    if x == <PyObject *>None:
+        return None
+    cdef Tensor t = <Tensor>x
+    return meta_class(tuple([t.dims[i] for i in range(t.t.rank)]), dtype_of_code(t.t.dtype))
+
+
+cdef tuple infer_metas(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs):
+    find_columns()
+    rule = column_infer.get(op)
+    if rule is None:
+        raise NotImplementedError(
+            f"no shape rule for '{op.name}'. Got a call, expected a rule in the column 'infer'. "
+            f"Add infer_{op.name} to the module that declares the op."
+        )
+    result = rule(*[meta_of(inputs[i]) for i in range(n)], **attr_dict(op, attrs))
+    if not isinstance(result, tuple):
+        result = (result,)
+    if len(result) != op.n_outputs:
+        raise AssertionError(f"infer_{op.name} gave {len(result)} metas; the op declares {op.n_outputs} outputs")
+    return result
+
+
+cdef int encode_attr(Plan plan, int at, object value, str op_name, str attr_name) except -1:
+    cdef wry_attr *a = &plan.encoded[at]
+    cdef int64_t *ints
+    cdef double *floats
+    cdef Py_ssize_t length
+    cdef int overflow = 0
+    a.length = 0
+    if value is None:
+        a.kind = WRY_ATTR_NONE
+    elif isinstance(value, DType):
+        a.kind = WRY_ATTR_INT
+        a.value.i = (<DType>value).code
+    elif PyLong_Check(value):
+        a.value.i = PyLong_AsLongLongAndOverflow(value, &overflow)
+        a.kind = WRY_ATTR_INT
+        if overflow:
+            raise ValueError(
+                f"{op_name}: attribute '{attr_name}' is too large. Got {value}, expected a 64-bit integer."
+            )
+    elif isinstance(value, float):
+        a.kind = WRY_ATTR_FLOAT
+        a.value.f = value
+    elif isinstance(value, str):
+        a.kind = WRY_ATTR_STRING
+        plan.kept.append(value)
+        a.value.s = PyUnicode_AsUTF8AndSize(value, &length)
+        a.length = <int32_t>length
+    elif isinstance(value, complex):
+        buffer = bytearray(16)
+        plan.kept.append(buffer)
+        floats = <double *><char *>buffer
+        floats[0], floats[1] = value.real, value.imag
+        a.kind, a.length, a.value.floats = WRY_ATTR_FLOATS, 2, floats
+    elif isinstance(value, tuple):
+        length = len(value)
+        buffer = bytearray(8 * length + 8)
+        plan.kept.append(buffer)
+        a.length = <int32_t>length
+        if any(isinstance(v, float) for v in value):
+            floats = <double *><char *>buffer
+            for i in range(length):
+                floats[i] = value[i]
+            a.kind, a.value.floats = WRY_ATTR_FLOATS, floats
+        else:
+            ints = <int64_t *><char *>buffer
+            for i in range(length):
+                ints[i] = value[i]
+            a.kind, a.value.ints = WRY_ATTR_INTS, ints
+    else:
+        raise TypeError(
+            f"{op_name}: attribute '{attr_name}' has a type that no kernel can read. Got {type(value).__name__} "
+            f"({value!r}), expected an int, float, bool, str, dtype, None or a tuple of numbers."
+        )
+    return 0
+
+
+cdef str kernel_dtypes(Op op):
+    cdef KernelRow *rows = <KernelRow *>op.kernels
+    if rows == NULL:
+        return ""
+    return ", ".join([dtype_of_code(i).name for i in range(WRY_NUM_DTYPES) if rows[i].kernel != NULL])
+
+
+cdef bint kernels_loaded = False
+
+
+cdef int load_kernels() except -1:
+    """Asks the installed packages for their kernels, once (entry points of the group wherry.kernels)."""
+    global kernels_loaded
+    if kernels_loaded:
+        return 0
+    kernels_loaded = True
+    from importlib.metadata import entry_points
+    for point in entry_points(group="wherry.kernels"):
+        point.load()()
+    return 0
+
+
+cdef Plan make_plan(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, const int64_t *key, int length, uint64_t hash):
+    cdef Plan plan = Plan.__new__(Plan)
+    cdef tuple metas
+    cdef int i, j, rank
+    cdef int64_t size
+    cdef int32_t dtype = -1
+    cdef KernelRow *rows
+    cdef size_t total
+    cdef char *memory
+    cdef DType d
+
+    metas = infer_metas(op, inputs, n, attrs)
+    plan.hash = hash
+    plan.attrs = attrs
+    plan.key_length = length
+    plan.n_outputs = op.n_outputs
+    plan.n_attrs = op.n_attrs
+    plan.kept = []
+    total = (length + op.n_outputs * (WRY_MAX_RANK + 2)) * sizeof(int64_t) + op.n_attrs * sizeof(wry_attr)
+    plan.memory = malloc(total + 64)
+    if plan.memory == NULL:
+        raise MemoryError()
+    memory = <char *>plan.memory
+    plan.key = <int64_t *>memory
+    memcpy(plan.key, key, length * sizeof(int64_t))
+    plan.out_shape = plan.key + length
+    plan.out_size = plan.out_shape + op.n_outputs * WRY_MAX_RANK
+    plan.encoded = <wry_attr *>(plan.out_size + op.n_outputs)
+    plan.out_dtype = <int32_t *>(plan.encoded + op.n_attrs)
+    plan.out_rank = plan.out_dtype + op.n_outputs
+
+    plan.work = 1
+    for i in range(n):
+        if inputs[i] != <PyObject *>None:
+            if dtype < 0:
+                dtype = (<Tensor>inputs[i]).t.dtype
+            if (<Tensor>inputs[i]).t.size > plan.work:
+                plan.work = (<Tensor>inputs[i]).t.size
+    for i in range(op.n_outputs):
+        meta = metas[i]
+        d = meta.dtype
+        shape = meta.shape
+        plan.out_dtype[i] = d.code
+        if dtype < 0:
+            dtype = d.code
+        rank = len(shape)
+        if rank > WRY_MAX_RANK:
+            raise ValueError(
+                f"{op.name}: the result would have too many axes. Got rank {rank}, expected at most {WRY_MAX_RANK}."
+            )
+        plan.out_rank[i] = rank
+        size = 1
+        for j in range(rank):
+            plan.out_shape[i * WRY_MAX_RANK + j] = shape[j]
+            if shape[j] < 0:
+                plan.out_rank[i] = -1
+            elif plan.out_rank[i] >= 0:
+                if shape[j] and size > (<int64_t>1 << 48) // shape[j]:
+                    raise memory_error(<double>size * <double>shape[j] * itemsizes[d.code])
+                size *= shape[j]
+        plan.out_size[i] = size
+        if size > plan.work:
+            plan.work = size
+    for i in range(op.n_attrs):
+        encode_attr(plan, i, attrs[i], op.name, op.attr_names[i])
+
+    if op.kernels == NULL:
+        load_kernels()
+    rows = <KernelRow *>op.kernels
+    if rows != NULL:
+        if rows[dtype].kernel == NULL:
+            dtype = WRY_NUM_DTYPES  # the row that serves the rest
+        plan.kernel = rows[dtype].kernel
+        plan.flags = rows[dtype].flags
+    return plan
+
+
+cdef object no_kernel(Op op, PyObject **inputs, Py_ssize_t n, Plan plan):
+    cdef int32_t dtype = plan.out_dtype[0]
+    cdef Py_ssize_t i
+    for i in range(n - 1, -1, -1):
+        if inputs[i] != <PyObject *>None:
+            dtype = (<Tensor>inputs[i]).t.dtype
+    if op.kernels == NULL:
+        if any_kernels:
+            return NotImplementedError(
+                f"no kernel for '{op.name}' on cpu, and no decomposition. The column 'cpu' has no rule for it: "
+                f"add one with wherry_tensor's register_kernels, or a decomposition where the op is declared."
+            )
+        return NotImplementedError(f"no kernel for '{op.name}' on cpu: pip install wherry-ops-cpu")
+    return NotImplementedError(
+        f"no {dtype_of_code(dtype).name} kernel for '{op.name}' on cpu; it has {kernel_dtypes(op)}. "
+        f"Cast with x.astype('float32'), or move x to a device that has one."
+    )

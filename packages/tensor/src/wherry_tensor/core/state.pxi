@@ -1,0 +1,89 @@
+# Process state: the random generator, threads, memory counters, gradient mode.
+
+cdef class Generator:
+    """The state of random numbers: a Philox key (the seed) and how many counters are spent."""
+    cdef public uint64_t seed_value
+    cdef public uint64_t offset
+
+    def __init__(self, seed=0):
+        self.seed_value = <uint64_t>(int(seed) & 0xFFFFFFFFFFFFFFFF)
+
+    def manual_seed(self, seed):
+        """Start over from `seed`, an int; returns the generator."""
+        self.seed_value = <uint64_t>(int(seed) & 0xFFFFFFFFFFFFFFFF)
+        self.offset = 0
+        return self
+
+    def initial_seed(self):
+        """The seed in use."""
+        return self.seed_value
+
+    def get_state(self):
+        """(seed, offset): two ints that `set_state` takes back."""
+        return self.seed_value, self.offset
+
+    def set_state(self, state):
+        """Go back to a state that `get_state` gave."""
+        seed, offset = state
+        self.seed_value, self.offset = seed, offset
+
+
+cdef Generator default_generator = Generator()
+
+
+def get_default_generator():
+    """The generator that random ops draw from."""
+    return default_generator
+
+
+def set_default_generator(Generator generator not None):
+    """Make random ops draw from `generator`; returns the one before."""
+    global default_generator
+    before = default_generator
+    default_generator = generator
+    return before
+
+
+def get_num_threads():
+    """How many threads a kernel may use."""
+    return process_threads
+
+
+def set_num_threads(int count):
+    """Set how many threads a kernel may use, at least 1. Results do not depend on it."""
+    global process_threads
+    if count < 1:
+        raise ValueError(f"set_num_threads: got {count}, expected a number of threads >= 1.")
+    process_threads = count
+
+
+def memory_stats():
+    """Bytes: allocated, peak_allocated (held by tensors), reserved, peak_reserved (with the cache)."""
+    cdef wry_memory_stats stats
+    wry_memory_get_stats(&stats)
+    return stats
+
+
+def reset_peak_memory_stats():
+    """Let the peaks start again from what is in use now."""
+    wry_memory_reset_peak()
+
+
+def release_memory_cache():
+    """Give the memory that the allocator keeps for reuse back to the system."""
+    wry_memory_release_cache()
+
+
+def set_memory_cache_limit(size_t nbytes):
+    """How many bytes of freed memory the allocator keeps at most."""
+    wry_memory_set_cache_limit(nbytes)
+
+
+def is_grad_enabled():
+    """Are ops of this thread recorded for gradients?"""
+    return grad_enabled()
+
+
+def set_grad_mode(bint enabled):
+    """Switch recording for this thread; returns what it was."""
+    return set_grad_enabled_flag(enabled)

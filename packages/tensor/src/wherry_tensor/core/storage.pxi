@@ -1,0 +1,214 @@
+# Making tensors: fresh ones, aliases, ghosts; reading and writing single numbers.
+
+cdef inline void unref(wry_storage *s) noexcept:
+    s.refs -= 1
+    if s.refs == 0:
+        wry_storage_free(s)
+
+
+cdef object memory_error(double nbytes):
+    return MemoryError(
+        f"not enough memory for a tensor. Got a request for {nbytes:.0f} bytes, more than the machine gives. "
+        f"Use a smaller shape or dtype."
+    )
+
+
+cdef inline Tensor blank():
+    cdef Tensor out = Tensor.__new__(Tensor)
+    out.t.shape = out.dims
+    out.t.strides = out.steps
+    return out
+
+
+cdef Tensor new_tensor(int32_t dtype, int32_t rank, const int64_t *shape):
+    cdef Tensor out = blank()
+    cdef int64_t size = 1
+    cdef double wide = itemsizes[dtype]
+    cdef int i
+    for i in range(rank - 1, -1, -1):
+        out.dims[i] = shape[i]
+        out.steps[i] = size
+        wide *= shape[i]
+        size = <int64_t>(<uint64_t>size * <uint64_t>shape[i])
+    if wide > 1.4e14:  # 2^47: what an address space holds; also keeps `size` from having wrapped around
+        raise memory_error(wide)
+    out.storage = wry_storage_new(<size_t>(size * itemsizes[dtype]))
+    if out.storage == NULL:
+        raise memory_error(wide)
+    out.t.data = out.storage.data
+    out.t.size = size
+    out.t.dtype = dtype
+    out.t.rank = rank
+    out.flags = CONTIGUOUS | STOP_GRADIENT
+    return out
+
+
+cdef inline Tensor new_view(Tensor x):
+    """Same storage and dtype; the caller sets shape and strides and then calls `settle`."""
+    cdef Tensor out = blank()
+    out.storage = x.storage
+    out.storage.refs += 1
+    out.t.data = x.t.data
+    out.t.dtype = x.t.dtype
+    out.flags = STOP_GRADIENT
+    return out
+
+
+cdef inline void settle(Tensor out) noexcept:
+    """Computes size and the CONTIGUOUS flag from shape and strides."""
+    cdef int64_t size = 1
+    cdef bint contiguous = True
+    cdef int i
+    for i in range(out.t.rank - 1, -1, -1):
+        if out.dims[i] != 1 and out.steps[i] != size:
+            contiguous = False
+        size *= out.dims[i]
+    out.t.size = size
+    if contiguous or size == 0:
+        out.flags |= CONTIGUOUS
+    else:
+        out.flags &= ~<uint32_t>CONTIGUOUS
+
+
+cdef Tensor new_alias(Tensor x):
+    cdef Tensor out = blank()
+    cdef int i
+    if x.storage != NULL:
+        out.storage = x.storage
+        out.storage.refs += 1
+    out.t.data = x.t.data
+    out.t.dtype = x.t.dtype
+    out.t.rank = x.t.rank
+    out.t.size = x.t.size
+    for i in range(x.t.rank):
+        out.dims[i] = x.dims[i]
+        out.steps[i] = x.steps[i]
+    out.flags = (x.flags & (CONTIGUOUS | SYMBOLIC)) | STOP_GRADIENT
+    return out
+
+
+cdef Tensor new_ghost(int32_t dtype, int32_t rank, const int64_t *shape):
+    cdef Tensor out = blank()
+    cdef int i
+    cdef int64_t size = 1
+    for i in range(rank):
+        out.dims[i] = shape[i]
+        size = -1 if size < 0 or shape[i] < 0 else size * shape[i]
+    out.t.dtype = dtype
+    out.t.rank = rank
+    out.t.size = size
+    out.flags = STOP_GRADIENT | SYMBOLIC
+    return out
+
+
+cdef Tensor to_contiguous(Tensor x):
+    """`x` itself when its rows follow each other, else a copy whose rows do."""
+    cdef Tensor out
+    cdef PyObject *inputs[1]
+    cdef PyObject *outs[MAX_OUTPUTS]
+    if x.flags & CONTIGUOUS:
+        return x
+    if copy_op is not None and (<KernelRow *>copy_op.kernels) != NULL:
+        inputs[0] = <PyObject *>x
+        run(copy_op, inputs, 1, (), outs, NULL)
+        out = <Tensor>outs[0]
+        Py_DECREF(out)
+        return out
+    out = new_tensor(x.t.dtype, x.t.rank, x.dims)
+    if x.t.size:
+        wry_strided_copy(<char *>out.t.data, out.steps, <char *>x.t.data, x.steps, x.dims, x.t.rank, itemsizes[x.t.dtype])
+    return out
+
+
+cdef void write_scalar(void *at, int32_t dtype, double real, double imag, int64_t whole) noexcept:
+    """Stores one number: `whole` for integers (where real may have lost digits), else real and imag."""
+    if dtype == WRY_FLOAT32:
+        (<float *>at)[0] = <float>real
+    elif dtype == WRY_FLOAT64:
+        (<double *>at)[0] = real
+    elif dtype == WRY_INT64:
+        (<int64_t *>at)[0] = whole
+    elif dtype == WRY_INT32:
+        (<int32_t *>at)[0] = <int32_t>whole
+    elif dtype == WRY_BOOL:
+        (<uint8_t *>at)[0] = real != 0 or imag != 0 or whole != 0
+    elif dtype == WRY_UINT8:
+        (<uint8_t *>at)[0] = <uint8_t>whole
+    elif dtype == WRY_INT8:
+        (<int8_t *>at)[0] = <int8_t>whole
+    elif dtype == WRY_INT16:
+        (<int16_t *>at)[0] = <int16_t>whole
+    elif dtype == WRY_FLOAT16:
+        (<uint16_t *>at)[0] = wry_float_to_half(<float>real)
+    elif dtype == WRY_BFLOAT16:
+        (<uint16_t *>at)[0] = wry_float_to_bfloat(<float>real)
+    elif dtype == WRY_COMPLEX64:
+        (<float *>at)[0] = <float>real
+        (<float *>at)[1] = <float>imag
+    else:
+        (<double *>at)[0] = real
+        (<double *>at)[1] = imag
+
+
+cdef object read_scalar(const void *at, int32_t dtype):
+    if dtype == WRY_FLOAT32:
+        return <double>(<const float *>at)[0]
+    if dtype == WRY_INT64:
+        return (<const int64_t *>at)[0]
+    if dtype == WRY_FLOAT64:
+        return (<const double *>at)[0]
+    if dtype == WRY_BOOL:
+        return (<const uint8_t *>at)[0] != 0
+    if dtype == WRY_INT32:
+        return (<const int32_t *>at)[0]
+    if dtype == WRY_UINT8:
+        return (<const uint8_t *>at)[0]
+    if dtype == WRY_INT8:
+        return (<const int8_t *>at)[0]
+    if dtype == WRY_INT16:
+        return (<const int16_t *>at)[0]
+    if dtype == WRY_FLOAT16:
+        return <double>wry_half_to_float((<const uint16_t *>at)[0])
+    if dtype == WRY_BFLOAT16:
+        return <double>wry_bfloat_to_float((<const uint16_t *>at)[0])
+    if dtype == WRY_COMPLEX64:
+        return complex((<const float *>at)[0], (<const float *>at)[1])
+    return complex((<const double *>at)[0], (<const double *>at)[1])
+
+
+cdef int store_number(void *at, int32_t dtype, object value) except -1:
+    """Stores a Python number as `dtype`, as a C cast would; NaN and infinity have no integer."""
+    cdef double real = 0, imag = 0
+    cdef int64_t whole = 0
+    cdef int overflow = 0
+    if PyLong_Check(value):  # bool too
+        whole = PyLong_AsLongLongAndOverflow(value, &overflow)
+        if overflow and dtype <= WRY_INT64:
+            raise OverflowError(
+                f"integer too large. Got {value}, expected a value that fits {dtype_of_code(dtype).name}."
+            )
+        real = PyFloat_AsDouble(value) if overflow else <double>whole
+    elif isinstance(value, complex):
+        real, imag = value.real, value.imag
+        if dtype < WRY_COMPLEX64:
+            raise TypeError(
+                f"a complex number does not fit. Got {value}, expected a real value for {dtype_of_code(dtype).name}. "
+                f"Use complex64 or complex128."
+            )
+    else:
+        real = PyFloat_AsDouble(value)
+        if dtype <= WRY_INT64 and dtype != WRY_BOOL:
+            if not (-9.3e18 < real < 9.3e18):
+                raise OverflowError(
+                    f"no integer for this value. Got {value}, expected a finite value that fits "
+                    f"{dtype_of_code(dtype).name}."
+                )
+            whole = <int64_t>real
+    write_scalar(at, dtype, real, imag, whole)
+    return 0
+
+
+cdef Tensor scalar_tensor(object value, int32_t dtype):
+    cdef Tensor out = new_tensor(dtype, 0, NULL)
+    store_number(out.t.data, dtype, value)
+    return out

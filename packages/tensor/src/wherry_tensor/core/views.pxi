@@ -1,0 +1,349 @@
+# View ops: a new shape, strides and offset on the same memory.
+
+cdef enum ViewCode:
+    NO_VIEW, RESHAPE, TRANSPOSE, BROADCAST_TO, SLICE, SELECT, SQUEEZE, UNSQUEEZE, DIAGONAL, AS_COMPLEX, AS_REAL
+    RESHAPE_LIKE, BROADCAST_LIKE, UNREDUCE_LIKE
+
+cdef dict view_codes = {
+    "reshape": RESHAPE, "transpose": TRANSPOSE, "broadcast_to": BROADCAST_TO, "slice": SLICE, "select": SELECT,
+    "squeeze": SQUEEZE, "unsqueeze": UNSQUEEZE, "diagonal": DIAGONAL, "as_complex": AS_COMPLEX, "as_real": AS_REAL,
+    "reshape_like": RESHAPE_LIKE, "broadcast_like": BROADCAST_LIKE, "unreduce_like": UNREDUCE_LIKE,
+}
+
+
+cdef inline int64_t int_at(tuple t, Py_ssize_t i) except? -1:
+    return PyLong_AsLongLong(<object>PyTuple_GET_ITEM(t, i))
+
+
+cdef int reshape_steps(Tensor x, Tensor out) noexcept:
+    """Strides for a view of `x` with the shape of `out`, or 0 when there are none.
+
+    Walks both shapes together: a run of axes of `x` that lie in memory like one axis may be cut
+    anew, and only such a run.
+    """
+    cdef int i = 0, j = 0, k, m, rank = 0
+    cdef int64_t old_dims[12]
+    cdef int64_t old_steps[12]
+    cdef int64_t have, want
+    for k in range(x.t.rank):
+        if x.dims[k] != 1:
+            old_dims[rank] = x.dims[k]
+            old_steps[rank] = x.steps[k]
+            rank += 1
+    while i < rank and j < out.t.rank:
+        have = old_dims[i]
+        want = out.dims[j]
+        k = i
+        m = j
+        while have != want:
+            if have < want:
+                k += 1
+                have *= old_dims[k]
+            else:
+                m += 1
+                want *= out.dims[m]
+        while i < k:
+            if old_steps[i] != old_steps[i + 1] * old_dims[i + 1]:
+                return 0
+            i += 1
+        out.steps[m] = old_steps[k]
+        while m > j:
+            out.steps[m - 1] = out.steps[m] * out.dims[m]
+            m -= 1
+        # `m` came down to j; skip the axes that were laid out, and axes of size 1 behind them
+        want = 1
+        while want != have:
+            want *= out.dims[j]
+            j += 1
+        i = k + 1
+    while j < out.t.rank:
+        out.steps[j] = 1
+        j += 1
+    return 1
+
+
+cdef Tensor reshaped(Tensor x, int32_t rank, const int64_t *shape):
+    """None when the sizes do not match."""
+    cdef Tensor out
+    cdef int64_t size = 1, known = 1
+    cdef int i, unknown = -1
+    for i in range(rank):
+        if shape[i] == -1:
+            if unknown >= 0:
+                return None
+            unknown = i
+        elif shape[i] < 0:
+            return None
+        else:
+            known *= shape[i]
+    if unknown >= 0:
+        if known == 0 or x.t.size % known:
+            return None
+        size = x.t.size
+    else:
+        size = known
+    if size != x.t.size:
+        return None
+    out = new_view(x)
+    out.t.rank = rank
+    for i in range(rank):
+        out.dims[i] = shape[i]
+    if unknown >= 0:
+        out.dims[unknown] = x.t.size // known
+    if x.flags & CONTIGUOUS or size == 0:
+        size = 1
+        for i in range(rank - 1, -1, -1):
+            out.steps[i] = size
+            size *= out.dims[i]
+    elif not reshape_steps(x, out):
+        return reshaped(to_contiguous(x), rank, shape)
+    settle(out)
+    return out
+
+
+cdef Tensor broadcast_view(Tensor x, int32_t rank, const int64_t *shape):
+    cdef Tensor out
+    cdef int i, lead = rank - x.t.rank
+    if lead < 0:
+        return None
+    out = new_view(x)
+    out.t.rank = rank
+    for i in range(rank):
+        out.dims[i] = shape[i]
+        if i < lead:
+            out.steps[i] = 0
+        else:
+            if shape[i] == -1:
+                out.dims[i] = x.dims[i - lead]
+            if x.dims[i - lead] == out.dims[i]:
+                out.steps[i] = x.steps[i - lead]
+            elif x.dims[i - lead] == 1:
+                out.steps[i] = 0
+            else:
+                return None
+        if out.dims[i] < 0:
+            return None
+    settle(out)
+    return out
+
+
+cdef Tensor view(Op op, PyObject **inputs, tuple attrs):
+    """The answer of a view op, or None when shapes and attributes do not fit."""
+    cdef Tensor x = <Tensor>inputs[0], out, like
+    cdef int code = op.view_code, i, j, rank, axis, axis2
+    cdef int64_t sizes[12]
+    cdef int64_t start, end, step, n, offset
+    cdef tuple t, starts, ends, steps
+    cdef uint32_t mask = 0
+
+    if code == RESHAPE or code == BROADCAST_TO:
+        t = <tuple>PyTuple_GET_ITEM(attrs, 0)
+        rank = <int>PyTuple_GET_SIZE(t)
+        if rank > WRY_MAX_RANK:
+            return None
+        for i in range(rank):
+            sizes[i] = int_at(t, i)
+        return reshaped(x, rank, sizes) if code == RESHAPE else broadcast_view(x, rank, sizes)
+
+    if code == SELECT:
+        axis = <int>int_at(attrs, 0)
+        start = int_at(attrs, 1)
+        if axis < 0 or axis >= x.t.rank:
+            return None
+        n = x.dims[axis]
+        if start < 0:
+            start += n
+        if start < 0 or start >= n:
+            return None
+        out = new_view(x)
+        out.t.rank = x.t.rank - 1
+        for i in range(out.t.rank):
+            j = i if i < axis else i + 1
+            out.dims[i] = x.dims[j]
+            out.steps[i] = x.steps[j]
+        out.t.data = <char *>x.t.data + start * x.steps[axis] * itemsizes[x.t.dtype]
+        settle(out)
+        return out
+
+    if code == SLICE:
+        t = <tuple>PyTuple_GET_ITEM(attrs, 0)
+        starts = <tuple>PyTuple_GET_ITEM(attrs, 1)
+        ends = <tuple>PyTuple_GET_ITEM(attrs, 2)
+        steps = <tuple>PyTuple_GET_ITEM(attrs, 3)
+        rank = <int>PyTuple_GET_SIZE(t)
+        if PyTuple_GET_SIZE(starts) != rank or PyTuple_GET_SIZE(ends) != rank or PyTuple_GET_SIZE(steps) != rank:
+            return None
+        out = new_alias(x)
+        offset = 0
+        for i in range(rank):
+            axis = <int>int_at(t, i)
+            if axis < 0 or axis >= x.t.rank:
+                return None
+            n = x.dims[axis]
+            start = int_at(starts, i)
+            end = int_at(ends, i)
+            step = int_at(steps, i)
+            if step == 0:
+                return None
+            # Python's rules: negative counts from the end, then clamp into what the step can reach.
+            if start < 0:
+                start += n
+            if end < 0:
+                end += n
+            if step > 0:
+                start = 0 if start < 0 else (n if start > n else start)
+                end = 0 if end < 0 else (n if end > n else end)
+                n = (end - start + step - 1) // step if end > start else 0
+            else:
+                start = -1 if start < 0 else (n - 1 if start > n - 1 else start)
+                end = -1 if end < 0 else (n - 1 if end > n - 1 else end)
+                n = (start - end - step - 1) // -step if start > end else 0
+            if n > 0:
+                offset += start * x.steps[axis]
+            out.dims[axis] = n
+            out.steps[axis] = x.steps[axis] * step
+        out.t.data = <char *>x.t.data + offset * itemsizes[x.t.dtype]
+        settle(out)
+        return out
+
+    if code == TRANSPOSE:
+        t = <tuple>PyTuple_GET_ITEM(attrs, 0)
+        rank = x.t.rank
+        if PyTuple_GET_SIZE(t) != rank:
+            return None
+        out = new_view(x)
+        out.t.rank = rank
+        for i in range(rank):
+            axis = <int>int_at(t, i)
+            if axis < 0 or axis >= rank or (mask >> axis) & 1:
+                return None
+            mask |= <uint32_t>1 << axis
+            out.dims[i] = x.dims[axis]
+            out.steps[i] = x.steps[axis]
+        settle(out)
+        return out
+
+    if code == SQUEEZE:
+        t = <tuple>PyTuple_GET_ITEM(attrs, 0)
+        for i in range(<int>PyTuple_GET_SIZE(t)):
+            axis = <int>int_at(t, i)
+            if axis < 0 or axis >= x.t.rank or x.dims[axis] != 1:
+                return None
+            mask |= <uint32_t>1 << axis
+        out = new_view(x)
+        j = 0
+        for i in range(x.t.rank):
+            if not (mask >> i) & 1:
+                out.dims[j] = x.dims[i]
+                out.steps[j] = x.steps[i]
+                j += 1
+        out.t.rank = j
+        settle(out)
+        return out
+
+    if code == UNSQUEEZE or code == UNREDUCE_LIKE:
+        if code == UNREDUCE_LIKE:
+            like = <Tensor>inputs[1]
+            t = <tuple>PyTuple_GET_ITEM(attrs, 0)
+            if PyTuple_GET_ITEM(attrs, 1) == <PyObject *>True:
+                return broadcast_view(x, like.t.rank, like.dims)
+            rank = like.t.rank
+        else:
+            t = <tuple>PyTuple_GET_ITEM(attrs, 0)
+            rank = x.t.rank + <int>PyTuple_GET_SIZE(t)
+        if rank > WRY_MAX_RANK:
+            return None
+        for i in range(<int>PyTuple_GET_SIZE(t)):
+            axis = <int>int_at(t, i)
+            if axis < 0 or axis >= rank or (mask >> axis) & 1:
+                return None
+            mask |= <uint32_t>1 << axis
+        if x.t.rank + <int>PyTuple_GET_SIZE(t) != rank:
+            return None
+        out = new_view(x)
+        out.t.rank = rank
+        j = 0
+        for i in range(rank):
+            if (mask >> i) & 1:
+                out.dims[i] = 1
+                out.steps[i] = 0 if j == x.t.rank else x.dims[j] * x.steps[j]
+            else:
+                out.dims[i] = x.dims[j]
+                out.steps[i] = x.steps[j]
+                j += 1
+        if code == UNREDUCE_LIKE:
+            for i in range(rank):
+                if (mask >> i) & 1:
+                    out.dims[i] = like.dims[i]
+                    out.steps[i] = 0
+                elif out.dims[i] != like.dims[i]:
+                    return None
+        settle(out)
+        return out
+
+    if code == RESHAPE_LIKE:
+        like = <Tensor>inputs[1]
+        return reshaped(x, like.t.rank, like.dims)
+    if code == BROADCAST_LIKE:
+        like = <Tensor>inputs[1]
+        return broadcast_view(x, like.t.rank, like.dims)
+
+    if code == DIAGONAL:
+        offset = int_at(attrs, 0)
+        axis = <int>int_at(attrs, 1)
+        axis2 = <int>int_at(attrs, 2)
+        rank = x.t.rank
+        if axis < 0 or axis >= rank or axis2 < 0 or axis2 >= rank or axis == axis2:
+            return None
+        out = new_view(x)
+        j = 0
+        for i in range(rank):
+            if i != axis and i != axis2:
+                out.dims[j] = x.dims[i]
+                out.steps[j] = x.steps[i]
+                j += 1
+        n = min(x.dims[axis], x.dims[axis2] - offset) if offset >= 0 else min(x.dims[axis] + offset, x.dims[axis2])
+        if n < 0:
+            n = 0
+        out.dims[j] = n
+        out.steps[j] = x.steps[axis] + x.steps[axis2]
+        out.t.rank = j + 1
+        if n > 0:
+            start = offset * x.steps[axis2] if offset >= 0 else -offset * x.steps[axis]
+            out.t.data = <char *>x.t.data + start * itemsizes[x.t.dtype]
+        settle(out)
+        return out
+
+    if code == AS_COMPLEX:
+        rank = x.t.rank
+        if rank == 0 or x.dims[rank - 1] != 2 or (x.t.dtype != WRY_FLOAT32 and x.t.dtype != WRY_FLOAT64):
+            return None
+        for i in range(rank - 1):
+            if x.steps[i] & 1 and x.dims[i] > 1:
+                mask = 1
+        if mask or x.steps[rank - 1] != 1:
+            x = to_contiguous(x)
+        out = new_view(x)
+        out.t.rank = rank - 1
+        out.t.dtype = WRY_COMPLEX64 if x.t.dtype == WRY_FLOAT32 else WRY_COMPLEX128
+        for i in range(rank - 1):
+            out.dims[i] = x.dims[i]
+            out.steps[i] = x.steps[i] // 2
+        settle(out)
+        return out
+
+    if code == AS_REAL:
+        rank = x.t.rank
+        if rank >= WRY_MAX_RANK or x.t.dtype < WRY_COMPLEX64:
+            return None
+        out = new_view(x)
+        out.t.rank = rank + 1
+        out.t.dtype = WRY_FLOAT32 if x.t.dtype == WRY_COMPLEX64 else WRY_FLOAT64
+        for i in range(rank):
+            out.dims[i] = x.dims[i]
+            out.steps[i] = x.steps[i] * 2
+        out.dims[rank] = 2
+        out.steps[rank] = 1
+        settle(out)
+        return out
+    return None
