@@ -1,5 +1,6 @@
 """Activation functions: element-wise ops with attributes, and their fused gradients."""
-from wherry_tensor.ops.declare import op
+from wherry_tensor.ops.declare import Meta, infer, op
+from wherry_tensor.ops.shapes import broadcast_shapes, floats, integers, require_dtype
 
 relu = op("relu", "x")
 relu6 = op("relu6", "x")
@@ -32,3 +33,19 @@ gelu_vjp = op("gelu_vjp", "ct, x", approximate=bool)
 silu_vjp = op("silu_vjp", "ct, x")
 
 __all__ = [name for name, value in list(globals().items()) if isinstance(value, type(relu))]
+
+
+# Shape rules: nothing but the inputs' broadcast shape.
+
+
+def _elementwise(op, dtypes=floats):
+    def rule(x, other=None, **attrs):
+        require_dtype(op.name, "x", x.dtype, dtypes)
+        return Meta(x.shape if other is None else broadcast_shapes(op.name, x.shape, other.shape), x.dtype)
+
+    rule.__name__ = f"infer_{op.name}"
+    infer.rule(op)(rule)
+
+
+for _name in __all__:
+    _elementwise(globals()[_name], floats + integers if _name in ("relu", "relu6", "relu_vjp") else floats)

@@ -1,5 +1,5 @@
 """Ops without inputs, and those that use only an input's shape."""
-from wherry_tensor.ops.declare import DType, Scalar, op
+from wherry_tensor.ops.declare import DType, Meta, Scalar, infer, op
 
 full = op("full", "", shape=tuple, value=Scalar, dtype=DType)
 full_like = op("full_like", "like", value=Scalar, dtype=DType)  # only the shape of `like` is used
@@ -8,3 +8,31 @@ linspace = op("linspace", "", start=Scalar, stop=Scalar, num=int, dtype=DType)
 eye = op("eye", "", rows=int, columns=int, dtype=DType)
 
 __all__ = [name for name, value in list(globals().items()) if isinstance(value, type(full))]
+
+
+# Shape rules.
+
+
+@infer.rule(full)
+def infer_full(*, shape, value, dtype):
+    return Meta(shape, dtype)
+
+
+@infer.rule(full_like)
+def infer_full_like(like, *, value, dtype):
+    return Meta(like.shape, dtype)
+
+
+@infer.rule(arange)
+def infer_arange(*, start, step, length, dtype):
+    return Meta((length,), dtype)
+
+
+@infer.rule(linspace)
+def infer_linspace(*, start, stop, num, dtype):
+    return Meta((num,), dtype)
+
+
+@infer.rule(eye)
+def infer_eye(*, rows, columns, dtype):
+    return Meta((rows, columns), dtype)

@@ -1,5 +1,16 @@
 """Element-wise ops: one value out for one value of each (broadcast) input."""
-from wherry_tensor.ops.declare import DType, op
+from wherry_tensor._core import bool_, float32, float64
+from wherry_tensor.ops.declare import DType, Meta, decompose, infer, op
+from wherry_tensor.ops.shapes import (
+    bools,
+    broadcast_shapes,
+    complex_dtype,
+    complexes,
+    floats,
+    integers,
+    real_dtype,
+    require_dtype,
+)
 
 # Arithmetic of one value. Inputs of the transcendental ones are floating (or complex) already:
 # public functions cast integers first.
@@ -85,3 +96,121 @@ clip = op("clip", "x, min?, max?")  # bounds have the dtype of x and broadcast t
 lerp = op("lerp", "x, y, weight")
 
 __all__ = [name for name, value in list(globals().items()) if isinstance(value, type(add))]
+
+
+# Shape rules: a shape is broadcast from the inputs'; only the dtype differs from op to op.
+
+
+def _same_dtype(op_name, *metas):
+    first = metas[0].dtype
+    for meta in metas[1:]:
+        if meta.dtype is not first:
+            raise TypeError(
+                f"{op_name}: the inputs must have one dtype. Got {' and '.join(m.dtype.name for m in metas)}, "
+                f"expected equal dtypes. Cast one of them, as in x.astype('{first.name}')."
+            )
+    return first
+
+
+def _unary(op, dtypes, result=None):
+    """A rule for one input of one of `dtypes`; `result` maps its dtype to the output's."""
+
+    def rule(x):
+        require_dtype(op.name, "x", x.dtype, dtypes)
+        return Meta(x.shape, result(x.dtype) if result else x.dtype)
+
+    rule.__name__ = f"infer_{op.name}"
+    infer.rule(op)(rule)
+
+
+def _binary(op, dtypes, result=None):
+    """A rule for two inputs of one dtype out of `dtypes`."""
+
+    def rule(x, y):
+        dtype = _same_dtype(op.name, x, y)
+        require_dtype(op.name, "x", x.dtype, dtypes)
+        return Meta(broadcast_shapes(op.name, x.shape, y.shape), result(dtype) if result else dtype)
+
+    rule.__name__ = f"infer_{op.name}"
+    infer.rule(op)(rule)
+
+
+def _to_bool(dtype):
+    return bool_
+
+
+def _to_real(dtype):
+    return real_dtype.get(dtype, dtype)
+
+
+_numbers = integers + floats + complexes
+_all = bools + _numbers
+
+for _op in (sqrt, rsqrt, reciprocal, exp, expm1, log, log2, log10, log1p, sin, cos, tan, asin, acos, atan, sinh, cosh,
+            tanh, asinh, acosh, atanh):
+    _unary(_op, floats + complexes)
+for _op in (erf, erfinv, lgamma, digamma):
+    _unary(_op, floats)
+for _op in (floor, ceil, round, trunc):
+    _unary(_op, integers + floats)
+for _op in (negative, sign, square):
+    _unary(_op, _numbers)
+for _op in (abs, real, imag, angle):
+    _unary(_op, _numbers, _to_real)
+_unary(conj, _all)
+_unary(bitwise_not, bools + integers)
+for _op in (logical_not, isnan, isinf, isfinite):
+    _unary(_op, _all, _to_bool)
+
+for _op in (add, subtract, multiply):
+    _binary(_op, _all)
+_binary(divide, floats + complexes)
+_binary(power, _numbers)
+for _op in (floor_divide, remainder):
+    _binary(_op, integers + floats)
+for _op in (maximum, minimum, fmax, fmin):
+    _binary(_op, bools + integers + floats)
+for _op in (atan2, heaviside):
+    _binary(_op, integers + floats)
+for _op in (gcd, lcm):
+    _binary(_op, integers)
+for _op in (bitwise_and, bitwise_or, bitwise_xor):
+    _binary(_op, bools + integers)
+for _op in (equal, not_equal, less_than, less_equal, greater_than, greater_equal, logical_and, logical_or, logical_xor):
+    _binary(_op, _all, _to_bool)
+_binary(complex, (float32, float64), complex_dtype.__getitem__)
+
+
+@infer.rule(cast)
+def infer_cast(x, *, dtype):
+    return Meta(x.shape, dtype)
+
+
+@infer.rule(where)
+def infer_where(condition, x, y):
+    require_dtype("where", "condition", condition.dtype, bools)
+    dtype = _same_dtype("where", x, y)
+    return Meta(broadcast_shapes("where", condition.shape, x.shape, y.shape), dtype)
+
+
+@infer.rule(clip)
+def infer_clip(x, min, max):
+    present = [m for m in (x, min, max) if m is not None]
+    dtype = _same_dtype("clip", *present)
+    require_dtype("clip", "x", x.dtype, integers + floats)
+    return Meta(broadcast_shapes("clip", *(m.shape for m in present)), dtype)
+
+
+@infer.rule(lerp)
+def infer_lerp(x, y, weight):
+    dtype = _same_dtype("lerp", x, y, weight)
+    require_dtype("lerp", "x", x.dtype, floats)
+    return Meta(broadcast_shapes("lerp", x.shape, y.shape, weight.shape), dtype)
+
+
+# Decompositions.
+
+
+@decompose.rule(lerp)
+def decompose_lerp(x, y, weight):
+    return add(x, multiply(weight, subtract(y, x)))

@@ -4,7 +4,8 @@ Element i of a float32 (or int32) draw uses lane i % 4 of block rng_offset + i /
 int64 draw uses two lanes of block rng_offset + i / 2. Draws that reject (poisson, multinomial)
 give each element the block sequence of its own: counter (rng_offset + i, attempt).
 """
-from wherry_tensor.ops.declare import DType, op
+from wherry_tensor._core import int64
+from wherry_tensor.ops.declare import DType, Meta, infer, op
 
 uniform = op("uniform", "", shape=tuple, min=float, max=float, dtype=DType)
 normal = op("normal", "", shape=tuple, mean=float, std=float, dtype=DType)
@@ -15,3 +16,48 @@ multinomial = op("multinomial", "x", num_samples=int, replacement=bool)  # int64
 poisson = op("poisson", "x")
 
 __all__ = [name for name, value in list(globals().items()) if isinstance(value, type(uniform))]
+
+
+# Shape rules.
+
+
+def _drawn(op):
+    def rule(*, shape, dtype, **attrs):
+        return Meta(shape, dtype)
+
+    rule.__name__ = f"infer_{op.name}"
+    infer.rule(op)(rule)
+
+
+for _op in (uniform, normal, randint):
+    _drawn(_op)
+
+
+@infer.rule(randperm)
+def infer_randperm(*, n, dtype):
+    return Meta((n,), dtype)
+
+
+@infer.rule(bernoulli)
+def infer_bernoulli(x):
+    return Meta(x.shape, x.dtype)
+
+
+@infer.rule(poisson)
+def infer_poisson(x):
+    return Meta(x.shape, x.dtype)
+
+
+@infer.rule(multinomial)
+def infer_multinomial(x, *, num_samples, replacement):
+    if len(x.shape) not in (1, 2):
+        raise ValueError(
+            f"multinomial: x must have one row of weights or a batch of rows. Got shape {list(x.shape)}, "
+            f"expected rank 1 or 2. Reshape x to [rows, categories]."
+        )
+    if not replacement and 0 <= x.shape[-1] < num_samples:
+        raise ValueError(
+            f"multinomial: too many samples to draw without replacement. Got num_samples={num_samples} of "
+            f"{x.shape[-1]} categories, expected at most {x.shape[-1]}. Draw fewer, or pass replacement=True."
+        )
+    return Meta((*x.shape[:-1], num_samples), int64)
