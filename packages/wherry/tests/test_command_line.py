@@ -1,0 +1,73 @@
+import subprocess
+import sys
+
+import pytest
+
+from wherry.__main__ import main
+
+
+def test_ops_prints_every_op_and_column(capsys):
+    assert main(["ops"]) == 0
+    text = capsys.readouterr().out
+    for column in ("infer", "decompose", "reference", "samples", "cpu", "vjp"):
+        assert column in text.splitlines()[0]
+    assert "\nsoftmax " in text
+    assert "normalization:" in text
+
+
+def test_card_of_an_op_says_where_its_rules_are(capsys):
+    assert main(["ops", "softmax"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("softmax(x, axis: int) -> out")
+    assert "normalization.py:" in text
+    assert "float32" in text
+
+
+def test_unknown_op_suggests_what_was_meant(capsys):
+    assert main(["ops", "sotfmax"]) == 1
+    assert "Did you mean softmax" in capsys.readouterr().err
+
+
+def test_run_of_a_missing_script_says_so(capsys, tmp_path):
+    assert main(["run", str(tmp_path / "absent.py")]) == 2
+    assert "there is no such script" in capsys.readouterr().err
+
+
+@pytest.fixture
+def run(tmp_path):
+    def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        path = tmp_path / "script.py"
+        path.write_text(script)
+        return subprocess.run(
+            [sys.executable, "-m", "wherry", "run", str(path), *arguments], capture_output=True, text=True
+        )
+
+    return run
+
+
+def test_script_that_imports_paddle_runs_on_wherry(run, tmp_path):
+    (tmp_path / "beside.py").write_text("import paddle\nvalue = paddle.to_tensor([1.0, 2.0]).sum()\n")
+    done = run(
+        "import sys\n"
+        "import paddle\n"
+        "import paddle.linalg as linalg\n"
+        "from paddle.autograd import PyLayer\n"
+        "import wherry, wherry.autograd, beside\n"
+        "assert paddle is wherry and PyLayer is wherry.autograd.PyLayer and linalg is wherry.linalg\n"
+        "assert wherry.__spec__.name == 'wherry'\n"
+        "print(__name__, sys.argv[1:], float(beside.value))\n",
+        "--epochs", "3",
+    )
+    assert done.stdout == "__main__ ['--epochs', '3'] 3.0\n", done.stderr
+
+
+def test_missing_module_is_named_as_the_script_wrote_it(run):
+    done = run("import paddle.no_such_module\n")
+    assert done.returncode == 1
+    assert "no module named 'paddle.no_such_module'" in done.stderr
+
+
+def test_paddle_is_not_aliased_outside_run():
+    program = "import wherry, sys; assert 'paddle' not in sys.modules; print('unharmed')"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "unharmed\n"

@@ -1,0 +1,75 @@
+"""Every example in docstrings, the README and docs/ runs and prints what it says."""
+import doctest
+import importlib
+import inspect
+import pkgutil
+from pathlib import Path
+
+import numpy
+import pytest
+
+import wherry
+import wherry_autograd
+import wherry_ops_cpu
+import wherry_tensor
+
+ROOT = Path(__file__).parent.parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(ROOT.glob("packages/*/README.md"))]
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+def names():
+    return {"wherry": wherry, "paddle": wherry, "np": numpy, "numpy": numpy}
+
+
+def modules():
+    for package in wherry_tensor, wherry_ops_cpu, wherry_autograd, wherry:
+        yield package
+        for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+            if ".testing" not in found.name and not found.name.endswith("__main__"):
+                yield importlib.import_module(found.name)
+
+
+def examples():
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    seen = set()
+    for module in modules():
+        found = finder.find(module, module.__name__, extraglobs=names())
+        # Compiled and decorated functions do not say where they come from: look at them directly.
+        for name, value in vars(module).items():
+            if inspect.isroutine(value) and not name.startswith("_"):
+                found += finder.find(value, f"{module.__name__}.{name}", module=False, globs=names())
+        for test in found:
+            if test.examples and test.docstring not in seen:
+                seen.add(test.docstring)
+                yield pytest.param(test, id=test.name)
+
+
+@pytest.mark.parametrize("example", examples())
+def test_example_of_docstring(example):
+    check(example)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_examples_of_page(page):
+    parser = doctest.DocTestParser()
+    check(parser.get_doctest(page.read_text(), names(), page.name, str(page), 0))
+
+
+def check(test: doctest.DocTest) -> None:
+    wherry.seed(0)
+    said: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    runner.run(test, out=said.append)
+    assert runner.failures == 0, "".join(said)
+
+
+def test_links_between_pages_lead_somewhere():
+    import re
+
+    broken = []
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+            if "://" not in target and not (page.parent / target).exists():
+                broken.append(f"{page.relative_to(ROOT)}: {target}")
+    assert not broken, broken

@@ -1,0 +1,126 @@
+"""The packages as a user gets them: pip's ordinary isolated builds, what the wheels hold, what is missing when."""
+import re
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ROOT / "packages"
+WHEELHOUSE = ROOT / "wheelhouse"
+MEGABYTE = 1e6
+
+
+def wheels() -> dict[str, Path]:
+    tag = f"cp{sys.version_info.major}{sys.version_info.minor}"
+    found = {}
+    for path in WHEELHOUSE.glob("*.whl"):
+        name, _, python, abi, _ = path.name.split("-")
+        if python == tag or abi == "abi3" or python == "py3":
+            found[name] = path
+    return found
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory):
+    """Makes virtual environments; each call a new and empty one."""
+
+    def make() -> Path:
+        folder = tmp_path_factory.mktemp("environment")
+        venv.create(folder, with_pip=True)
+        return folder / "bin" / "python"
+
+    return make
+
+
+def run(*command, cwd=None) -> str:
+    done = subprocess.run([str(c) for c in command], cwd=cwd, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def pip_install(python: Path, *what) -> None:
+    run(python, "-m", "pip", "install", "-q", *what)
+
+
+def test_wheels_are_small():
+    sizes = {name: path.stat().st_size / MEGABYTE for name, path in wheels().items()}
+    assert sum(sizes.values()) <= 12, sizes
+
+
+def test_wheels_hold_no_tests_and_one_library_each():
+    for path in wheels().values():
+        names = zipfile.ZipFile(path).namelist()
+        libraries = [name for name in names if name.endswith(".so")]
+        assert len(libraries) == len({re.sub(r"\.(cpython|abi3).*", "", name) for name in libraries}), libraries
+        assert not [name for name in names if name.startswith("tests/") or "__pycache__" in name]
+
+
+def test_libraries_name_no_build_path_and_need_only_the_system():
+    allowed = re.compile(r"lib(c|m|pthread|dl|gomp|gcc_s|rt)\.so|ld-linux|linux-vdso")
+    for path in wheels().values():
+        archive = zipfile.ZipFile(path)
+        for name in archive.namelist():
+            if name.endswith(".so"):
+                content = archive.read(name)
+                assert str(ROOT).encode() not in content, f"{name} names the folder it was built in"
+                needed = re.findall(rb"lib[\w+-]+\.so(?:\.\d+)*", content[:200_000])
+                strange = [n for n in map(bytes.decode, needed) if not allowed.match(n) and "openblas" not in n]
+                assert not strange, f"{name} needs {strange}"
+
+
+def test_types_are_declared_for_editors():
+    for name, path in wheels().items():
+        assert f"{name}/py.typed" in zipfile.ZipFile(path).namelist(), name
+
+
+def test_tensor_alone_imports_and_says_what_is_missing(empty):
+    python = empty()
+    pip_install(python, wheels()["wherry_tensor"])
+    program = (
+        "import wherry_tensor as w\n"
+        "x = w.to_tensor([1.0, 2.0], stop_gradient=False)\n"
+        "for act in (lambda: x + x, lambda: x.backward()):\n"
+        "    try: act()\n"
+        "    except Exception as error: print(error)\n"
+    )
+    said = run(python, "-c", program).splitlines()
+    assert re.search(r"no kernel for 'add' on cpu.*pip install wherry-ops-cpu", said[0])
+    assert "pip install wherry-autograd" in said[1]
+
+
+@pytest.mark.slow
+def test_pip_builds_from_the_checkout_in_an_empty_environment(empty):
+    python = empty()
+    pip_install(python, PACKAGES / "tensor", PACKAGES / "ops-cpu", PACKAGES / "autograd")
+    program = (
+        "import wherry_tensor as w, wherry_autograd\n"
+        "x = w.to_tensor([1.0, 2.0], stop_gradient=False); (x * x).sum().backward(); print(x.grad.tolist())"
+    )
+    assert run(python, "-c", program) == "[2.0, 4.0]\n"
+
+
+@pytest.mark.slow
+def test_sdist_of_autograd_builds_without_its_siblings(empty, tmp_path):
+    python = empty()
+    pip_install(python, "build")
+    run(python, "-m", "build", "--sdist", "--outdir", tmp_path, PACKAGES / "autograd")
+    (sdist,) = tmp_path.glob("*.tar.gz")
+    assert any(name.endswith("_vendored/wherry_tensor/_core.pxd") for name in tarfile.open(sdist).getnames())
+    run(python, "-m", "pip", "wheel", "-q", "--no-deps", "-w", tmp_path, sdist)
+    assert list(tmp_path.glob("*.whl"))
+
+
+@pytest.mark.slow
+def test_sdist_of_ops_cpu_carries_the_header(empty, tmp_path):
+    python = empty()
+    pip_install(python, "build")
+    run(python, "-m", "build", "--sdist", "--outdir", tmp_path, PACKAGES / "ops-cpu")
+    (sdist,) = tmp_path.glob("*.tar.gz")
+    names = tarfile.open(sdist).getnames()
+    assert any(name.endswith("_vendored/include/wherry/abi.h") for name in names)
+    assert any(name.endswith("cmake/backend.py") for name in names)
