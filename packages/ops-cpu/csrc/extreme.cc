@@ -6,12 +6,6 @@
 namespace WRY_NAMESPACE {
 namespace {
 
-template <typename T> inline constexpr bool is_float = false;
-template <> inline constexpr bool is_float<float16> = true;
-template <> inline constexpr bool is_float<bfloat16> = true;
-template <> inline constexpr bool is_float<float> = true;
-template <> inline constexpr bool is_float<double> = true;
-
 // ---- values -------------------------------------------------------------------------------------
 
 // NaN wins wherever it stands. (Paddle's CPU kernels keep or lose it depending on its position.)

@@ -12,7 +12,7 @@
 
 #include "common.h"
 #include "parallel.h"
-#include "simd.h"
+#include "rows.h"
 
 namespace WRY_NAMESPACE {
 
@@ -37,16 +37,6 @@ struct Reducer {
 };
 
 // ---- vectors of floats --------------------------------------------------------------------------
-
-// A mask whose first n lanes are set.
-template <typename V>
-WRY_INLINE typename vector_traits<V>::mask first_lanes(int64_t n) {
-  using M = typename vector_traits<V>::mask;
-  constexpr int N = int(sizeof(V) / sizeof(typename vector_traits<V>::scalar));
-  M lane;
-  for (int i = 0; i < N; ++i) lane[i] = i;
-  return lane < (M{} + decltype(lane[0] + 0)(n));
-}
 
 // P gives: T, A = arithmetic_t<T>, W (the total); vectors start(), lift(x, parameter),
 // combine(a, b), and for the total W start_total(), fold(total, value).
@@ -466,6 +456,25 @@ WRY_INLINE int64_t reduced_count(const wry_tensor *x, Ints axes) {
   for (int64_t axis : axes) n *= x->shape[axis];
   return n;
 }
+
+// ---- the sums that several families need --------------------------------------------------------
+
+template <typename T_>
+struct SumOf {
+  using T = T_;
+  using W = double;
+  using V = vec<T>;
+  static WRY_INLINE V start() { return V{}; }
+  static WRY_INLINE V lift(V x, V) { return x; }
+  template <typename X> static WRY_INLINE X combine(X a, X b) { return a + b; }
+  static WRY_INLINE W start_total() { return 0; }
+  template <typename X> static WRY_INLINE W fold(W total, X value) { return total + W(value); }
+};
+
+template <typename T>
+struct SquaredDeviations : SumOf<T> {
+  static WRY_INLINE vec<T> lift(vec<T> x, vec<T> mean) { return (x - mean) * (x - mean); }
+};
 
 }  // namespace WRY_NAMESPACE
 

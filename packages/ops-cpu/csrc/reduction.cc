@@ -10,26 +10,9 @@ namespace {
 
 // ---- floats -------------------------------------------------------------------------------------
 
-template <typename T_>
-struct SumOf {
-  using T = T_;
-  using W = double;
-  using V = vec<T>;
-  static WRY_INLINE V start() { return V{}; }
-  static WRY_INLINE V lift(V x, V) { return x; }
-  template <typename X> static WRY_INLINE X combine(X a, X b) { return a + b; }
-  static WRY_INLINE W start_total() { return 0; }
-  template <typename X> static WRY_INLINE W fold(W total, X value) { return total + W(value); }
-};
-
 template <typename T>
 struct SquaresOf : SumOf<T> {
   static WRY_INLINE vec<T> lift(vec<T> x, vec<T>) { return x * x; }
-};
-
-template <typename T>
-struct SquaredDeviations : SumOf<T> {
-  static WRY_INLINE vec<T> lift(vec<T> x, vec<T> mean) { return (x - mean) * (x - mean); }
 };
 
 template <typename T>
@@ -109,12 +92,6 @@ struct ComplexProduct : ComplexSum<T> {
   static WRY_INLINE W start() { return W(1); }
   static WRY_INLINE W combine(W a, W b) { return a * b; }
 };
-
-template <typename T> inline constexpr bool is_float = false;
-template <> inline constexpr bool is_float<float16> = true;
-template <> inline constexpr bool is_float<bfloat16> = true;
-template <> inline constexpr bool is_float<float> = true;
-template <> inline constexpr bool is_float<double> = true;
 
 // ---- kernels ------------------------------------------------------------------------------------
 

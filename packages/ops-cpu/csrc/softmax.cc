@@ -1,0 +1,310 @@
+// Softmax along one axis, alone, as logarithm, and with cross entropy; their gradients.
+//
+// All inputs are contiguous, seen as [outer, n, inner] around the axis; outputs overlap no input.
+// Every form subtracts the maximum first: exp of what remains is at most 1. Rows (inner == 1) stay
+// in the first-level cache between their passes; otherwise strips of columns do.
+#include "lanemath.h"
+#include "parallel.h"
+#include "rows.h"
+
+namespace WRY_NAMESPACE {
+namespace {
+
+// Rows of 16-bit floats up to this length keep their exponentials in float; longer ones compute
+// them twice.
+constexpr int64_t scratch_row = 2048;
+
+template <typename A> struct Shift { A max, log_sum; };  // log(sum(exp(x))) is their sum
+
+// out may be null: then only the shift is wanted.
+template <typename T, bool Log>
+WRY_INLINE Shift<arithmetic_t<T>> softmax_row(const T *x, T *out, int64_t n) {
+  using A = arithmetic_t<T>;
+  using V = vec<T>;
+  const A top = row_reduce<T>(n, -A(INFINITY), [&](int64_t i, auto part) { return keep<V>(get(x + i, part), splat<V>(-A(INFINITY)), part); }, Larger());
+  const V m = splat<V>(top);
+  if constexpr (Log) {
+    const A sum = row_reduce<T>(n, A(0), [&](int64_t i, auto part) { return lane_exp(get(x + i, part) - m); }, Plus());
+    const A log_sum = scalar_log(sum);
+    // Not x - (max + log_sum): beside a large maximum the logarithm would lose its digits.
+    over<T>(n, [&](int64_t i, auto part) { put(out + i, (get(x + i, part) - m) - log_sum, part); });
+    return {top, log_sum};
+  } else {
+    A kept[sizeof(T) == sizeof(A) ? 1 : scratch_row];
+    A *e = nullptr;
+    if constexpr (sizeof(T) == sizeof(A)) e = out;
+    else if (n <= scratch_row) e = kept;
+    A sum;
+    if (e) {
+      sum = row_reduce<T>(n, A(0), [&](int64_t i, auto part) {
+        const V v = lane_exp(get(x + i, part) - m);
+        put(e + i, v, part);
+        return v;
+      }, Plus());
+      const A inverse = A(1) / sum;
+      over<T>(n, [&](int64_t i, auto part) { put(out + i, get((const A *)e + i, part) * inverse, part); });
+    } else {
+      sum = row_reduce<T>(n, A(0), [&](int64_t i, auto part) { return lane_exp(get(x + i, part) - m); }, Plus());
+      const A inverse = A(1) / sum;
+      over<T>(n, [&](int64_t i, auto part) { put(out + i, lane_exp(get(x + i, part) - m) * inverse, part); });
+    }
+    return {top, scalar_log(sum)};
+  }
+}
+
+// `width` columns of n rows that are `step` apart; max and log_sum get the shifts.
+template <typename T, bool Log>
+WRY_INLINE void softmax_strip(const T *x, T *out, int64_t n, int64_t step, int64_t width, arithmetic_t<T> *top,
+                              arithmetic_t<T> *log_sum) {
+  using A = arithmetic_t<T>;
+  A sum[strip_width];
+  for (int64_t j = 0; j < width; ++j) top[j] = -A(INFINITY), sum[j] = 0;
+  for (int64_t k = 0; k < n; ++k)
+    over<T>(width, [&](int64_t j, auto part) { put(top + j, max(get(x + k * step + j, part), get((const A *)top + j, part)), part); });
+  for (int64_t k = 0; k < n; ++k)
+    over<T>(width, [&](int64_t j, auto part) {
+      const vec<T> e = lane_exp(get(x + k * step + j, part) - get((const A *)top + j, part));
+      if constexpr (!Log && sizeof(T) == sizeof(A)) put(out + k * step + j, e, part);
+      put(sum + j, get((const A *)sum + j, part) + e, part);
+    });
+  for (int64_t j = 0; j < width; ++j) log_sum[j] = scalar_log(sum[j]), sum[j] = A(1) / sum[j];
+  for (int64_t k = 0; k < n; ++k)
+    over<T>(width, [&](int64_t j, auto part) {
+      const int64_t at = k * step + j;
+      if constexpr (Log) {
+        put(out + at, (get(x + at, part) - get((const A *)top + j, part)) - get((const A *)log_sum + j, part), part);
+      } else {
+        vec<T> e;
+        if constexpr (sizeof(T) == sizeof(A)) e = get((const T *)out + at, part);
+        else e = lane_exp(get(x + at, part) - get((const A *)top + j, part));
+        put(out + at, e * get((const A *)sum + j, part), part);
+      }
+    });
+}
+
+template <typename T, bool Log>
+int softmax_along(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  const T *x = data<T>(input(call, 0));
+  T *out = data<T>(output(call, 0));
+  if (input(call, 0)->size == 0) return WRY_OK;
+  const AxisView v = around(input(call, 0), attr_int(call, 0));
+  if (v.inner == 1)
+    each_row(call, v.outer, v.n, [&](int64_t o) { softmax_row<T, Log>(x + o * v.n, out + o * v.n, v.n); });
+  else
+    each_strip(call, v, [&](int64_t o, int64_t first, int64_t width) {
+      A top[strip_width], log_sum[strip_width];
+      const int64_t at = o * v.n * v.inner + first;
+      softmax_strip<T, Log>(x + at, out + at, v.n, v.inner, width, top, log_sum);
+    });
+  return WRY_OK;
+}
+
+template <typename T> int softmax(const wry_call *call) { return softmax_along<T, false>(call); }
+template <typename T> int log_softmax(const wry_call *call) { return softmax_along<T, true>(call); }
+
+// x_ct = (ct - sum(ct * out)) * out, or for the logarithm ct - exp(out) * sum(ct).
+template <typename T, bool Log>
+int softmax_vjp_along(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  const T *ct = data<T>(input(call, 0)), *y = data<T>(input(call, 1));
+  T *out = data<T>(output(call, 0));
+  if (input(call, 0)->size == 0) return WRY_OK;
+  const AxisView v = around(input(call, 0), attr_int(call, 0));
+  const auto summand = [](vec<T> c, vec<T> p) { return Log ? c : c * p; };
+  const auto result = [](vec<T> c, vec<T> p, vec<T> s) {
+    if constexpr (Log) return c - lane_exp(p) * s;
+    else return (c - s) * p;
+  };
+  if (v.inner == 1) {
+    each_row(call, v.outer, v.n, [&](int64_t o) {
+      const T *c = ct + o * v.n, *p = y + o * v.n;
+      T *to = out + o * v.n;
+      const A s = row_reduce<T>(v.n, A(0), [&](int64_t i, auto part) { return summand(get(c + i, part), get(p + i, part)); }, Plus());
+      over<T>(v.n, [&](int64_t i, auto part) { put(to + i, result(get(c + i, part), get(p + i, part), splat<vec<T>>(s)), part); });
+    });
+    return WRY_OK;
+  }
+  each_strip(call, v, [&](int64_t o, int64_t first, int64_t width) {
+    A sum[strip_width] = {};
+    const int64_t at = o * v.n * v.inner + first;
+    for (int64_t k = 0; k < v.n; ++k)
+      over<T>(width, [&](int64_t j, auto part) {
+        const int64_t i = at + k * v.inner + j;
+        put(sum + j, get((const A *)sum + j, part) + summand(get(ct + i, part), get(y + i, part)), part);
+      });
+    for (int64_t k = 0; k < v.n; ++k)
+      over<T>(width, [&](int64_t j, auto part) {
+        const int64_t i = at + k * v.inner + j;
+        put(out + i, result(get(ct + i, part), get(y + i, part), get((const A *)sum + j, part)), part);
+      });
+  });
+  return WRY_OK;
+}
+
+template <typename T> int softmax_vjp(const wry_call *call) { return softmax_vjp_along<T, false>(call); }
+template <typename T> int log_softmax_vjp(const wry_call *call) { return softmax_vjp_along<T, true>(call); }
+
+// ---- cross entropy ------------------------------------------------------------------------------
+
+// Hard labels of any integer type, read one by one.
+struct Labels {
+  const void *data;
+  int32_t dtype;
+  WRY_INLINE int64_t operator[](int64_t i) const {
+    switch (dtype) {
+      case WRY_INT64: return ((const int64_t *)data)[i];
+      case WRY_INT32: return ((const int32_t *)data)[i];
+      case WRY_INT16: return ((const int16_t *)data)[i];
+      case WRY_INT8: return ((const int8_t *)data)[i];
+      default: return ((const uint8_t *)data)[i];
+    }
+  }
+};
+
+// Before anything is computed, so that the first bad label is named whatever the threads do.
+int check_labels(const wry_call *call, const char *op, Labels label, int64_t n, int64_t classes, int64_t ignored) {
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t c = label[i];
+    if (WRY_UNLIKELY((c < 0 || c >= classes) && c != ignored))
+      return fail(call, WRY_OUT_OF_RANGE,
+                  "%s: label %lld (element %lld) is out of range. Got %lld, expected each label in [0, %lld) or "
+                  "ignore_index=%lld. Check the number of classes, or mark the element as ignored.",
+                  op, (long long)c, (long long)i, (long long)c, (long long)classes, (long long)ignored);
+  }
+  return WRY_OK;
+}
+
+template <typename T>
+int cross_entropy(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  const wry_tensor *logits = input(call, 0);
+  const T *x = data<T>(logits);
+  const T *weight = input(call, 2) ? data<T>(input(call, 2)) : nullptr;
+  T *loss = data<T>(output(call, 0)), *out = data<T>(output(call, 1));
+  const bool soft = attr_bool(call, 0);
+  const int64_t ignored = attr_int(call, 1);
+  const AxisView v = around(logits, attr_int(call, 2));
+  const Labels label = {input(call, 1)->data, input(call, 1)->dtype};
+  const T *target = soft ? data<T>(input(call, 1)) : nullptr;
+  if (!soft) {
+    const int status = check_labels(call, "cross_entropy", label, v.outer * v.inner, v.n, ignored);
+    if (status != WRY_OK) return status;
+  }
+  // Of column j of a strip whose shift is known. Where the label has no mass nothing is added, not
+  // even 0 * -inf.
+  const auto loss_of = [&](int64_t at, int64_t example, A top, A log_sum) {
+    if (soft) {
+      A sum = 0, mean_weight = 0;
+      for (int64_t k = 0; k < v.n; ++k) {
+        const A p = A(target[at + k * v.inner]);
+        if (p != 0) sum += p * (log_sum - (A(x[at + k * v.inner]) - top));
+        if (weight) mean_weight += p * A(weight[k]);
+      }
+      return T(weight ? sum * mean_weight : sum);
+    }
+    const int64_t c = label[example];
+    if (c == ignored) return T(A(0));
+    const A nll = log_sum - (A(x[at + c * v.inner]) - top);
+    return T(weight ? nll * A(weight[c]) : nll);
+  };
+  if (v.inner == 1)
+    each_row(call, v.outer, v.n, [&](int64_t o) {
+      const auto s = softmax_row<T, false>(x + o * v.n, out + o * v.n, v.n);
+      loss[o] = loss_of(o * v.n, o, s.max, s.log_sum);
+    });
+  else
+    each_strip(call, v, [&](int64_t o, int64_t first, int64_t width) {
+      A top[strip_width], log_sum[strip_width];
+      const int64_t at = o * v.n * v.inner + first, example = o * v.inner + first;
+      softmax_strip<T, false>(x + at, out + at, v.n, v.inner, width, top, log_sum);
+      for (int64_t j = 0; j < width; ++j) loss[example + j] = loss_of(at + j, example + j, top[j], log_sum[j]);
+    });
+  return WRY_OK;
+}
+
+// x_ct = (softmax * sum(target) - target) * ct * weight of the label.
+template <typename T>
+int cross_entropy_vjp(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  const T *ct = data<T>(input(call, 0)), *p = data<T>(input(call, 1));
+  const T *weight = input(call, 3) ? data<T>(input(call, 3)) : nullptr;
+  T *out = data<T>(output(call, 0));
+  const bool soft = attr_bool(call, 0);
+  const int64_t ignored = attr_int(call, 1);
+  const AxisView v = around(input(call, 1), attr_int(call, 2));
+  const Labels label = {input(call, 2)->data, input(call, 2)->dtype};
+  const T *target = soft ? data<T>(input(call, 2)) : nullptr;
+  if (!soft) {
+    const int status = check_labels(call, "cross_entropy_vjp", label, v.outer * v.inner, v.n, ignored);
+    if (status != WRY_OK) return status;
+  }
+  each_strip(call, v, [&](int64_t o, int64_t first, int64_t width) {
+    A factor[strip_width], total[strip_width];
+    const int64_t at = o * v.n * v.inner + first, example = o * v.inner + first;
+    for (int64_t j = 0; j < width; ++j) {
+      A w = 1;
+      total[j] = 1;
+      if (soft) {
+        total[j] = 0;
+        A mean_weight = 0;
+        for (int64_t k = 0; k < v.n; ++k) {
+          const A q = A(target[at + k * v.inner + j]);
+          total[j] += q;
+          if (weight) mean_weight += q * A(weight[k]);
+        }
+        if (weight) w = mean_weight;
+      } else {
+        const int64_t c = label[example + j];
+        w = c == ignored ? A(0) : weight ? A(weight[c]) : A(1);
+      }
+      factor[j] = w == 0 ? A(0) : A(ct[example + j]) * w;
+    }
+    if (soft) {
+      if (v.inner == 1) {
+        const vec<T> f = splat<vec<T>>(factor[0]), t = splat<vec<T>>(total[0]);
+        over<T>(v.n, [&](int64_t i, auto part) {
+          put(out + at + i, (get(p + at + i, part) * t - get(target + at + i, part)) * f, part);
+        });
+        return;
+      }
+      for (int64_t k = 0; k < v.n; ++k)
+        over<T>(width, [&](int64_t j, auto part) {
+          const int64_t i = at + k * v.inner + j;
+          put(out + i, (get(p + i, part) * get((const A *)total + j, part) - get(target + i, part)) * get((const A *)factor + j, part), part);
+        });
+      return;
+    }
+    if (v.inner == 1) {
+      const vec<T> f = splat<vec<T>>(factor[0]);
+      over<T>(v.n, [&](int64_t i, auto part) { put(out + at + i, get(p + at + i, part) * f, part); });
+    } else {
+      for (int64_t k = 0; k < v.n; ++k)
+        over<T>(width, [&](int64_t j, auto part) {
+          const int64_t i = at + k * v.inner + j;
+          put(out + i, get(p + i, part) * get((const A *)factor + j, part), part);
+        });
+    }
+    for (int64_t j = 0; j < width; ++j) {
+      const int64_t c = label[example + j];
+      if (c == ignored) continue;
+      const int64_t i = at + c * v.inner + j;
+      out[i] = T((A(p[i]) - A(1)) * factor[j]);
+    }
+  });
+  return WRY_OK;
+}
+
+const wry_kernel_entry table[] = {
+    WRY_FLOAT_ROWS("softmax", WRY_WANTS_CONTIGUOUS, softmax),
+    WRY_FLOAT_ROWS("log_softmax", WRY_WANTS_CONTIGUOUS, log_softmax),
+    WRY_FLOAT_ROWS("softmax_vjp", WRY_WANTS_CONTIGUOUS, softmax_vjp),
+    WRY_FLOAT_ROWS("log_softmax_vjp", WRY_WANTS_CONTIGUOUS, log_softmax_vjp),
+    WRY_FLOAT_ROWS("cross_entropy", WRY_WANTS_CONTIGUOUS, cross_entropy),
+    WRY_FLOAT_ROWS("cross_entropy_vjp", WRY_WANTS_CONTIGUOUS, cross_entropy_vjp),
+};
+
+}  // namespace
+}  // namespace WRY_NAMESPACE
+
+WRY_TABLE(softmax, WRY_NAMESPACE::table)
