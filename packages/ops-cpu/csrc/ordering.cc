@@ -82,11 +82,10 @@ static void sort_items(Item<K> *items, Item<K> *spare, int64_t n) {
   if (from != items) memcpy(items, from, size_t(n) * sizeof(Item<K>));
 }
 
-// The lines of x along an axis, x of any strides: f(line number, first element, step).
+// The lines of a tensor along an axis.
 struct Lines {
-  int64_t n, step, count;
-  wry_tensor rest;  // the other axes
-  View view;
+  int64_t n, step, count;  // elements of a line, from one to the next, and how many lines
+  View view;               // the other axes
 
   Lines(const wry_tensor *x, int axis) : view(x) {
     n = x->rank == 0 ? 1 : x->shape[axis];
@@ -109,6 +108,9 @@ template <typename K, typename F>
 static int for_each_line(const wry_call *call, const char *op, const Lines &lines, F f) {
   if (lines.count == 0) return WRY_OK;
   const int64_t n = lines.n;
+  if (sizeof(K) == 4 && n > int64_t(UINT32_MAX))
+    return fail(call, WRY_UNSUPPORTED, "%s: the axis is too long. Got %lld elements, expected less than 2^32. "
+                "Cast to float64 or int64 for longer ones.", op, (long long)n);
   // Pieces of consecutive lines; few enough that their buffers stay small.
   const int64_t pieces = min_of<int64_t>(lines.count, min_of<int64_t>(threads_for(call, lines.count), 1 + lines.count * n / 2048));
   Item<K> *buffers = workspace<Item<K>>(call, pieces * 2 * max_of<int64_t>(n, 1));
