@@ -81,7 +81,9 @@ def test_kernels_of_the_page_run(folder):
 
 
 def test_kernels_for_another_abi_are_refused(folder):
-    source = (folder / "relu.c").read_text().replace('#include "wherry/abi.h"', '#include "wherry/abi.h"\n#undef WRY_ABI_VERSION\n#define WRY_ABI_VERSION 2')
+    include = '#include "wherry/abi.h"\n'
+    other = include + "#undef WRY_ABI_VERSION\n#define WRY_ABI_VERSION 2\n"
+    source = (folder / "relu.c").read_text().replace(include, other)
     (folder / "other.c").write_text(source)
     subprocess.run(
         ["cc", "-std=c11", "-fPIC", "-shared", f"-I{wherry_tensor.get_include()}", "other.c", "-o", "other.so"],

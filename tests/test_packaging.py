@@ -110,7 +110,8 @@ def test_sdist_of_autograd_builds_without_its_siblings(empty, tmp_path):
     pip_install(python, "build")
     run(python, "-m", "build", "--sdist", "--outdir", tmp_path, PACKAGES / "autograd")
     (sdist,) = tmp_path.glob("*.tar.gz")
-    assert any(name.endswith("_vendored/wherry_tensor/_core.pxd") for name in tarfile.open(sdist).getnames())
+    with tarfile.open(sdist) as archive:
+        assert any(name.endswith("_vendored/wherry_tensor/_core.pxd") for name in archive.getnames())
     run(python, "-m", "pip", "wheel", "-q", "--no-deps", "-w", tmp_path, sdist)
     assert list(tmp_path.glob("*.whl"))
 
@@ -121,6 +122,7 @@ def test_sdist_of_ops_cpu_carries_the_header(empty, tmp_path):
     pip_install(python, "build")
     run(python, "-m", "build", "--sdist", "--outdir", tmp_path, PACKAGES / "ops-cpu")
     (sdist,) = tmp_path.glob("*.tar.gz")
-    names = tarfile.open(sdist).getnames()
+    with tarfile.open(sdist) as archive:
+        names = archive.getnames()
     assert any(name.endswith("_vendored/include/wherry/abi.h") for name in names)
     assert any(name.endswith("cmake/backend.py") for name in names)

@@ -317,10 +317,10 @@ def _shape_variants(spec: Spec) -> Iterator[_Typed]:
     yield typed.with_arrays([None if x is None else x[0].reshape(()) for x in flat])
     yield typed.with_arrays([None if x is None else np.resize(x, (2, 0, 3)) for x in flat])
     if sum(x is not None for x in flat) > 1:
-        shapes = [(3, 1, 5), (4, 1), (1, 4, 5)]
-        yield typed.with_arrays([None if x is None else np.resize(x, shapes[i % 3]) for i, x in enumerate(flat)])
-        yield typed.with_arrays([None if x is None else np.resize(x, (2, 3) if i == 0 else ()) for i, x in enumerate(flat)])
-        yield typed.with_arrays([None if x is None else np.resize(x, () if i == 0 else (70,)) for i, x in enumerate(flat)])
+        for first, others in [((3, 1, 5), (4, 1)), ((4, 1), (3, 1, 5)), ((2, 3), ()), ((), (70,))]:
+            yield typed.with_arrays([
+                None if x is None else np.resize(x, others if i else first) for i, x in enumerate(flat)
+            ])
 
 
 def check_layout(spec: Spec) -> None:
@@ -337,9 +337,9 @@ def check_layout(spec: Spec) -> None:
                 tensors.append((None if x is None else tensor_of(x, dtype)) if laid is None else laid[0])
                 arrays.append(x if laid is None else laid[1])
             if changed:
+                laid_out = typed.with_arrays(arrays)
                 failures.guard(
-                    f"{typed!r} {name}",
-                    lambda t=typed.with_arrays(arrays), x=tensors: _check_against_reference(spec, t, x),
+                    f"{typed!r} {name}", lambda t=laid_out, x=tensors: _check_against_reference(spec, t, x)
                 )
     failures.report()
 
@@ -528,7 +528,8 @@ def _check_into(spec: Spec, typed: _Typed) -> None:
                 outputs[i] = whole  # the same memory, read from the other end
                 into(outputs, inputs, i, f"{spec.op.outputs[i]} over input {j} reversed")
         if len(out.shape) and array_of(out).size:
-            buffer = tensor_of(np.full((*out.shape[:-1], 2 * out.shape[-1]), 1, _numpy_dtype(out.dtype.name)), out.dtype.name)
+            wide = np.ones((*out.shape[:-1], 2 * out.shape[-1]), _numpy_dtype(out.dtype.name))
+            buffer = tensor_of(wide, out.dtype.name)
             outputs = [_fresh_like(y) for y in plain]
             outputs[i] = _sliced(buffer, len(out.shape) - 1, 0, 2 * out.shape[-1], 2)
             into(outputs, typed.tensors(), i, f"{spec.op.outputs[i]} strided")
@@ -719,7 +720,9 @@ def _check_vjp_of_vjp(spec: Spec, typed: _Typed) -> None:
 
     variables, gradients = first(points, create_graph=True)
     reached = [(g, tensor_of(w)) for g, w in zip(gradients, weights) if g is not None]
-    second = _gradients([g for g, _ in reached], variables, [w for _, w in reached]) if reached else [None] * len(points)
+    second: list[Any] = [None] * len(points)
+    if reached:
+        second = _gradients([g for g, _ in reached], variables, [w for _, w in reached])
     claimed = [_or_zeros(g, p) for g, p in zip(second, points)]
 
     def functional(at: list[np.ndarray]) -> float:
