@@ -1,0 +1,57 @@
+import copy
+import pickle
+import re
+
+import pytest
+
+from wherry_tensor import ops
+from wherry_tensor._core import float32, float64
+from wherry_tensor.ops import declare
+from wherry_tensor.ops.declare import Meta, Scalar
+
+
+def test_op_knows_its_inputs_attributes_and_outputs():
+    assert ops.layer_norm.inputs == (("x", False, False), ("scale", True, False), ("bias", True, False))
+    assert ops.layer_norm.attr_names == ("epsilon", "begin_axis")
+    assert ops.layer_norm.attr_types == (float, int)
+    assert ops.layer_norm.outputs == ("out", "mean", "rstd")
+    assert ops.concat.inputs == (("xs", False, True),)
+    assert ops.full.attr_types[1] is Scalar
+    assert ops.reshape.view and not ops.add.view
+
+
+def test_every_op_is_in_the_registry_under_its_name_and_pickles_to_itself():
+    for name, op in ops.registry.items():
+        assert op.name == name
+        assert getattr(ops, name) is op
+        assert pickle.loads(pickle.dumps(op)) is op
+
+
+def test_declaration_is_found_again():
+    assert re.search(r"ops/normalization\.py:\d+$", declare.where_declared(ops.softmax).replace("\\", "/"))
+    assert declare.family_of(ops.softmax) == "normalization"
+
+
+def test_second_declaration_of_a_name_is_refused():
+    with pytest.raises(ValueError, match=r"op 'add' is declared already.*elementwise\.py:\d+"):
+        declare.op("add", "x, y")
+
+
+def test_attribute_that_is_not_plain_data_is_refused():
+    with pytest.raises(TypeError, match="attribute 'weights' cannot be of this type"):
+        declare.op("no_such_op", "x", weights=list)
+    assert "no_such_op" not in ops.registry
+
+
+def test_meta_compares_hashes_and_prints_by_value():
+    meta = Meta([2, -1], float32)
+    assert meta == Meta((2, -1), float32) != Meta((2, -1), float64)
+    assert len({meta, Meta((2, -1), float32)}) == 1
+    assert repr(meta) == "Meta([2, -1], float32)"
+    assert (meta.rank, meta.size, Meta((2, 3), float32).size) == (2, -1, 6)
+    assert copy.deepcopy(meta) == pickle.loads(pickle.dumps(meta)) == meta
+
+
+def test_meta_is_immutable():
+    with pytest.raises(AttributeError, match="Meta is immutable"):
+        Meta((), float32).shape = (1,)

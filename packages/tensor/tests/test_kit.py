@@ -1,0 +1,83 @@
+"""The kit finds what it is there to find: each test gives it one wrong answer."""
+import numpy as np
+import pytest
+
+from wherry_tensor import ops
+from wherry_tensor.ops.declare import Meta, infer
+from wherry_tensor.testing import Spec, bad, case, kit
+from wherry_tensor.testing.specs import dtype_names
+
+
+def made(op, generate, reference, dtypes="float32", **options):
+    defaults = dict(
+        differentiable=True, second_order=True, grad_of=None, grad_through=None, cast=None, tolerance={}
+    )
+    return Spec(op, generate, reference, dtype_names(dtypes), **{**defaults, **options})
+
+
+def two_vectors(rng):
+    yield case(rng.uniform(1, 2, 5), rng.uniform(1, 2, 5))
+
+
+def test_wrong_value_is_shown_with_its_place():
+    def off_by_one_at_3(x, y):
+        return x + y + (np.arange(len(x)) == 3) if x.ndim == 1 and len(x) == 5 else x + y
+
+    with pytest.raises(AssertionError, match=r"add: .*1 of 5 values differ; at \[3\] got "):
+        kit.check_kernel(made(ops.add, two_vectors, off_by_one_at_3))
+
+
+def test_right_reference_passes_in_every_dtype():
+    kit.check_kernel(made(ops.add, two_vectors, lambda x, y: x + y, dtypes="floats complex"))
+
+
+def test_dtype_that_no_sample_fits_is_reported():
+    def negative_numbers(rng):
+        yield case(np.array([-1, -2]), np.array([3, 4]))
+
+    with pytest.raises(AssertionError, match="uint8: no sample fits this dtype"):
+        kit.check_kernel(made(ops.add, negative_numbers, lambda x, y: x + y, dtypes="int32 uint8"))
+
+
+def test_shape_rule_that_lies_is_found(monkeypatch):
+    monkeypatch.setitem(infer.rules, ops.add, lambda x, y: Meta((-1, 1), x.dtype))
+    with pytest.raises(AssertionError, match=r"inferred Meta\(\[-1, 1\], float32\), really Meta\(\[5\], float32\)"):
+        kit._check_infer(*_infer_case())
+
+
+def _infer_case():
+    # The rule that the core caches stays the true one: only the kit asks the false one.
+    spec = made(ops.add, two_vectors, None)
+    typed = next(kit._typed_cases(spec))
+    ops.add(*typed.tensors())
+    return spec, infer.rules[ops.add], typed
+
+
+def test_missing_error_is_found():
+    def fine(rng):
+        yield from two_vectors(rng)
+        yield bad(np.zeros(3), np.zeros(3), error=ValueError, match="add")
+
+    with pytest.raises(AssertionError, match="nothing was raised, expected ValueError"):
+        kit.check_bad(made(ops.add, fine, None))
+
+
+def test_error_without_the_expected_text_is_found():
+    def shapes(rng):
+        yield bad(np.zeros(3), np.zeros(4), error=ValueError, match="a text that nobody writes")
+
+    with pytest.raises(AssertionError, match="expected a text matching 'a text that nobody writes'"):
+        kit.check_bad(made(ops.add, shapes, None))
+
+
+def test_values_are_rounded_to_bfloat16_half_to_even():
+    x = np.array([1.0, 1.00390625, 1.01171875, -2.5, np.inf, np.nan, 3.4e38])
+    expected = kit.array_of(kit.tensor_of(x.astype("float32"), "bfloat16"))
+    np.testing.assert_array_equal(kit._round_to(x.astype("float32"), "bfloat16"), expected)
+
+
+def test_words_for_dtypes_expand_in_order():
+    assert dtype_names("bool ints") == ("bool", "int64", "int32", "int16", "int8", "uint8")
+    assert dtype_names(("float32",)) == ("float32",)
+    with pytest.raises(ValueError, match="unknown dtypes word 'numbers'"):
+        dtype_names("numbers")

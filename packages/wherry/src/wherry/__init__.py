@@ -1,0 +1,40 @@
+"""Wherry: deep learning with Paddle's API.
+
+    import wherry as paddle
+
+Nothing is defined here: tensors and their functions come from wherry_tensor, gradients from
+wherry_autograd. Modules below load when they are first used.
+"""
+from importlib import import_module as _import_module
+
+# Registers the kernels now: asking the installed packages for their entry points is slower.
+import wherry_ops_cpu.column as _kernels
+from wherry_autograd import enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled
+from wherry_tensor import *  # noqa: F403
+from wherry_tensor import __all__ as _tensor_names
+
+_kernels.register()
+
+__version__ = "0.1.0"
+
+_MODULES = ("autograd", "device", "incubate", "linalg", "version")
+
+__all__ = [
+    *_tensor_names,
+    *_MODULES,
+    "enable_grad",
+    "grad",
+    "is_grad_enabled",
+    "no_grad",
+    "set_grad_enabled",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name in _MODULES:
+        return _import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
