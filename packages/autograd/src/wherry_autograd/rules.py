@@ -19,7 +19,6 @@ What the signature says is kept in memory from the forward pass until the backwa
 """
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -28,7 +27,8 @@ from wherry_tensor.columns import Column, place_of
 
 __all__ = ["Signature", "not_differentiable", "vjp"]
 
-_NO_RULE, _HAS_RULE, _NOT_DIFFERENTIABLE = 0, 1, 2  # values of Op.differentiable
+_HAS_RULE, _NOT_DIFFERENTIABLE = 1, 2  # values of Op.differentiable; 0 says nothing
+_HAS_VARARGS, _HAS_VARKEYWORDS = 4, 8  # bits of co_flags
 
 
 class Signature(NamedTuple):
@@ -86,21 +86,22 @@ def not_differentiable(op: Op, reason: str) -> None:
 def _read(
     op: Op, function: Callable[..., Any], keep_outputs: Iterable[str] | None, keep_for: Mapping[str, str]
 ) -> Signature:
-    parameters = list(inspect.signature(function).parameters.values())
-    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.VAR_POSITIONAL)]
-    keywords = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY}
+    # Read from the code object: `inspect` is slow to load, and there are hundreds of rules.
+    code = function.__code__
+    keywords = set(code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount])
+    given = list(code.co_varnames[: code.co_argcount])
+    if code.co_flags & _HAS_VARARGS:
+        given.append("*" + code.co_varnames[code.co_argcount + code.co_kwonlyargcount])
     wants_needs = "needs" in keywords
     names = [name for name, _optional, _variadic in op.inputs]
     expected = ["ct", "out", *(f"*{name}" if variadic else name for name, _optional, variadic in op.inputs)]
-    given = [f"*{p.name}" if p.kind is p.VAR_POSITIONAL else p.name for p in positional]
-    fits = [name.replace("_", "", 1) if name.lstrip("*").startswith("_") else name for name in given]
-    if len(given) != len(expected) or any(f.startswith("*") != e.startswith("*") for f, e in zip(fits, expected)):
+    if len(given) != len(expected) or any(g.startswith("*") != e.startswith("*") for g, e in zip(given, expected)):
         raise TypeError(
             f"vjp rule of '{op.name}' at {place_of(function)} does not take what the op has. "
             f"Got parameters ({', '.join(given)}), expected ({', '.join(expected)}), each perhaps with an "
             f"underscore in front. Change the rule's signature."
         )
-    if keywords - {"needs"} != set(op.attr_names) or any(p.kind is p.VAR_KEYWORD for p in parameters):
+    if keywords - {"needs"} != set(op.attr_names) or code.co_flags & _HAS_VARKEYWORDS:
         raise TypeError(
             f"vjp rule of '{op.name}' at {place_of(function)} does not take the op's attributes. "
             f"Got keyword-only parameters {sorted(keywords - {'needs'})}, expected {sorted(op.attr_names)}. "
@@ -113,11 +114,11 @@ def _read(
                 f"have. Got '{word}', expected one of {', '.join((*names, *op.outputs))}. Check the spelling."
             )
 
-    kept_inputs = tuple(not p.name.startswith("_") for p in positional[2:])
+    kept_inputs = tuple(not name.lstrip("*").startswith("_") for name in given[2:])
     kept_for = tuple(
         tuple(names.index(word.strip()) for word in keep_for[name].split(",")) if name in keep_for else None
         for name in names
     )
-    keeps_out = not positional[1].name.startswith("_")
+    keeps_out = not given[1].startswith("_")
     kept_outputs = tuple(keeps_out and (keep_outputs is None or name in keep_outputs) for name in op.outputs)
     return Signature(function, kept_inputs, kept_for, kept_outputs, wants_needs)

@@ -1,0 +1,1272 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, binding=True
+"""The tape and the engine that walks it back.
+
+Recording: the core calls `record` after every op that touches a tensor which asks for gradients. It
+makes a `Node` that knows the op's rule, where each input's cotangent has to go, the inputs and
+outputs that the rule wants to see again, and the shape and dtype of those it does not.
+
+Going back: a `Walk` first counts, for every node that the roots lead to, how many cotangents it
+will receive, then runs each node once all of them have arrived. What a walk knows about a node lies
+in the walk, not in the node, so walks of several threads, and walks started inside rules and
+hooks, do not disturb each other. Nothing recurses: neither the walk nor the release of a long chain
+of nodes.
+
+Cotangents are ordinary tensors. One that nobody else can see is reused as the sum of itself and the
+next one; see `exclusive`.
+"""
+cimport cython
+from cpython.object cimport PyObject
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcmp, memcpy, memset
+
+from wherry_tensor._core cimport (
+    CONTIGUOUS, HAS_HOOKS, RETAIN_GRAD, STOP_GRADIENT, SYMBOLIC, DType, Op, Tensor, apply, apply2, grad_enabled,
+    new_alias, new_ghost, set_grad_enabled_flag, set_record_function,
+)
+
+import weakref
+
+from wherry_tensor import _core, ops
+
+cdef extern from "Python.h":
+    ctypedef int (*visitproc)(PyObject *, void *) noexcept
+    ctypedef int (*traverseproc)(PyObject *, visitproc, void *) noexcept
+    ctypedef int (*inquiry)(PyObject *) noexcept
+    ctypedef struct PyTypeObject:
+        traverseproc tp_traverse
+        inquiry tp_clear
+    object PyObject_Vectorcall(object, PyObject **, size_t, PyObject *)
+    bint PyTuple_CheckExact(PyObject *)
+    Py_ssize_t Py_REFCNT(PyObject *)
+    PyTypeObject *Py_TYPE(PyObject *)
+    void Py_XDECREF(PyObject *)
+    void incref "Py_INCREF"(PyObject *)
+    void decref "Py_DECREF"(PyObject *)
+
+cdef enum:
+    INLINE_BYTES = 224     # two inputs and one output of rank 3, their shapes included
+    INLINE_STATES = 8      # what a walk holds without asking for memory
+    INLINE_TABLE = 32
+    SMALL_CALL = 24
+
+cdef Op add_op = ops.add
+cdef Op cast_op = ops.cast
+cdef Op copy_op = ops.copy
+cdef Op full_like_op = ops.full_like
+cdef Op real_op = ops.real
+cdef Op sum_like_op = ops.sum_like
+
+cdef list dtypes = [None] * 12
+for _dtype in (_core.bool_, _core.uint8, _core.int8, _core.int16, _core.int32, _core.int64, _core.float16, _core.bfloat16,
+               _core.float32, _core.float64, _core.complex64, _core.complex128):
+    dtypes[_dtype.code] = _dtype
+
+cdef tuple needs_of_mask = tuple([
+    tuple([bool(mask >> i & 1) for i in range(n)]) for n in range(5) for mask in range(16)
+])
+
+
+# -------------------------------------------------------------------------------------------- rules
+
+@cython.final
+cdef class Rule:
+    """A gradient rule, ready to be called: what `rules.Signature` says, in C."""
+    cdef Op op
+    cdef object function
+    cdef object kwnames          # names of the keyword arguments of a call, or None
+    cdef bint wants_needs
+    cdef int n_declared
+    cdef uint64_t keeps          # bit i: declared input i is kept
+    cdef uint64_t keeps_output
+    cdef uint64_t kept_for[64]   # of declared input i: kept only if one of these inputs wants a cotangent; 0: always
+    cdef bint conditional        # is any kept_for set?
+
+    def __cinit__(self, Op op, signature):
+        cdef int i
+        self.op = op
+        self.n_declared = <int>len(op.inputs)
+        if signature is None:
+            return
+        self.function, kept, kept_for, kept_outputs, self.wants_needs = signature
+        for i in range(self.n_declared):
+            if kept[i]:
+                self.keeps |= <uint64_t>1 << i
+            for other in kept_for[i] or ():
+                self.kept_for[i] |= <uint64_t>1 << <int>other
+                self.conditional = True
+        for i in range(len(kept_outputs)):
+            if kept_outputs[i]:
+                self.keeps_output |= <uint64_t>1 << i
+        names = op.attr_names + (("needs",) if self.wants_needs else ())
+        self.kwnames = names or None
+
+
+cdef Rule rule_of(Op op):
+    """The rule in C form; made at the first use and left in `op.vjp_rule`."""
+    rule = op.vjp_rule
+    if type(rule) is not Rule:
+        rule = Rule(op, rule)
+        if (<Rule>rule).function is not None:  # else a rule may still be registered
+            op.vjp_rule = rule
+    return <Rule>rule
+
+
+# -------------------------------------------------------------------------------------------- nodes
+
+cdef enum NodeFlags:
+    FREED = 1        # what the rule needs was released
+    PACKED = 2       # kept tensors went through saved_tensors_hooks
+    HAS_EXTRAS = 4   # hooks, or tensors that retain their gradient
+
+cdef enum:
+    OVERWRITTEN = -2  # as a version: the op itself wrote over what its rule wants to see
+
+
+cdef struct Input:
+    PyObject *target   # where its cotangent goes: a Node, a leaf Tensor, or NULL for nowhere
+    PyObject *kept     # the Tensor (or what a pack hook made of it), or NULL
+    int64_t version    # of the memory of `kept`
+    int64_t *shape
+    int32_t index      # which output of the target
+    int32_t dtype
+    int32_t rank       # -1: the input is absent
+    int32_t unused
+
+
+cdef struct Output:
+    PyObject *kept     # an alias, so that no cycle arises
+    int64_t version
+    int64_t *shape
+    int32_t dtype
+    int32_t rank
+
+
+cdef class Saved:
+    """What a pack hook made of a kept tensor."""
+    cdef object packed
+    cdef object unpack
+
+
+@cython.final
+@cython.freelist(256)
+@cython.trashcan(True)
+cdef class Node:
+    """The record of one op. Made while it runs; gone with the last tensor that depends on it."""
+    cdef object rule            # Rule; what `record_custom` got; the name of that once it is freed
+    cdef tuple attrs
+    cdef dict extras            # output index -> [hooks by id, weak reference to the retaining tensor]
+    cdef Input *inputs
+    cdef Output *outputs
+    cdef int32_t n_inputs
+    cdef int32_t n_outputs
+    cdef uint32_t flags
+    cdef char small[INLINE_BYTES]
+    cdef object __weakref__
+
+    def __dealloc__(self):
+        release(self)
+        if self.inputs != NULL and <char *>self.inputs != self.small:
+            free(self.inputs)
+
+    def name(self):
+        """The name of the op."""
+        return name_of(self)
+
+    def __repr__(self):
+        return f"<Node of {name_of(self)}>"
+
+
+cdef str name_of(Node node):
+    if type(node.rule) is Rule:
+        return (<Rule>node.rule).op.name
+    return node.rule if type(node.rule) is str else node.rule.name
+
+
+cdef int allocate(Node node, Py_ssize_t n_inputs, Py_ssize_t n_outputs, Py_ssize_t n_sizes) except -1:
+    """Room for the records and shapes, inside the node where they fit."""
+    cdef size_t total = n_inputs * sizeof(Input) + n_outputs * sizeof(Output) + n_sizes * sizeof(int64_t)
+    cdef char *block = node.small
+    if total > INLINE_BYTES:
+        block = <char *>malloc(total)
+        if block == NULL:
+            raise MemoryError()
+    node.inputs = <Input *>block
+    node.outputs = <Output *>(block + n_inputs * sizeof(Input))
+    return 0
+
+
+cdef void release(Node node) noexcept:
+    """Let go of everything the node refers to. What it was asked to keep is gone afterwards."""
+    cdef int32_t i
+    cdef PyObject *one
+    cdef PyObject *other
+    node.flags |= FREED
+    for i in range(node.n_inputs):
+        one = node.inputs[i].kept
+        other = node.inputs[i].target
+        node.inputs[i].kept = NULL
+        node.inputs[i].target = NULL
+        Py_XDECREF(one)
+        Py_XDECREF(other)
+    for i in range(node.n_outputs):
+        one = node.outputs[i].kept
+        node.outputs[i].kept = NULL
+        Py_XDECREF(one)
+
+
+# Cython visits the attributes that it knows are objects; these two add those in the C arrays.
+
+cdef traverseproc generated_traverse
+cdef inquiry generated_clear
+
+
+cdef int traverse_node(PyObject *self, visitproc visit, void *arg) noexcept:
+    cdef int32_t i
+    cdef int status = generated_traverse(self, visit, arg)
+    for i in range((<Node>self).n_inputs):
+        if status == 0 and (<Node>self).inputs[i].target != NULL:
+            status = visit((<Node>self).inputs[i].target, arg)
+        if status == 0 and (<Node>self).inputs[i].kept != NULL:
+            status = visit((<Node>self).inputs[i].kept, arg)
+    for i in range((<Node>self).n_outputs):
+        if status == 0 and (<Node>self).outputs[i].kept != NULL:
+            status = visit((<Node>self).outputs[i].kept, arg)
+    return status
+
+
+cdef int clear_node(PyObject *self) noexcept:
+    release(<Node>self)
+    return generated_clear(self)
+
+
+generated_traverse = (<PyTypeObject *>Node).tp_traverse
+generated_clear = (<PyTypeObject *>Node).tp_clear
+(<PyTypeObject *>Node).tp_traverse = traverse_node
+(<PyTypeObject *>Node).tp_clear = clear_node
+
+
+# ---------------------------------------------------------------------------------------- recording
+
+cdef int record(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **outs, Py_ssize_t n_outs,
+                bint inplace) except -1:
+    cdef Py_ssize_t i, j, d, sizes = 0
+    cdef uint64_t wanted = 0
+    cdef int64_t *at
+    cdef Tensor x
+    cdef Node node
+    cdef Input *one
+    cdef Output *out
+    cdef Rule rule
+    cdef bint keep
+    if op.differentiable == 2:
+        return 0
+    rule = rule_of(op)
+    node = Node.__new__(Node)
+    for i in range(n):
+        if inputs[i] != <PyObject *>None:
+            sizes += (<Tensor>inputs[i]).t.rank
+    for i in range(n_outs):
+        sizes += (<Tensor>outs[i]).t.rank
+    allocate(node, n, n_outs, sizes)
+    node.rule = rule
+    node.attrs = attrs
+    at = <int64_t *>(node.outputs + n_outs)
+
+    for i in range(n):
+        one = node.inputs + i
+        one.target = NULL
+        one.kept = NULL
+        one.version = 0
+        node.n_inputs = <int32_t>(i + 1)
+        if inputs[i] == <PyObject *>None:
+            one.rank = -1
+            continue
+        x = <Tensor>inputs[i]
+        one.dtype = x.t.dtype
+        one.rank = x.t.rank
+        one.shape = at
+        for j in range(x.t.rank):
+            at[j] = x.dims[j]
+        at += x.t.rank
+        if not x.flags & STOP_GRADIENT:
+            wanted |= <uint64_t>1 << (i if i < rule.n_declared else rule.n_declared - 1)
+            if x.node is None:
+                one.target = <PyObject *>x
+                one.index = 0
+            else:
+                one.target = <PyObject *>x.node
+                one.index = x.output_index
+            incref(one.target)
+
+    for i in range(n):
+        one = node.inputs + i
+        if one.rank < 0:
+            continue
+        d = i if i < rule.n_declared else rule.n_declared - 1
+        keep = rule.keeps >> d & 1
+        if keep and rule.kept_for[d]:
+            keep = (rule.kept_for[d] & wanted) != 0
+        x = <Tensor>inputs[i]
+        if x.flags & SYMBOLIC:
+            keep = True  # only the tensor itself stands for its unknown sizes
+        if keep:
+            one.version = -1 if x.storage == NULL else x.storage.version
+            if inplace and overwrites(x, outs, n_outs):
+                one.version = OVERWRITTEN
+                continue
+            one.kept = <PyObject *>x
+            incref(one.kept)
+
+    for i in range(n_outs):
+        out = node.outputs + i
+        x = <Tensor>outs[i]
+        out.kept = NULL
+        node.n_outputs = <int32_t>(i + 1)
+        out.dtype = x.t.dtype
+        out.rank = x.t.rank
+        out.shape = at
+        for j in range(x.t.rank):
+            at[j] = x.dims[j]
+        at += x.t.rank
+        if x.flags & SYMBOLIC:
+            out.kept = <PyObject *>x
+            incref(out.kept)
+        elif rule.keeps_output >> i & 1:
+            out.version = x.storage.version
+            alias = new_alias(x)
+            out.kept = <PyObject *>alias
+            incref(out.kept)
+    if packing:
+        pack_all(node)
+    for i in range(n_outs):
+        x = <Tensor>outs[i]
+        x.node = node
+        x.output_index = <int32_t>i
+        x.flags &= ~<uint32_t>STOP_GRADIENT
+    return 0
+
+
+cdef bint overwrites(Tensor x, PyObject **outs, Py_ssize_t n_outs) noexcept:
+    cdef Py_ssize_t i
+    for i in range(n_outs):
+        if (<Tensor>outs[i]).storage == x.storage and x.storage != NULL:
+            return True
+    return False
+
+
+def record_custom(function, list inputs, list outputs):
+    """Record `outputs` as made from `inputs` by something that is no op.
+
+    Args:
+        function: has a `name`; called with the node and the list of the outputs' cotangents (None
+            where none arrived); gives a sequence with one cotangent for each input.
+        inputs: Tensors. Those that stop gradients get no cotangent.
+        outputs: fresh Tensors, or inputs that were changed in place.
+    """
+    cdef Node node = Node.__new__(Node)
+    cdef Py_ssize_t i, j, sizes = 0
+    cdef Tensor x
+    cdef int64_t *at
+    for x in inputs:
+        sizes += x.t.rank
+    for x in outputs:
+        sizes += x.t.rank
+    allocate(node, len(inputs), len(outputs), sizes)
+    node.rule = function
+    at = <int64_t *>(node.outputs + len(outputs))
+    for i in range(len(inputs)):
+        x = <Tensor>inputs[i]
+        node.inputs[i].target = NULL
+        node.inputs[i].kept = NULL
+        node.inputs[i].version = 0
+        node.inputs[i].dtype = x.t.dtype
+        node.inputs[i].rank = x.t.rank
+        node.inputs[i].shape = at
+        node.n_inputs += 1
+        for j in range(x.t.rank):
+            at[j] = x.dims[j]
+        at += x.t.rank
+        if not x.flags & STOP_GRADIENT:
+            node.inputs[i].index = 0 if x.node is None else x.output_index
+            node.inputs[i].target = <PyObject *>x if x.node is None else <PyObject *>x.node
+            incref(node.inputs[i].target)
+        if x.flags & SYMBOLIC:
+            node.inputs[i].kept = <PyObject *>x
+            incref(node.inputs[i].kept)
+    for i in range(len(outputs)):
+        x = <Tensor>outputs[i]
+        node.outputs[i].kept = NULL
+        node.outputs[i].dtype = x.t.dtype
+        node.outputs[i].rank = x.t.rank
+        node.outputs[i].shape = at
+        node.n_outputs += 1
+        for j in range(x.t.rank):
+            at[j] = x.dims[j]
+        at += x.t.rank
+        if x.flags & SYMBOLIC:
+            node.outputs[i].kept = <PyObject *>x
+            incref(node.outputs[i].kept)
+    for i in range(len(outputs)):
+        x = <Tensor>outputs[i]
+        x.node = node
+        x.output_index = <int32_t>i
+        x.flags &= ~<uint32_t>STOP_GRADIENT
+
+
+def with_history(Tensor x, Node node, int index):
+    """Another tensor on the memory of `x` that counts as output `index` of `node`."""
+    cdef Tensor out = new_alias(x)
+    out.node = node
+    out.output_index = index
+    out.flags &= ~<uint32_t>STOP_GRADIENT
+    return out
+
+
+# Hooks on what is kept.
+
+cdef int packing = 0        # how many saved_tensors_hooks are active, in all threads
+cdef object hook_stacks = __import__("threading").local()
+
+
+def push_saved_tensors_hooks(pack, unpack):
+    """Send what the calling thread keeps from now on through `pack`, and back through `unpack`."""
+    global packing
+    stack = getattr(hook_stacks, "stack", None)
+    if stack is None:
+        stack = hook_stacks.stack = []
+    stack.append((pack, unpack))
+    packing += 1
+
+
+def pop_saved_tensors_hooks():
+    """Undo the last `push_saved_tensors_hooks` of this thread."""
+    global packing
+    hook_stacks.stack.pop()
+    packing -= 1
+
+
+def current_saved_tensors_hooks():
+    """(pack, unpack) of the calling thread, or None."""
+    stack = getattr(hook_stacks, "stack", None)
+    return stack[len(stack) - 1] if stack else None
+
+
+cdef int pack_all(Node node) except -1:
+    cdef int32_t i
+    hooks = current_saved_tensors_hooks()
+    if hooks is None:
+        return 0
+    before = set_grad_enabled_flag(False)
+    try:
+        for i in range(node.n_inputs):
+            pack_one(&node.inputs[i].kept, hooks)
+        for i in range(node.n_outputs):
+            pack_one(&node.outputs[i].kept, hooks)
+    finally:
+        set_grad_enabled_flag(before)
+    node.flags |= PACKED
+    return 0
+
+
+cdef int pack_one(PyObject **kept, tuple hooks) except -1:
+    cdef Saved saved
+    cdef PyObject *old = kept[0]
+    if old == NULL or (<Tensor>old).flags & SYMBOLIC:
+        return 0
+    saved = Saved.__new__(Saved)
+    saved.packed = hooks[0](<object>old)
+    saved.unpack = hooks[1]
+    kept[0] = <PyObject *>saved
+    incref(kept[0])
+    decref(old)
+    return 0
+
+
+cdef object unpack(Node node, PyObject *kept):
+    cdef Saved saved = <Saved>kept
+    out = saved.unpack(saved.packed)
+    if not isinstance(out, Tensor):
+        raise TypeError(
+            f"saved_tensors_hooks: unpack_hook gave no tensor back for '{name_of(node)}'. "
+            f"Got {type(out).__name__}, expected a Tensor with the values that pack_hook was given. "
+            f"Return a Tensor from unpack_hook."
+        )
+    return out
+
+
+# ------------------------------------------------------------------------------------------- walks
+
+cdef struct State:
+    PyObject *target     # Node or leaf Tensor; the walk holds a reference
+    PyObject *first      # cotangent of output 0
+    PyObject **more      # those of all outputs where there are several, else NULL
+    int32_t waiting      # contributions still to come
+    int32_t n_slots
+    bint needed
+    bint captured
+
+
+@cython.final
+@cython.freelist(8)
+cdef class Walk:
+    """One way back through the graph."""
+    cdef State *states
+    cdef int32_t *table          # open addressing: index into states + 1
+    cdef int32_t *ready
+    cdef Py_ssize_t n_states, room, table_size, n_ready
+    cdef bint retain, create, selective
+    cdef list captures           # (state, slot) of each input of `grad`
+    cdef list captured
+    cdef set blocked             # (id of target, slot) that no cotangent passes
+    cdef State small_states[INLINE_STATES]
+    cdef int32_t small_table[INLINE_TABLE]
+    cdef int32_t small_ready[INLINE_STATES]
+
+    def __cinit__(self):
+        self.states = self.small_states
+        self.table = self.small_table
+        self.ready = self.small_ready
+        self.room = INLINE_STATES
+        self.table_size = INLINE_TABLE
+        memset(self.table, 0, sizeof(self.small_table))
+
+    def __dealloc__(self):
+        cdef Py_ssize_t i
+        for i in range(self.n_states):
+            drop(self.states + i)
+            Py_XDECREF(self.states[i].target)
+        if self.states != self.small_states:
+            free(self.states)
+            free(self.ready)
+        if self.table != self.small_table:
+            free(self.table)
+
+
+cdef inline bint is_node(PyObject *target) noexcept:
+    return Py_TYPE(target) == <PyTypeObject *>Node
+
+
+cdef inline size_t place(PyObject *target) noexcept:
+    return (<size_t>target >> 4) * <size_t>0x9E3779B97F4A7C15 >> 20
+
+
+cdef void drop(State *state) noexcept:
+    """Let go of the cotangents."""
+    cdef int32_t i
+    cdef PyObject *one = state.first
+    state.first = NULL
+    Py_XDECREF(one)
+    if state.more != NULL:
+        for i in range(state.n_slots):
+            one = state.more[i]
+            state.more[i] = NULL
+            Py_XDECREF(one)
+        free(state.more)
+        state.more = NULL
+
+
+cdef int grow(Walk walk) except -1:
+    cdef Py_ssize_t room = 2 * walk.room, size = 8 * walk.room, i, at
+    cdef State *states = <State *>malloc(room * sizeof(State))
+    cdef int32_t *ready = <int32_t *>malloc(room * sizeof(int32_t))
+    cdef int32_t *table = <int32_t *>malloc(size * sizeof(int32_t))
+    if states == NULL or ready == NULL or table == NULL:
+        free(states)
+        free(ready)
+        free(table)
+        raise MemoryError()
+    memcpy(states, walk.states, walk.n_states * sizeof(State))
+    memcpy(ready, walk.ready, walk.n_ready * sizeof(int32_t))
+    memset(table, 0, size * sizeof(int32_t))
+    for i in range(walk.n_states):
+        at = place(states[i].target) & (size - 1)
+        while table[at]:
+            at = (at + 1) & (size - 1)
+        table[at] = <int32_t>(i + 1)
+    if walk.states != walk.small_states:
+        free(walk.states)
+        free(walk.ready)
+    if walk.table != walk.small_table:
+        free(walk.table)
+    walk.states = states
+    walk.ready = ready
+    walk.table = table
+    walk.room = room
+    walk.table_size = size
+    return 0
+
+
+cdef inline Py_ssize_t find(Walk walk, PyObject *target) noexcept:
+    """Index of the state of `target`, or -1."""
+    cdef Py_ssize_t at = place(target) & (walk.table_size - 1)
+    while walk.table[at]:
+        if walk.states[walk.table[at] - 1].target == target:
+            return walk.table[at] - 1
+        at = (at + 1) & (walk.table_size - 1)
+    return -1
+
+
+cdef Py_ssize_t meet(Walk walk, PyObject *target) except -1:
+    """Index of the state of `target`, made new where there is none."""
+    cdef Py_ssize_t at = place(target) & (walk.table_size - 1)
+    cdef State *state
+    while walk.table[at]:
+        if walk.states[walk.table[at] - 1].target == target:
+            return walk.table[at] - 1
+        at = (at + 1) & (walk.table_size - 1)
+    if walk.n_states == walk.room:
+        grow(walk)
+        return meet(walk, target)
+    state = walk.states + walk.n_states
+    memset(state, 0, sizeof(State))
+    state.n_slots = (<Node>target).n_outputs if is_node(target) else 1
+    if state.n_slots > 1:
+        state.more = <PyObject **>malloc(state.n_slots * sizeof(void *))
+        if state.more == NULL:
+            raise MemoryError()
+        memset(state.more, 0, state.n_slots * sizeof(void *))
+    state.target = target
+    incref(target)
+    state.needed = True
+    walk.n_states += 1
+    walk.table[at] = <int32_t>walk.n_states
+    return walk.n_states - 1
+
+
+cdef inline PyObject **slot(State *state, int32_t index) noexcept:
+    return &state.first if state.more == NULL else state.more + index
+
+
+cdef int explore(Walk walk) except -1:
+    """From the roots, which are in `states`, find every node and count what it will receive."""
+    cdef Py_ssize_t i = 0, found, j
+    cdef Node node
+    cdef Input *one
+    # `states` grows as nodes are met, so it is the queue as well.
+    while i < walk.n_states:
+        if is_node(walk.states[i].target):
+            node = <Node>walk.states[i].target
+            if node.flags & FREED and not walk.selective:
+                raise freed(node)
+            for j in range(node.n_inputs):
+                one = node.inputs + j
+                if one.target == NULL or (walk.blocked is not None and is_blocked(walk, one)):
+                    continue
+                found = meet(walk, one.target)
+                walk.states[found].waiting += 1
+        i += 1
+    return 0
+
+
+cdef bint is_blocked(Walk walk, Input *one) except -1:
+    return (<size_t>one.target, one.index) in walk.blocked
+
+
+cdef object freed(Node node):
+    return RuntimeError(
+        f"backward: the graph through '{name_of(node)}' was used already and its saved tensors are freed. "
+        f"Got a second walk through it, expected one. "
+        f"Pass retain_graph=True to the first backward() or grad(), or compute the forward pass again."
+    )
+
+
+cdef int select(Walk walk) except -1:
+    """Mark the nodes that lead to a captured input, and wait only for contributions that come from those."""
+    cdef Py_ssize_t i, j, found, n = 0
+    cdef Node node
+    cdef int32_t *order = <int32_t *>malloc(walk.n_states * sizeof(int32_t))
+    cdef int32_t *waiting = <int32_t *>malloc(walk.n_states * sizeof(int32_t))
+    cdef Input *one
+    if order == NULL or waiting == NULL:
+        free(order)
+        free(waiting)
+        raise MemoryError()
+    try:
+        for i in range(walk.n_states):
+            waiting[i] = walk.states[i].waiting
+            if waiting[i] == 0:
+                order[n] = <int32_t>i
+                n += 1
+        i = 0
+        while i < n:
+            if is_node(walk.states[order[i]].target):
+                node = <Node>walk.states[order[i]].target
+                for j in range(node.n_inputs):
+                    one = node.inputs + j
+                    if one.target == NULL or (walk.blocked is not None and is_blocked(walk, one)):
+                        continue
+                    found = find(walk, one.target)
+                    waiting[found] -= 1
+                    if waiting[found] == 0:
+                        order[n] = <int32_t>found
+                        n += 1
+            i += 1
+        # From the leaves up: needed is what is captured, and what leads there.
+        for i in range(n - 1, -1, -1):
+            walk.states[order[i]].needed = walk.states[order[i]].captured
+            if is_node(walk.states[order[i]].target):
+                node = <Node>walk.states[order[i]].target
+                for j in range(node.n_inputs):
+                    one = node.inputs + j
+                    if one.target == NULL or (walk.blocked is not None and is_blocked(walk, one)):
+                        continue
+                    if walk.states[find(walk, one.target)].needed:
+                        walk.states[order[i]].needed = True
+        for i in range(walk.n_states):
+            walk.states[i].waiting = 0
+        for i in range(n):
+            if walk.states[order[i]].needed and is_node(walk.states[order[i]].target):
+                node = <Node>walk.states[order[i]].target
+                for j in range(node.n_inputs):
+                    one = node.inputs + j
+                    if one.target == NULL or (walk.blocked is not None and is_blocked(walk, one)):
+                        continue
+                    walk.states[find(walk, one.target)].waiting += 1
+    finally:
+        free(order)
+        free(waiting)
+    return 0
+
+
+cdef int go(Walk walk) except -1:
+    """Run every node whose cotangents are complete until none is left."""
+    cdef Py_ssize_t i
+    cdef bint before
+    for i in range(walk.n_states - 1, -1, -1):
+        if walk.states[i].waiting == 0 and walk.states[i].needed:
+            walk.ready[walk.n_ready] = <int32_t>i
+            walk.n_ready += 1
+    before = set_grad_enabled_flag(walk.create)
+    try:
+        while walk.n_ready:
+            walk.n_ready -= 1
+            i = walk.ready[walk.n_ready]
+            if is_node(walk.states[i].target):
+                visit_node(walk, walk.states + i)
+            else:
+                visit_leaf(walk, i)
+    finally:
+        set_grad_enabled_flag(before)
+    return 0
+
+
+cdef int visit_leaf(Walk walk, Py_ssize_t i) except -1:
+    cdef State *state = walk.states + i
+    cdef Tensor leaf = <Tensor>state.target
+    if state.first == NULL:
+        return 0
+    if walk.selective:  # `grad` leaves leaves and their hooks alone, as Paddle does
+        capture(walk, i)
+        return 0
+    if leaf.flags & HAS_HOOKS:
+        run_hooks(<dict>leaf.hooks, &state.first)
+    accumulate(leaf, &state.first)
+    return 0
+
+
+cdef int capture(Walk walk, Py_ssize_t i) except -1:
+    """Put aside the cotangents that `grad` was asked for."""
+    cdef PyObject *ct
+    cdef Py_ssize_t k
+    for k in range(len(walk.captures)):
+        if walk.captures[k][0] == i:
+            ct = slot(walk.states + i, walk.captures[k][1])[0]
+            if ct != NULL:
+                walk.captured[k] = <object>ct
+    return 0
+
+
+cdef int run_hooks(dict hooks, PyObject **ct) except -1:
+    cdef PyObject *old
+    for hook in list(hooks.values()):
+        result = hook(<object>ct[0])
+        if result is None:
+            continue
+        if not isinstance(result, Tensor):
+            raise TypeError(
+                f"register_hook: a hook returned something else than a gradient. "
+                f"Got {type(result).__name__}, expected a Tensor, or None to leave the gradient as it is. "
+                f"Return a Tensor from {getattr(hook, '__name__', 'the hook')}."
+            )
+        old = ct[0]
+        ct[0] = <PyObject *>result
+        incref(ct[0])
+        decref(old)
+    return 0
+
+
+cdef int run_extras(Node node, State *state, dict extras) except -1:
+    """Hooks of tensors that are no leaves, and gradients that they retain."""
+    cdef Tensor x
+    cdef PyObject **ct
+    for index, entry in extras.items():
+        ct = slot(state, index)
+        if ct[0] == NULL:
+            continue
+        if entry[0]:
+            run_hooks(<dict>entry[0], ct)
+        if entry[1] is not None:
+            x = entry[1]()
+            if x is not None:
+                accumulate(x, ct)
+    return 0
+
+
+cdef inline bint exclusive(PyObject *ct) noexcept:
+    """May the holder of `ct`, one reference, do with its memory what it likes?"""
+    if Py_REFCNT(ct) != 1 or (<Tensor>ct).storage == NULL or (<Tensor>ct).storage.refs != 1:
+        return False
+    return (<Tensor>ct).flags & CONTIGUOUS and (<Tensor>ct).node is None
+
+
+cdef object owned(PyObject **ct):
+    """The cotangent in `ct` as a tensor that shares memory with no other; empties `ct` if it can."""
+    cdef Tensor x
+    if exclusive(ct[0]):
+        x = <Tensor>ct[0]
+        decref(ct[0])
+        ct[0] = NULL
+        return x
+    return copy_of(<object>ct[0])
+
+
+cdef object copy_of(object ct):
+    cdef PyObject *inputs[1]
+    inputs[0] = <PyObject *>ct
+    return apply(copy_op, inputs, 1, ())
+
+
+cdef int accumulate(Tensor leaf, PyObject **ct) except -1:
+    """Add to `.grad`, in place where there is one."""
+    cdef Tensor grad
+    if leaf.grad_value is None:
+        grad = owned(ct)
+        grad.flags &= ~<uint32_t>STOP_GRADIENT  # as in Paddle
+        leaf.grad_value = grad
+        return 0
+    grad = leaf.grad_value
+    if grad.node is None and same_meta(grad, <Tensor>ct[0]) and not grad_enabled():
+        add_op.into((grad,), grad, <object>ct[0])
+    else:
+        leaf.grad_value = apply2(add_op, grad, <object>ct[0], ())
+    return 0
+
+
+cdef inline bint same_meta(Tensor x, Tensor y) noexcept:
+    return x.t.dtype == y.t.dtype and x.t.rank == y.t.rank and \
+        memcmp(x.dims, y.dims, x.t.rank * sizeof(int64_t)) == 0
+
+
+cdef int give(Walk walk, PyObject **to, PyObject *ct) except -1:
+    """Add `ct`, a reference that this function takes over, to a slot."""
+    cdef PyObject *had = to[0]
+    if had == NULL:
+        to[0] = ct
+        return 0
+    try:
+        if not walk.create and exclusive(had):
+            add_op.into((<object>had,), <object>had, <object>ct)
+        elif not walk.create and exclusive(ct):
+            add_op.into((<object>ct,), <object>ct, <object>had)
+            to[0] = ct
+            ct = had
+        else:
+            total = apply2(add_op, <object>had, <object>ct, ())
+            to[0] = <PyObject *>total
+            incref(to[0])
+            decref(had)
+    finally:
+        decref(ct)
+    return 0
+
+
+cdef object fit(object given, Node node, Input *one):
+    """A cotangent in the dtype and, broadcast axes summed, in the shape of the input it belongs to."""
+    cdef Tensor ct
+    cdef PyObject *inputs[2]
+    if not isinstance(given, Tensor):
+        raise TypeError(
+            f"the gradient rule of '{name_of(node)}' returned something else than cotangents. "
+            f"Got {type(given).__name__}, expected a Tensor or None for each input. Mend the rule."
+        )
+    ct = <Tensor>given
+    if ct.t.dtype != one.dtype:
+        inputs[0] = <PyObject *>ct
+        if ct.t.dtype >= 10 and one.dtype < 10:
+            ct = apply(real_op, inputs, 1, ())
+            inputs[0] = <PyObject *>ct
+        if ct.t.dtype != one.dtype:
+            ct = apply(cast_op, inputs, 1, (dtypes[one.dtype],))
+    if ct.t.rank != one.rank or memcmp(ct.dims, one.shape, one.rank * sizeof(int64_t)):
+        like = <object>one.kept if one.kept != NULL and type(<object>one.kept) is not Saved \
+            else new_ghost(one.dtype, one.rank, one.shape)
+        inputs[0] = <PyObject *>ct
+        inputs[1] = <PyObject *>like
+        ct = apply(sum_like_op, inputs, 2, ())
+    return ct
+
+
+cdef int visit_node(Walk walk, State *state) except -1:
+    """Run hooks and rule of one node and pass on what comes out. `state` moves when states are added:
+    none are during `go`."""
+    cdef Node node = <Node>state.target
+    cdef int32_t i
+    cdef bint any_ct = False
+    cdef Py_ssize_t n_results = 0, found
+    cdef Input *one
+    cdef State *next
+    cdef PyObject *ct
+    if state.more == NULL:
+        any_ct = state.first != NULL
+    else:
+        for i in range(state.n_slots):
+            any_ct = any_ct or state.more[i] != NULL
+    if any_ct and node.flags & HAS_EXTRAS:
+        run_extras(node, state, node.extras)
+    if state.captured:
+        capture(walk, state - walk.states)
+    if walk.selective and not leads_on(walk, node):
+        drop(state)
+        return 0
+
+    if node.flags & FREED:
+        raise freed(node)
+    results = call_rule(walk, node, state) if any_ct else None
+    drop(state)
+    if results is not None:
+        n_results = PyTuple_GET_SIZE(results)
+    for i in range(node.n_inputs):
+        one = node.inputs + i
+        if one.target == NULL or (walk.blocked is not None and is_blocked(walk, one)):
+            continue
+        found = find(walk, one.target)
+        next = walk.states + found
+        if not next.needed:
+            continue
+        if i < n_results and PyTuple_GET_ITEM(results, i) != <PyObject *>None:
+            given = fit(<object>PyTuple_GET_ITEM(results, i), node, one)
+            ct = <PyObject *>given
+            incref(ct)
+            given = None
+            give(walk, slot(next, one.index), ct)
+        next.waiting -= 1
+        if next.waiting == 0:
+            walk.ready[walk.n_ready] = <int32_t>found
+            walk.n_ready += 1
+    results = None
+    if not walk.retain:
+        release(node)
+        if type(node.rule) is not Rule:
+            node.rule = name_of(node)  # the rule itself may hold saved tensors
+    return 0
+
+
+cdef bint leads_on(Walk walk, Node node) noexcept:
+    cdef int32_t i
+    cdef Py_ssize_t found
+    for i in range(node.n_inputs):
+        if node.inputs[i].target != NULL:
+            found = find(walk, node.inputs[i].target)
+            if found >= 0 and walk.states[found].needed:
+                return True
+    return False
+
+
+# ------------------------------------------------------------------------------------ calling rules
+
+cdef tuple call_rule(Walk walk, Node node, State *state):
+    """What the rule makes of the cotangents in `state`, as a tuple."""
+    cdef PyObject *small[SMALL_CALL]
+    cdef PyObject **args = small
+    cdef Rule rule
+    cdef Py_ssize_t i, n, n_attrs
+    cdef Tensor like
+    if type(node.rule) is not Rule:
+        return call_custom(node, state)
+    rule = <Rule>node.rule
+    if rule.function is None:
+        raise no_rule(rule.op)
+    n_attrs = PyTuple_GET_SIZE(node.attrs)
+    n = 2 + node.n_inputs + n_attrs + 1
+    if n > SMALL_CALL:
+        args = <PyObject **>malloc(n * sizeof(void *))
+        if args == NULL:
+            raise MemoryError()
+    # Every entry is a borrowed reference; `alive` holds what is made for this call.
+    alive = None
+    try:
+        if state.more == NULL:
+            args[0] = state.first
+            like = <Tensor>state.first
+            alive = output_of(walk, node, 0, like, alive, args + 1)
+        else:
+            cts = tuple([None if state.more[i] == NULL else <object>state.more[i] for i in range(state.n_slots)])
+            outs = []
+            for i in range(node.n_outputs):
+                alive = output_of(walk, node, <int32_t>i, None, alive, args + 1)
+                outs.append(<object>args[1])
+            outs = tuple(outs)
+            args[0] = <PyObject *>cts
+            args[1] = <PyObject *>outs
+            like = None
+        for i in range(node.n_inputs):
+            alive = input_of(node, <int32_t>i, like, alive, args + 2 + i)
+        n = 2 + node.n_inputs
+        for i in range(n_attrs):
+            args[n + i] = <PyObject *>PyTuple_GET_ITEM(node.attrs, i)
+        if rule.wants_needs:
+            needs = needs_of(walk, node)
+            args[n + n_attrs] = <PyObject *>needs
+        given = PyObject_Vectorcall(rule.function, args, n, NULL if rule.kwnames is None else <PyObject *>rule.kwnames)
+    finally:
+        if args != small:
+            free(args)
+    if not PyTuple_CheckExact(<PyObject *>given):
+        given = (given,)
+    n = PyTuple_GET_SIZE(given)
+    if n != node.n_inputs and not (rule.op.variadic and n < node.n_inputs):
+        raise AssertionError(
+            f"vjp rule of '{rule.op.name}' returned {n} cotangents, expected {node.n_inputs}, one for each input"
+        )
+    return <tuple>given
+
+
+cdef object no_rule(Op op):
+    return NotImplementedError(
+        f"no gradient rule for '{op.name}'. Got a backward pass through it, expected one that does not need its "
+        f"gradient. Add a rule with @vjp.rule(ops.{op.name}) in wherry_autograd/vjp, or a decomposition beside "
+        f"the op's declaration; in-place forms need the rule."
+    )
+
+
+cdef list output_of(Walk walk, Node node, int32_t index, Tensor like, list alive, PyObject **arg):
+    """Puts the output, or a tensor that has its shape and dtype, into `arg`; returns `alive`, perhaps longer."""
+    cdef Output *out = node.outputs + index
+    cdef Tensor x
+    if out.kept == NULL:
+        # The cotangent has the output's shape and dtype, and a rule that does not keep the output uses no more.
+        if like is not None and like.t.rank == out.rank and like.t.dtype == out.dtype and \
+                memcmp(like.dims, out.shape, out.rank * sizeof(int64_t)) == 0:
+            arg[0] = <PyObject *>like
+            return alive
+        x = new_ghost(out.dtype, out.rank, out.shape)
+    else:
+        if node.flags & PACKED and type(<object>out.kept) is Saved:
+            x = new_alias(unpack(node, out.kept))
+        else:
+            x = <Tensor>out.kept
+            if x.storage != NULL and x.storage.version != out.version:
+                raise overwritten(node, "its output", x.storage.version, out.version)
+        if not walk.create:
+            arg[0] = <PyObject *>x
+            if alive is None:
+                alive = []
+            alive.append(x)
+            return alive
+        # An alias with history, so that the rule's result depends on the inputs through it. The kept one
+        # must not have it: it would keep the node alive that keeps it.
+        if not x.flags & SYMBOLIC:
+            x = new_alias(x)
+            x.node = node
+            x.output_index = index
+            x.flags &= ~<uint32_t>STOP_GRADIENT
+    if alive is None:
+        alive = []
+    alive.append(x)
+    arg[0] = <PyObject *>x
+    return alive
+
+
+cdef list input_of(Node node, int32_t index, Tensor like, list alive, PyObject **arg):
+    """The same for an input."""
+    cdef Input *one = node.inputs + index
+    cdef Tensor x
+    if one.rank < 0:
+        arg[0] = <PyObject *>None
+        return alive
+    if one.kept != NULL:
+        if node.flags & PACKED and type(<object>one.kept) is Saved:
+            x = unpack(node, one.kept)
+        else:
+            x = <Tensor>one.kept
+            if x.storage != NULL and x.storage.version != one.version:
+                raise overwritten(node, f"its input {index}", x.storage.version, one.version)
+            arg[0] = <PyObject *>x
+            return alive
+    elif one.version == OVERWRITTEN:
+        raise overwritten(node, f"its input {index}", None, None)
+    elif like is not None and like.t.rank == one.rank and like.t.dtype == one.dtype and \
+            memcmp(like.dims, one.shape, one.rank * sizeof(int64_t)) == 0:
+        arg[0] = <PyObject *>like
+        return alive
+    else:
+        x = new_ghost(one.dtype, one.rank, one.shape)
+    if alive is None:
+        alive = []
+    alive.append(x)
+    arg[0] = <PyObject *>x
+    return alive
+
+
+cdef object overwritten(Node node, str what, now, then):
+    versions = "Got a value that the op itself wrote over" if now is None else \
+        f"Got version {now} of its memory, expected version {then}"
+    return RuntimeError(
+        f"backward of '{name_of(node)}': {what} was modified in place after it was saved for the gradient. "
+        f"{versions}. "
+        f"Use the form of the in-place operation that makes a new tensor, or apply it to a copy: x.clone()."
+    )
+
+
+cdef tuple needs_of(Walk walk, Node node):
+    cdef int32_t i
+    cdef uint64_t mask = 0
+    cdef Py_ssize_t found
+    cdef bint needed
+    if node.n_inputs <= 4:
+        for i in range(node.n_inputs):
+            if is_needed(walk, node.inputs + i):
+                mask |= <uint64_t>1 << i
+        return <tuple>needs_of_mask[node.n_inputs * 16 + <Py_ssize_t>mask]
+    return tuple([is_needed(walk, node.inputs + i) for i in range(node.n_inputs)])
+
+
+cdef inline bint is_needed(Walk walk, Input *one) noexcept:
+    if one.target == NULL:
+        return False
+    return not walk.selective or walk.states[find(walk, one.target)].needed
+
+
+cdef tuple call_custom(Node node, State *state):
+    cdef int32_t i
+    cts = [None if slot(state, i)[0] == NULL else <object>slot(state, i)[0] for i in range(node.n_outputs)]
+    return tuple(node.rule(node, cts))
+
+
+# ---------------------------------------------------------------------------------- what users call
+
+cdef object seed(Tensor root):
+    """Ones in the shape of a root."""
+    cdef PyObject *inputs[1]
+    inputs[0] = <PyObject *>root
+    return apply(full_like_op, inputs, 1, (1.0, dtypes[root.t.dtype]))
+
+
+cdef int add_root(Walk walk, Tensor root, ct) except -1:
+    cdef PyObject *target = <PyObject *>root if root.node is None else <PyObject *>root.node
+    cdef PyObject *one
+    cdef Py_ssize_t i = meet(walk, target)
+    cdef bint before
+    if ct is None:
+        before = set_grad_enabled_flag(False)
+        try:
+            ct = seed(root)
+        finally:
+            set_grad_enabled_flag(before)
+    one = <PyObject *>ct
+    incref(one)
+    ct = None
+    give(walk, slot(walk.states + i, 0 if root.node is None else root.output_index), one)
+    return 0
+
+
+def run_backward(tensors, cotangents, bint retain_graph):
+    """Accumulate the gradients of `tensors` into the leaves. Arguments are checked by the callers."""
+    cdef Walk walk = Walk.__new__(Walk)
+    cdef Py_ssize_t i
+    walk.retain = retain_graph
+    for i in range(len(tensors)):
+        if not (<Tensor>tensors[i]).flags & STOP_GRADIENT:
+            add_root(walk, <Tensor>tensors[i], None if cotangents is None else cotangents[i])
+    explore(walk)
+    go(walk)
+
+
+def run_grad(outputs, inputs, cotangents, bint retain_graph, bint create_graph, blocked):
+    """Cotangents of `inputs`, a list with None where there is none. Arguments are checked by the caller."""
+    cdef Walk walk = Walk.__new__(Walk)
+    cdef Tensor x
+    cdef Py_ssize_t i, found
+    cdef PyObject *ct
+    walk.retain = retain_graph
+    walk.create = create_graph
+    walk.selective = True
+    if blocked:
+        walk.blocked = set([
+            (<size_t><PyObject *>(x if x.node is None else x.node), 0 if x.node is None else x.output_index)
+            for x in blocked
+        ])
+    for i in range(len(outputs)):
+        if not (<Tensor>outputs[i]).flags & STOP_GRADIENT:
+            add_root(walk, <Tensor>outputs[i], None if cotangents is None else cotangents[i])
+    explore(walk)
+    walk.captures = []
+    walk.captured = [None] * len(inputs)
+    for x in inputs:
+        found = find(walk, <PyObject *>x if x.node is None else <PyObject *>x.node)
+        walk.captures.append((found, 0 if x.node is None else x.output_index))
+        if found >= 0:
+            walk.states[found].captured = True
+    select(walk)
+    go(walk)
+    for i in range(walk.n_states):
+        drop(walk.states + i)
+    results = walk.captured
+    for i in range(len(results)):
+        if results[i] is None:
+            continue
+        x = results[i]
+        if not create_graph:
+            x = None
+            ct = <PyObject *>results[i]
+            # The list holds the one reference that may be counted.
+            x = <Tensor>ct if exclusive(ct) else copy_of(results[i])
+            x.flags |= STOP_GRADIENT
+            results[i] = x
+    return results
+
+
+cdef long next_hook = 0
+
+
+def add_hook(Tensor x, hook):
+    """Call `hook` with the gradient of `x` once it is complete. Returns the dict that holds it, and its key."""
+    global next_hook
+    cdef dict hooks
+    if x.node is None:
+        if x.hooks is None:
+            x.hooks = {}
+        hooks = x.hooks
+        x.flags |= HAS_HOOKS
+    else:
+        hooks = extras_of(x)[0]
+    next_hook += 1
+    hooks[next_hook] = hook
+    return hooks, next_hook
+
+
+cdef list extras_of(Tensor x):
+    cdef Node node = <Node>x.node
+    if node.extras is None:
+        node.extras = {}
+        node.flags |= HAS_EXTRAS
+    return node.extras.setdefault(x.output_index, [{}, None])
+
+
+def retain_grad(Tensor x):
+    """Keep the gradient of `x` in `.grad` although `x` is no leaf."""
+    if x.node is not None and not x.flags & RETAIN_GRAD:
+        extras_of(x)[1] = weakref.ref(x)
+        x.flags |= RETAIN_GRAD
+
+
+def detach_in_place(Tensor x):
+    """Make `x` a leaf that stops gradients."""
+    x.node = None
+    x.output_index = 0
+    x.flags = (x.flags | STOP_GRADIENT) & ~<uint32_t>RETAIN_GRAD
+
+
+set_record_function(record)

@@ -1,0 +1,307 @@
+"""`backward`, `grad` and the gradient methods of Tensor."""
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from wherry_tensor import ops
+from wherry_tensor._core import Tensor, add_methods, alias, is_symbolic, set_grad_mode
+
+from wherry_autograd import _engine
+
+if TYPE_CHECKING:
+    import numpy
+
+__all__ = ["backward", "grad"]
+
+Tensors = Tensor | Sequence[Tensor]
+
+
+def backward(
+    tensors: Tensors, grad_tensors: Tensor | Sequence[Tensor | None] | None = None, retain_graph: bool = False
+) -> None:
+    """Accumulate the gradients of `tensors` into the `.grad` of the leaves that they depend on.
+
+    Args:
+        tensors: where to start, one Tensor or several different ones.
+        grad_tensors: the cotangent of each, of its shape; None stands for ones.
+        retain_graph: keep what the graph saved, so that it can be walked again.
+
+    Raises:
+        AssertionError: an argument is no Tensor, repeated, or of the wrong shape or number.
+        RuntimeError: the graph was freed by an earlier walk, or a saved tensor was modified in place.
+
+    Source:
+        `paddle.autograd.backward`.
+
+    Examples:
+        >>> x = wherry.to_tensor([[1.0, 2.0], [3.0, 4.0]], stop_gradient=False)
+        >>> y = wherry.matmul(x, x)
+        >>> wherry.autograd.backward([y], [wherry.ones([2, 2])])
+        >>> print(x.grad.numpy())
+        [[ 7. 11.]
+         [ 9. 13.]]
+    """
+    roots = _tensors("backward", "tensors", tensors)
+    if len({id(root) for root in roots}) != len(roots):
+        raise AssertionError(
+            f"backward: the argument `tensors` contains a tensor twice. Got {len(roots)} tensors, expected "
+            f"different ones. Name each once; scale its grad_tensor instead."
+        )
+    _engine.run_backward(roots, _cotangents("backward", "grad_tensors", "tensors", grad_tensors, roots), retain_graph)
+
+
+def grad(
+    outputs: Tensors,
+    inputs: Tensors,
+    grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool = False,
+    no_grad_vars: Tensor | Sequence[Tensor] | set[Tensor] | None = None,
+) -> list[Tensor | None]:
+    """Gradients of `outputs` with respect to `inputs`; no `.grad` changes.
+
+    Args:
+        outputs: one Tensor or several.
+        inputs: one Tensor or several, leaves or not.
+        grad_outputs: the cotangent of each output, of its shape; None stands for ones.
+        retain_graph: False frees what the graph saved. None, the default, keeps it: in Paddle 2.6 a
+            graph can be walked again after `grad`.
+        create_graph: record the computation of the gradients, so that they can be differentiated.
+        only_inputs: must be True.
+        allow_unused: give None for an input that no output depends on, instead of raising.
+        no_grad_vars: tensors that no gradient passes.
+
+    Returns:
+        One gradient for each input, with its shape and dtype.
+
+    Raises:
+        AssertionError: an argument is no Tensor, empty, or of the wrong shape or number.
+        ValueError: no output depends on one of the inputs, and `allow_unused` is False.
+        RuntimeError: the graph was freed by an earlier walk, or a saved tensor was modified in place.
+
+    Source:
+        `paddle.grad`.
+
+    Examples:
+        >>> x = wherry.to_tensor([3.0], stop_gradient=False)
+        >>> y = x * x * x
+        >>> (dx,) = wherry.grad(y, x, create_graph=True)
+        >>> (ddx,) = wherry.grad(dx, x)
+        >>> print(dx.numpy(), ddx.numpy())
+        [27.] [18.]
+    """
+    roots = _tensors("grad", "outputs", outputs)
+    wanted = _tensors("grad", "inputs", inputs)
+    if only_inputs is not True:
+        raise AssertionError(
+            f"grad: only_inputs=False is not supported, as in Paddle. Got only_inputs={only_inputs!r}, expected True. "
+            f"Call backward() to fill the .grad of every leaf."
+        )
+    blocked = [] if no_grad_vars is None else _tensors("grad", "no_grad_vars", no_grad_vars, may_be_empty=True)
+    cotangents = _cotangents("grad", "grad_outputs", "outputs", grad_outputs, roots)
+    frees = retain_graph is False and not create_graph
+    results: list[Tensor | None] = _engine.run_grad(roots, wanted, cotangents, not frees, create_graph, blocked)
+    if not allow_unused:
+        for i, result in enumerate(results):
+            if result is None:
+                raise ValueError(
+                    f"grad: input {i} does not appear in the backward graph of the outputs. "
+                    f"Got a Tensor of shape {wanted[i].shape} with stop_gradient={wanted[i].stop_gradient}, expected "
+                    f"one that the outputs were computed from. "
+                    f"Check it, or pass allow_unused=True to get None for it."
+                )
+    return results
+
+
+def _tensors(function: str, argument: str, value: Any, may_be_empty: bool = False) -> list[Tensor]:
+    """The argument as a list of Tensors."""
+    items = [value] if isinstance(value, Tensor) else value
+    if not isinstance(items, (list, tuple, set)) or not all(isinstance(item, Tensor) for item in items):
+        kinds = type(value).__name__
+        if isinstance(value, (list, tuple, set)):
+            kinds += " of " + ", ".join(sorted({type(item).__name__ for item in value}))
+        raise AssertionError(
+            f"{function}: `{argument}` must be a Tensor or a list of Tensors. Got {kinds}, expected Tensors. "
+            f"Convert values with to_tensor; pick the tensors out of other structures."
+        )
+    if not items and not may_be_empty:
+        raise AssertionError(f"{function}: `{argument}` is empty. Got no tensor, expected at least one. Name one.")
+    return list(items)
+
+
+def _cotangents(
+    function: str, argument: str, roots_name: str, value: Any, roots: list[Tensor]
+) -> list[Tensor | None] | None:
+    if value is None:
+        return None
+    items = [value] if isinstance(value, Tensor) else value
+    if not isinstance(items, (list, tuple)):
+        raise AssertionError(
+            f"{function}: `{argument}` must be a Tensor or a list. Got {type(value).__name__}, expected Tensors, or "
+            f"None for ones. Convert values with to_tensor."
+        )
+    if len(items) != len(roots):
+        raise AssertionError(
+            f"{function}: the length of `{argument}` must be equal to that of `{roots_name}`. "
+            f"Got {len(items)}, expected {len(roots)}. Pass None where ones are meant."
+        )
+    return [None if item is None else _cotangent(function, argument, item, root) for item, root in zip(items, roots)]
+
+
+def _cotangent(function: str, argument: str, value: Any, root: Tensor) -> Tensor:
+    if not isinstance(value, Tensor):
+        raise AssertionError(
+            f"{function}: the type of {argument} must be Tensor. Got {type(value).__name__}, expected a Tensor of shape "
+            f"{root.shape}. Convert it with to_tensor."
+        )
+    if value.shape != root.shape and not is_symbolic(root):
+        raise AssertionError(
+            f"{function}: the shape of {argument} does not match. Got {value.shape}, expected {root.shape}, that of "
+            f"the tensor it belongs to. Reshape or broadcast it."
+        )
+    return value if value.dtype == root.dtype else ops.cast(value, dtype=root.dtype)
+
+
+# Methods of Tensor. Their first parameter is the tensor.
+
+
+def tensor_backward(self: Tensor, grad_tensor: Tensor | None = None, retain_graph: bool = False) -> None:
+    """Accumulate the gradients of this tensor into the `.grad` of the leaves that it depends on.
+
+    Args:
+        grad_tensor: the cotangent of this tensor, of its shape; None stands for ones, also where it
+            has several elements.
+        retain_graph: keep what the graph saved, so that it can be walked again.
+
+    Raises:
+        AssertionError: `grad_tensor` is no Tensor, or has another shape.
+        RuntimeError: the graph was freed by an earlier walk, or a saved tensor was modified in place.
+
+    Examples:
+        >>> x = wherry.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> (x * x).sum().backward()
+        >>> print(x.grad.numpy())
+        [2. 4.]
+    """
+    if grad_tensor is None:
+        _engine.run_backward((self,), None, retain_graph)
+    else:
+        _engine.run_backward((self,), (_cotangent("backward", "grad_tensor", grad_tensor, self),), retain_graph)
+
+
+def tensor_gradient(self: Tensor) -> numpy.ndarray | None:
+    """The gradient as a NumPy array, or None."""
+    return None if self.grad is None else self.grad.numpy()
+
+
+def tensor_clear_gradient(self: Tensor, set_to_zero: bool = True) -> None:
+    """Forget the gradient: fill it with zeros, or, with `set_to_zero=False`, make it None."""
+    if not set_to_zero:
+        self.grad = None
+    elif self.grad is not None:
+        before = set_grad_mode(False)
+        try:
+            ops.full_like.into((self.grad,), self.grad, value=0, dtype=self.grad.dtype)
+        finally:
+            set_grad_mode(before)
+
+
+def tensor_clear_grad(self: Tensor) -> None:
+    """Fill the gradient with zeros. Where there is none, nothing happens."""
+    tensor_clear_gradient(self)
+
+
+class TensorHookRemoveHelper:
+    """What `register_hook` returns: `remove()` takes the hook away."""
+
+    def __init__(self, hooks: dict[int, Callable[..., Any]], key: int) -> None:
+        self._hooks = hooks
+        self._key = key
+
+    def remove(self) -> bool:
+        """Take the hook away. True if it was there, else there is a warning."""
+        if self._hooks.pop(self._key, None) is not None:
+            return True
+        warnings.warn("the hook has been removed already", RuntimeWarning, stacklevel=2)
+        return False
+
+
+def tensor_register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> TensorHookRemoveHelper:
+    """Call `hook` with the gradient of this tensor whenever a backward pass has completed it.
+
+    Args:
+        hook: takes the gradient and returns one to go on with, or None to leave it. Hooks run in the
+            order of their registration.
+
+    Returns:
+        A handle; `handle.remove()` takes the hook away.
+
+    Raises:
+        RuntimeError: the tensor stops gradients.
+        TypeError: `hook` cannot be called.
+
+    Examples:
+        >>> x = wherry.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> handle = x.register_hook(lambda grad: grad * 10)
+        >>> (x * 2).sum().backward()
+        >>> print(x.grad.numpy(), handle.remove())
+        [20. 20.] True
+    """
+    if self.stop_gradient:
+        raise RuntimeError(
+            f"register_hook: cannot register a hook on a tensor that stops gradients. "
+            f"Got stop_gradient=True on a Tensor of shape {self.shape}, expected False. "
+            f"Set x.stop_gradient = False before it is used."
+        )
+    if not callable(hook):
+        raise TypeError(
+            f"register_hook: the hook cannot be called. Got {type(hook).__name__}, expected a function of the "
+            f"gradient. Pass a function."
+        )
+    return TensorHookRemoveHelper(*_engine.add_hook(self, hook))
+
+
+def tensor_retain_grads(self: Tensor) -> None:
+    """Keep the gradient of this tensor in `.grad` although it is no leaf."""
+    _engine.retain_grad(self)
+
+
+def tensor_detach(self: Tensor) -> Tensor:
+    """Another tensor on the same memory that stops gradients."""
+    if not is_symbolic(self):
+        return alias(self)
+    before = set_grad_mode(False)
+    try:
+        return ops.reshape_like(self, self)  # an op, so that a captured program knows the result
+    finally:
+        set_grad_mode(before)
+
+
+def tensor_detach_(self: Tensor) -> Tensor:
+    """Make this tensor a leaf that stops gradients; returns it."""
+    _engine.detach_in_place(self)
+    return self
+
+
+def tensor_grad_fn(self: Tensor) -> Any:
+    """The record of the op that made this tensor, with a method `name()`; None for a leaf."""
+    return self.node
+
+
+_METHODS = {
+    "backward": tensor_backward,
+    "gradient": tensor_gradient,
+    "clear_grad": tensor_clear_grad,
+    "clear_gradient": tensor_clear_gradient,
+    "register_hook": tensor_register_hook,
+    "retain_grads": tensor_retain_grads,
+    "detach": tensor_detach,
+    "detach_": tensor_detach_,
+}
+for _name, _method in _METHODS.items():
+    _method.__name__, _method.__qualname__ = _name, f"Tensor.{_name}"
+add_methods({**_METHODS, "grad_fn": property(tensor_grad_fn)})

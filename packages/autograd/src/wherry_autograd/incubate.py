@@ -1,0 +1,128 @@
+"""The names of `paddle.incubate.autograd`: derivatives of functions, and switches of static graphs."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from wherry_tensor import ops
+from wherry_tensor._core import Tensor
+
+from wherry_autograd import functional
+from wherry_autograd.functional import jvp, separate, vjp
+from wherry_autograd.grad_mode import enable_grad
+
+__all__ = ["Hessian", "Jacobian", "disable_prim", "enable_prim", "forward_grad", "grad", "jvp", "prim_enabled", "vjp"]
+
+
+class Jacobian:
+    """The Jacobian matrix of a function, its arguments and its result flattened; computed lazily.
+
+    Args:
+        func: takes the tensors of `xs`, returns one Tensor.
+        xs: a Tensor or a sequence of them.
+        is_batched: the first axis of all tensors counts members of a batch.
+
+    Shape:
+        `[M, N]`, or `[B, M, N]`: M elements of the result, N elements of all arguments together.
+
+    Source:
+        `paddle.incubate.autograd.Jacobian`.
+
+    Examples:
+        >>> x = wherry.to_tensor([1.0, 2.0])
+        >>> print(wherry.incubate.autograd.Jacobian(lambda x: x * x, x)[:].numpy())
+        [[2. 0.]
+         [0. 4.]]
+    """
+
+    def __init__(self, func: Callable[..., Any], xs: Any, is_batched: bool = False) -> None:
+        with enable_grad():
+            flat, joined = _joined(separate(xs), is_batched)
+            y = func(*flat)
+            self._matrix = functional.Jacobian(_flattened(y, is_batched), joined, is_batched)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Sizes of the axes."""
+        return tuple(self._matrix.shape)
+
+    def __getitem__(self, index: Any) -> Tensor:
+        return self._matrix[index]
+
+
+class Hessian(Jacobian):
+    """The matrix of second derivatives of a function with one element; see Jacobian.
+
+    Source:
+        `paddle.incubate.autograd.Hessian`.
+    """
+
+    def __init__(self, func: Callable[..., Any], xs: Any, is_batched: bool = False) -> None:
+        with enable_grad():
+            flat, joined = _joined(separate(xs), is_batched)
+            y = _flattened(func(*flat), is_batched)
+            if y.shape[-1] != 1:
+                raise RuntimeError(
+                    f"Hessian: the function given to it should return one element"
+                    f"{' for each member of the batch' if is_batched else ''}. Got {y.shape[-1]}, expected 1. "
+                    f"Sum or pick one."
+                )
+            first = functional.Jacobian(y, joined, is_batched)
+            row = first[:, 0, :] if is_batched else first[0]
+            self._matrix = functional.Jacobian(row, joined, is_batched)
+
+
+def forward_grad(outputs: Any, inputs: Any, grad_inputs: Any = None) -> NoReturn:
+    """Forward mode on a static graph: not available."""
+    _only_static("forward_grad", "Use wherry.incubate.autograd.jvp, which works on a function.")
+
+
+def grad(outputs: Any, inputs: Any, grad_outputs: Any = None) -> NoReturn:
+    """Gradients on a static graph of primitives: not available."""
+    _only_static("grad", "Use wherry.grad, or wherry.static.gradients in a static program.")
+
+
+def enable_prim() -> NoReturn:
+    """Split static graphs into primitives: not available."""
+    _only_static("enable_prim", "Nothing needs to be enabled: every op differentiates as often as you like.")
+
+
+def disable_prim() -> NoReturn:
+    """Undo `enable_prim`: not available."""
+    _only_static("disable_prim", "Leave it out.")
+
+
+def prim_enabled() -> NoReturn:
+    """Whether static graphs are split into primitives: not available."""
+    _only_static("prim_enabled", "Leave it out.")
+
+
+def _only_static(name: str, remedy: str) -> NoReturn:
+    # Paddle, too, raises AssertionError when one of these is called outside of a static graph.
+    raise AssertionError(
+        f"{name}: Paddle offers it for static graphs only, and Wherry does not offer it. "
+        f"Got a call, expected none. {remedy}"
+    )
+
+
+def _joined(xs: list[Tensor], is_batched: bool) -> tuple[list[Tensor], Tensor]:
+    """All tensors as one flat one, and the tensors again as made from it: a single input to differentiate by."""
+    parts = [_flattened(x, is_batched) for x in xs]
+    axis = 1 if is_batched else 0
+    whole = ops.concat(*parts, axis=axis) if len(parts) > 1 else parts[0]
+    again, start = [], 0
+    for x, part in zip(xs, parts):
+        end = start + part.shape[axis]
+        piece = ops.slice(whole, axes=(axis,), starts=(start,), ends=(end,), steps=(1,))
+        again.append(ops.reshape(piece, shape=tuple(x.shape)))
+        start = end
+    return again, whole
+
+
+def _flattened(x: Tensor, is_batched: bool) -> Tensor:
+    if is_batched:
+        count = 1
+        for size in x.shape[1:]:
+            count *= size
+        return ops.reshape(x, shape=(x.shape[0], count))
+    return ops.reshape(x, shape=(x.size,))
