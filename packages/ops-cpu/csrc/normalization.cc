@@ -1,0 +1,402 @@
+// layer_norm, batch_norm and dropout, and their gradients.
+//
+// All inputs are contiguous; outputs overlap no input. Statistics are computed in two passes (mean,
+// then squared distances from it), in float for everything but float64.
+#include "lanemath.h"
+#include "parallel.h"
+#include "philox.h"
+#include "reduce.h"
+#include "rows.h"
+
+namespace WRY_NAMESPACE {
+namespace {
+
+// ---- parameters ---------------------------------------------------------------------------------
+
+// The n values of `t` in the type of the arithmetic: where they lie, or converted into scratch
+// memory. Null without t; `failed` is set without memory.
+template <typename A>
+const A *values_of(const wry_call *call, const wry_tensor *t, bool *failed) {
+  if (!t) return nullptr;
+  if (t->dtype == code_of<A>::value) return data<const A>(t);
+  A *wide = workspace<A>(call, t->size);
+  if (!wide) {
+    *failed = true;
+    return nullptr;
+  }
+  dispatch<float16, bfloat16, float, double>(t->dtype, [&](auto tag) {
+    const auto *from = data<decltype(tag)>(t);
+    for (int64_t i = 0; i < t->size; ++i) wide[i] = A(arithmetic_t<decltype(tag)>(from[i]));
+  });
+  return wide;
+}
+
+template <typename A>
+void write_values(const A *from, const wry_tensor *t) {
+  dispatch<float16, bfloat16, float, double>(t->dtype, [&](auto tag) {
+    using T = decltype(tag);
+    for (int64_t i = 0; i < t->size; ++i) data<T>(t)[i] = T(arithmetic_t<T>(from[i]));
+  });
+}
+
+// ---- layer_norm ---------------------------------------------------------------------------------
+
+WRY_INLINE int64_t size_from(const wry_tensor *t, int64_t axis) {
+  int64_t n = 1;
+  for (int i = int(axis); i < t->rank; ++i) n *= t->shape[i];
+  return n;
+}
+
+template <typename T>
+int layer_norm(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  using V = vec<T>;
+  const wry_tensor *in = input(call, 0);
+  bool failed = false;
+  const A *scale = values_of<A>(call, input(call, 1), &failed), *bias = values_of<A>(call, input(call, 2), &failed);
+  if (failed) return fail_memory(call, "layer_norm", 2 * in->size);
+  const A epsilon = A(attr_float(call, 0));
+  const int64_t n = size_from(in, attr_int(call, 1)), rows = output(call, 1)->size;
+  const T *x0 = data<T>(in);
+  T *out0 = data<T>(output(call, 0));
+  A *means = data<A>(output(call, 1)), *rstds = data<A>(output(call, 2));
+  each_row(call, rows, n, [&](int64_t r) {
+    const T *x = x0 + r * n;
+    T *out = out0 + r * n;
+    const A mean = row_reduce<T>(n, A(0), [&](int64_t i, auto part) { return get(x + i, part); }, Plus()) / A(n);
+    const V m = splat<V>(mean);
+    const A squares = row_reduce<T>(n, A(0), [&](int64_t i, auto part) {
+      const V d = keep<V>(get(x + i, part) - m, V{}, part);
+      return d * d;
+    }, Plus());
+    const A rstd = A(1) / scalar_sqrt(squares / A(n) + epsilon);
+    means[r] = mean;
+    rstds[r] = rstd;
+    if (scale && bias)
+      over<T>(n, [&](int64_t i, auto part) { put(out + i, fma((get(x + i, part) - m) * rstd, get(scale + i, part), get(bias + i, part)), part); });
+    else if (scale)
+      over<T>(n, [&](int64_t i, auto part) { put(out + i, (get(x + i, part) - m) * rstd * get(scale + i, part), part); });
+    else if (bias)
+      over<T>(n, [&](int64_t i, auto part) { put(out + i, fma(get(x + i, part) - m, rstd, get(bias + i, part)), part); });
+    else
+      over<T>(n, [&](int64_t i, auto part) { put(out + i, (get(x + i, part) - m) * rstd, part); });
+  });
+  return WRY_OK;
+}
+
+// Rows are summed for the parameters in blocks that do not depend on the threads, and the blocks in
+// order.
+WRY_INLINE int64_t row_blocks(int64_t rows) { return max_of<int64_t>(1, min_of<int64_t>(32, rows / 32)); }
+
+// partial[blocks][2 * n] of A, summed in double into the two parameters' cotangents.
+template <typename A>
+int sum_blocks(const wry_call *call, const A *partial, int64_t blocks, int64_t n, const wry_tensor *first,
+               const wry_tensor *second) {
+  A *total = workspace<A>(call, 2 * n);
+  if (!total) return fail_memory(call, "the gradient of a normalization", 2 * n * int64_t(sizeof(A)));
+  for (int64_t j = 0; j < 2 * n; ++j) {
+    double sum = 0;
+    for (int64_t b = 0; b < blocks; ++b) sum += double(partial[b * 2 * n + j]);
+    total[j] = A(sum);
+  }
+  write_values(total, first);
+  write_values(total + n, second);
+  return WRY_OK;
+}
+
+template <typename T>
+int layer_norm_vjp(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  using V = vec<T>;
+  const wry_tensor *in = input(call, 1);
+  const T *ct0 = data<T>(input(call, 0)), *x0 = data<T>(in);
+  bool failed = false;
+  const A *scale = values_of<A>(call, input(call, 2), &failed);
+  const A *means = data<A>(input(call, 3)), *rstds = data<A>(input(call, 4));
+  T *out0 = data<T>(output(call, 0));
+  const int64_t n = size_from(in, attr_int(call, 0)), rows = input(call, 3)->size;
+  const int64_t blocks = row_blocks(rows);
+  A *partial = workspace<A>(call, blocks * 2 * n);
+  if (failed || !partial) return fail_memory(call, "layer_norm_vjp", blocks * 2 * n * int64_t(sizeof(A)));
+  parallel_for(call, blocks, max_of<int64_t>(1, 16384 * blocks / max_of<int64_t>(1, rows * n)),
+               [&](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; ++b) {
+      A *scale_ct = partial + b * 2 * n, *bias_ct = scale_ct + n;
+      for (int64_t j = 0; j < 2 * n; ++j) scale_ct[j] = 0;
+      for (int64_t r = rows * b / blocks; r < rows * (b + 1) / blocks; ++r) {
+        const T *ct = ct0 + r * n, *x = x0 + r * n;
+        T *out = out0 + r * n;
+        const V m = splat<V>(means[r]), s = splat<V>(rstds[r]);
+        V sum{}, along{};
+        over<T>(n, [&](int64_t i, auto part) {
+          V c = get(ct + i, part);
+          if (scale) c = c * get(scale + i, part);
+          sum = sum + c;
+          along = fma(c, (get(x + i, part) - m) * s, along);
+        });
+        const A mean_ct = reduce_add(sum) / A(n), mean_along = reduce_add(along) / A(n);
+        over<T>(n, [&](int64_t i, auto part) {
+          const V own = get(ct + i, part), normal = (get(x + i, part) - m) * s;
+          const V c = scale ? own * get(scale + i, part) : own;
+          put(out + i, (c - mean_ct - normal * mean_along) * s, part);
+          put(scale_ct + i, fma(own, normal, get((const A *)scale_ct + i, part)), part);
+          put(bias_ct + i, get((const A *)bias_ct + i, part) + own, part);
+        });
+      }
+    }
+  });
+  return sum_blocks(call, partial, blocks, n, output(call, 1), output(call, 2));
+}
+
+// ---- batch_norm ---------------------------------------------------------------------------------
+
+// The tensor as [batch, channels, run] of contiguous runs, or [batch, channels] where channels lie last.
+struct Channels { int64_t batch, channels, run; };
+
+Channels channels_of(const wry_tensor *x, bool last) {
+  Channels c;
+  if (last) {
+    c.channels = x->shape[x->rank - 1];
+    c.batch = c.channels ? x->size / c.channels : 0;
+    c.run = 1;
+  } else {
+    c.batch = x->shape[0], c.channels = x->shape[1];
+    c.run = size_from(x, 2);
+  }
+  return c;
+}
+
+// out = (x - mean) * factor + bias, for each channel.
+template <typename T>
+void normalize(const wry_call *call, Channels c, const T *x, T *out, const arithmetic_t<T> *mean,
+               const arithmetic_t<T> *factor, const arithmetic_t<T> *bias) {
+  using V = vec<T>;
+  if (c.run == 1) {
+    each_row(call, c.batch, c.channels, [&](int64_t r) {
+      const T *from = x + r * c.channels;
+      T *to = out + r * c.channels;
+      over<T>(c.channels, [&](int64_t i, auto part) {
+        const V v = (get(from + i, part) - get(mean + i, part)) * get(factor + i, part);
+        put(to + i, bias ? v + get(bias + i, part) : v, part);
+      });
+    });
+    return;
+  }
+  each_row(call, c.batch * c.channels, c.run, [&](int64_t r) {
+    const int64_t k = r % c.channels;
+    const T *from = x + r * c.run;
+    T *to = out + r * c.run;
+    const V m = splat<V>(mean[k]), f = splat<V>(factor[k]), b = splat<V>(bias ? bias[k] : 0);
+    over<T>(c.run, [&](int64_t i, auto part) { put(to + i, fma(get(from + i, part) - m, f, b), part); });
+  });
+}
+
+template <typename A>
+A *factors(const wry_call *call, const A *variance, const A *scale, A epsilon, int64_t n) {
+  A *factor = workspace<A>(call, n);
+  if (!factor) return nullptr;
+  for (int64_t i = 0; i < n; ++i) factor[i] = (scale ? scale[i] : A(1)) / scalar_sqrt(variance[i] + epsilon);
+  return factor;
+}
+
+template <typename T>
+int batch_norm(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  const wry_tensor *x = input(call, 0);
+  const bool last = attr_equals(call, 1, "NHWC");
+  const Channels c = channels_of(x, last);
+  bool failed = false;
+  const A *scale = values_of<A>(call, input(call, 1), &failed), *bias = values_of<A>(call, input(call, 2), &failed);
+  A *mean = data<A>(output(call, 1)), *variance = data<A>(output(call, 2));
+  int64_t axes[WRY_MAX_RANK];
+  int n_axes = 0;
+  for (int i = 0; i < x->rank; ++i)
+    if (i != (last ? x->rank - 1 : 1)) axes[n_axes++] = i;
+  const double n = double(c.batch) * double(c.run);
+  int status = reduce(call, "batch_norm", x, axes, n_axes, VectorReducer<SumOf<T>>::template reducer<A>(), nullptr, mean, n);
+  if (status == WRY_OK)
+    status = reduce(call, "batch_norm", x, axes, n_axes, VectorReducer<SquaredDeviations<T>>::template reducer<A>(true),
+                    mean, variance, n);
+  if (status != WRY_OK) return status;
+  const A *factor = factors(call, variance, scale, A(attr_float(call, 0)), c.channels);
+  if (failed || !factor) return fail_memory(call, "batch_norm", c.channels * int64_t(sizeof(A)));
+  normalize<T>(call, c, data<T>(x), data<T>(output(call, 0)), mean, factor, bias);
+  return WRY_OK;
+}
+
+template <typename T>
+int batch_norm_infer(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  const wry_tensor *x = input(call, 0);
+  const Channels c = channels_of(x, attr_equals(call, 1, "NHWC"));
+  bool failed = false;
+  const A *scale = values_of<A>(call, input(call, 3), &failed), *bias = values_of<A>(call, input(call, 4), &failed);
+  const A *factor = factors(call, data<const A>(input(call, 2)), scale, A(attr_float(call, 0)), c.channels);
+  if (failed || !factor) return fail_memory(call, "batch_norm_infer", c.channels * int64_t(sizeof(A)));
+  normalize<T>(call, c, data<T>(x), data<T>(output(call, 0)), data<const A>(input(call, 1)), factor, bias);
+  return WRY_OK;
+}
+
+template <typename T>
+int batch_norm_vjp(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  using V = vec<T>;
+  const T *ct = data<T>(input(call, 0)), *x = data<T>(input(call, 1));
+  const Channels c = channels_of(input(call, 1), attr_equals(call, 1, "NHWC"));
+  const int64_t C = c.channels;
+  bool failed = false;
+  const A *scale = values_of<A>(call, input(call, 2), &failed);
+  const A *mean = data<A>(input(call, 3)), *variance = data<A>(input(call, 4));
+  const A epsilon = A(attr_float(call, 0));
+  T *out = data<T>(output(call, 0));
+  // Sums over everything but the channel: ct times the distance from the mean, and ct.
+  double *sums = workspace<double>(call, 2 * C);
+  A *numbers = workspace<A>(call, 4 * C);
+  const int64_t blocks = c.run == 1 ? row_blocks(c.batch) : 1;
+  A *partial = c.run == 1 ? workspace<A>(call, blocks * 2 * C) : nullptr;
+  if (failed || !sums || !numbers || (c.run == 1 && !partial))
+    return fail_memory(call, "batch_norm_vjp", blocks * 8 * C * int64_t(sizeof(A)));
+  if (c.run == 1) {
+    parallel_for(call, blocks, max_of<int64_t>(1, 16384 * blocks / max_of<int64_t>(1, c.batch * C)),
+                 [&](int64_t begin, int64_t end) {
+      for (int64_t b = begin; b < end; ++b) {
+        A *along = partial + b * 2 * C, *plain = along + C;
+        for (int64_t j = 0; j < 2 * C; ++j) along[j] = 0;
+        for (int64_t r = c.batch * b / blocks; r < c.batch * (b + 1) / blocks; ++r)
+          over<T>(C, [&](int64_t i, auto part) {
+            const V g = get(ct + r * C + i, part), d = get(x + r * C + i, part) - get(mean + i, part);
+            put(along + i, fma(g, d, get((const A *)along + i, part)), part);
+            put(plain + i, get((const A *)plain + i, part) + g, part);
+          });
+      }
+    });
+    for (int64_t j = 0; j < 2 * C; ++j) {
+      sums[j] = 0;
+      for (int64_t b = 0; b < blocks; ++b) sums[j] += double(partial[b * 2 * C + j]);
+    }
+  } else {
+    parallel_for(call, C, max_of<int64_t>(1, 16384 / max_of<int64_t>(1, c.batch * c.run)),
+                 [&](int64_t begin, int64_t end) {
+      for (int64_t k = begin; k < end; ++k) {
+        double along = 0, plain = 0;
+        const V m = splat<V>(mean[k]);
+        for (int64_t b = 0; b < c.batch; ++b) {
+          const int64_t at = (b * C + k) * c.run;
+          for (int64_t i0 = 0; i0 < c.run; i0 += reduce_block) {
+            V s{}, t{};
+            over<T>(min_of(reduce_block, c.run - i0), [&](int64_t i, auto part) {
+              const V g = get(ct + at + i0 + i, part);
+              s = s + g;
+              t = fma(g, get(x + at + i0 + i, part) - m, t);
+            });
+            plain += double(reduce_add(s));
+            along += double(reduce_add(t));
+          }
+        }
+        sums[k] = along;
+        sums[C + k] = plain;
+      }
+    });
+  }
+  // x_ct = (ct - mean(ct) - (x - mean) * slope) * factor.
+  A *factor = numbers, *mean_ct = numbers + C, *slope = numbers + 2 * C, *scale_ct = numbers + 3 * C;
+  A *bias_ct = workspace<A>(call, C);
+  if (!bias_ct) return fail_memory(call, "batch_norm_vjp", C * int64_t(sizeof(A)));
+  const double n = double(c.batch) * double(c.run);
+  for (int64_t k = 0; k < C; ++k) {
+    const double rstd = 1 / ::sqrt(double(variance[k]) + double(epsilon));
+    factor[k] = A(rstd) * (scale ? scale[k] : A(1));
+    mean_ct[k] = A(sums[C + k] / n);
+    slope[k] = A(sums[k] / n * rstd * rstd);
+    scale_ct[k] = A(sums[k] * rstd);
+    bias_ct[k] = A(sums[C + k]);
+  }
+  if (c.run == 1)
+    each_row(call, c.batch, C, [&](int64_t r) {
+      over<T>(C, [&](int64_t i, auto part) {
+        const V d = get(x + r * C + i, part) - get(mean + i, part);
+        const V g = get(ct + r * C + i, part) - get((const A *)mean_ct + i, part);
+        put(out + r * C + i, (g - d * get((const A *)slope + i, part)) * get((const A *)factor + i, part), part);
+      });
+    });
+  else
+    each_row(call, c.batch * C, c.run, [&](int64_t r) {
+      const int64_t k = r % C;
+      const V m = splat<V>(mean[k]), f = splat<V>(factor[k]), g0 = splat<V>(mean_ct[k]), s = splat<V>(slope[k]);
+      over<T>(c.run, [&](int64_t i, auto part) {
+        const int64_t at = r * c.run + i;
+        put(out + at, (get(ct + at, part) - g0 - (get(x + at, part) - m) * s) * f, part);
+      });
+    });
+  write_values(scale_ct, output(call, 1));
+  write_values(bias_ct, output(call, 2));
+  return WRY_OK;
+}
+
+// ---- dropout ------------------------------------------------------------------------------------
+
+template <typename T>
+int dropout_vjp(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  const T *ct = data<T>(input(call, 0));
+  const uint8_t *mask = data<uint8_t>(input(call, 1));
+  T *out = data<T>(output(call, 0));
+  const A scale = A(attr_float(call, 0));
+  parallel_for(call, input(call, 0)->size, 32768, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const A kept = A(ct[i]) * scale;
+      out[i] = T(mask[i] ? kept : A(0));
+    }
+  });
+  return WRY_OK;
+}
+
+// An element is kept where its uniform number is below 1 - p. Numbers are drawn a block at a time: the
+// processor spends nearly all of the time on them.
+template <typename T>
+int dropout(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  const T *x = data<T>(input(call, 0));
+  T *out = data<T>(output(call, 0));
+  uint8_t *mask = data<uint8_t>(output(call, 1));
+  const double p = attr_float(call, 0);
+  const A scale = A(attr_bool(call, 1) && p < 1 ? 1 / (1 - p) : 1);
+  // unit_float(word) < float(1 - p), in integers: both are multiples of 2^-24.
+  const double bound = ::ceil(double(float(1 - p)) * 0x1p24);
+  const uint32_t limit = uint32_t(bound);
+  const uint64_t seed = call->context->rng_seed, offset = call->context->rng_offset;
+  constexpr int64_t block = 1024;
+  const int64_t size = input(call, 0)->size;
+  parallel_for(call, (size + block - 1) / block, 8, [&](int64_t begin, int64_t end) {
+    uint32_t words[block];
+    for (int64_t b = begin; b < end; ++b) {
+      const int64_t first = b * block, n = min_of(block, size - first);
+      random_words(seed, offset, first, n, words);
+      const T *from = x + first;
+      T *to = out + first;
+      uint8_t *kept = mask + first;
+      for (int64_t i = 0; i < n; ++i) {
+        const bool keeps = (words[i] >> 8) < limit;
+        const A value = A(from[i]) * scale;
+        to[i] = T(keeps ? value : A(0));
+        kept[i] = keeps;
+      }
+    }
+  });
+  return WRY_OK;
+}
+
+const wry_kernel_entry table[] = {
+    WRY_FLOAT_ROWS("layer_norm", WRY_WANTS_CONTIGUOUS, layer_norm),
+    WRY_FLOAT_ROWS("layer_norm_vjp", WRY_WANTS_CONTIGUOUS, layer_norm_vjp),
+    WRY_FLOAT_ROWS("batch_norm", WRY_WANTS_CONTIGUOUS, batch_norm),
+    WRY_FLOAT_ROWS("batch_norm_infer", WRY_WANTS_CONTIGUOUS, batch_norm_infer),
+    WRY_FLOAT_ROWS("batch_norm_vjp", WRY_WANTS_CONTIGUOUS, batch_norm_vjp),
+    WRY_FLOAT_ROWS("dropout", WRY_WANTS_CONTIGUOUS | WRY_USES_RANDOM, dropout),
+    WRY_FLOAT_ROWS("dropout_vjp", WRY_WANTS_CONTIGUOUS, dropout_vjp),
+};
+
+}  // namespace
+}  // namespace WRY_NAMESPACE
+
+WRY_TABLE(normalization, WRY_NAMESPACE::table)
