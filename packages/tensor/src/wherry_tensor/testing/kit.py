@@ -52,11 +52,11 @@ class _Failures:
 
     def __init__(self, spec: Spec) -> None:
         self.op = spec.op
-        self.texts: list[str] = []
+        self.places: dict[str, list[str]] = {}  # text to where it was said
         self.checked = 0
 
     def add(self, where: str, text: str) -> None:
-        self.texts.append(f"{where}: {text}")
+        self.places.setdefault(text, []).append(where)
 
     def guard(self, where: str, action: Callable[[], None]) -> None:
         """Run an action, counting what it raises among the failures."""
@@ -69,11 +69,15 @@ class _Failures:
             self.add(where, f"{type(error).__name__}: {error}")
 
     def report(self) -> None:
-        if self.texts:
-            shown = self.texts[:6]
-            more = len(self.texts) - len(shown)
-            tail = [f"... and {more} more"] if more else []
-            raise AssertionError(f"{self.op.name}: {len(self.texts)} failures\n  " + "\n  ".join(shown + tail))
+        if self.places:
+            count = sum(map(len, self.places.values()))
+            shown = [
+                f"{where[0]}{f' and {len(where) - 1} other calls' if len(where) > 1 else ''}: {text}"
+                for text, where in list(self.places.items())[:6]
+            ]
+            more = len(self.places) - len(shown)
+            tail = [f"... and {more} other messages"] if more else []
+            raise AssertionError(f"{self.op.name}: {count} failures\n  " + "\n  ".join(shown + tail))
 
 
 # ---------------------------------------------------------------------------------------------------
