@@ -157,3 +157,10 @@ def vjp_diagonal_vjp(ct, _out, _ct, _like, *, offset, axis1, axis2):
 
 
 not_differentiable(ops.shape_of, "a shape does not depend on the values")
+
+
+@vjp.rule(ops.slice_put)
+def vjp_slice_put(ct, _out, _x, _value, *, axes, starts, ends, steps):
+    place = {"axes": axes, "starts": starts, "ends": ends, "steps": steps}
+    of_value = ops.slice(ct, **place)
+    return ops.slice_put(ct, ops.full_like(of_value, value=0, dtype=ct.dtype), **place), of_value
