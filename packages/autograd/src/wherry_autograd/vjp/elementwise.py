@@ -263,7 +263,7 @@ def vjp_power(ct, out, x, y, *, needs):
     return x_ct, y_ct
 
 
-def _extreme(op, x_wins, keep_ties_for_x):
+def _extreme(op, x_wins):
     """max and min: the cotangent goes to the input that won; of equals, the first (or the second) gets it."""
 
     def rule(ct, _out, x, y, *, needs):
@@ -276,11 +276,11 @@ def _extreme(op, x_wins, keep_ties_for_x):
 
 
 # Paddle: of equal values the second gets the cotangent in maximum and minimum, the first in fmax and fmin.
-_extreme(ops.maximum, ops.greater_than, False)
-_extreme(ops.minimum, ops.less_than, False)
+_extreme(ops.maximum, ops.greater_than)
+_extreme(ops.minimum, ops.less_than)
 # A NaN of y loses in fmax and fmin: x also wins where y is NaN.
-_extreme(ops.fmax, lambda x, y: ops.logical_or(ops.greater_equal(x, y), ops.isnan(y)), True)
-_extreme(ops.fmin, lambda x, y: ops.logical_or(ops.less_equal(x, y), ops.isnan(y)), True)
+_extreme(ops.fmax, lambda x, y: ops.logical_or(ops.greater_equal(x, y), ops.isnan(y)))
+_extreme(ops.fmin, lambda x, y: ops.logical_or(ops.less_equal(x, y), ops.isnan(y)))
 
 
 @vjp.rule(ops.atan2)
