@@ -222,11 +222,9 @@ static int write_part(const wry_call *call, const View &part) {
   return WRY_OK;
 }
 
-// ct    the cotangent of the slice
-// like  only its shape counts, which is that of out
-static int slice_vjp(const wry_call *call) {
+// Cuts `part` down to the slice that the attributes (axes, starts, ends, steps) name.
+static void narrow_to_slice(const wry_call *call, View &part) {
   const Ints axes = attr_ints(call, 0), starts = attr_ints(call, 1), ends = attr_ints(call, 2), steps = attr_ints(call, 3);
-  View part(output(call, 0));
   for (int i = 0; i < axes.length; ++i) {
     const int axis = int(axes[i]);
     const int64_t n = part.shape[axis], step = steps[i];
@@ -240,7 +238,25 @@ static int slice_vjp(const wry_call *call) {
     const int64_t count = span <= 0 ? 0 : (span - 1) / pace + 1;
     part.narrow(axis, count == 0 ? 0 : start, count, count <= 1 ? 1 : step);
   }
+}
+
+// ct    the cotangent of the slice
+// like  only its shape counts, which is that of out
+static int slice_vjp(const wry_call *call) {
+  View part(output(call, 0));
+  narrow_to_slice(call, part);
   return write_part(call, part);
+}
+
+// x      what out is outside of the slice; out may be its memory
+// value  of the shape of the slice, any strides; must not overlap out
+static int slice_put(const wry_call *call) {
+  const wry_tensor *x = input(call, 0), *out = output(call, 0);
+  if (x->data != out->data) copy_strided(call, out, x);
+  View part(out);
+  narrow_to_slice(call, part);
+  copy_strided(call, &part.tensor, input(call, 1));
+  return WRY_OK;
 }
 
 static int select_vjp(const wry_call *call) {
@@ -445,6 +461,7 @@ static const wry_kernel_entry table[] = {
     {"repeat_interleave", -1, 0, repeat_interleave},
     {"tril", -1, 0, tril},
     {"triu", -1, 0, triu},
+    {"slice_put", -1, WRY_MAY_ALIAS | WRY_STRIDED_OUTPUT, slice_put},
     {"slice_vjp", -1, 0, slice_vjp},
     {"select_vjp", -1, 0, select_vjp},
     {"diagonal_vjp", -1, 0, diagonal_vjp},

@@ -6,7 +6,7 @@ the same memory wherever that is possible.
 from builtins import slice as _python_slice  # the op `slice` takes the name below
 
 from wherry_tensor import ops
-from wherry_tensor._core import float32, float64, int32, int64
+from wherry_tensor._core import bool_, float32, float64, int32, int64
 from wherry_tensor.ops.declare import Meta, decompose, infer, op
 from wherry_tensor.ops.shapes import (
     UNKNOWN,
@@ -56,6 +56,8 @@ roll = op("roll", "x", shifts=tuple, axes=tuple)
 repeat_interleave = op("repeat_interleave", "x", repeats=int, axis=int)
 tril = op("tril", "x", diagonal=int)
 triu = op("triu", "x", diagonal=int)
+# x with `value` (of the slice's shape) written over the slice; in place into x, it touches nothing else.
+slice_put = op("slice_put", "x, value", axes=tuple, starts=tuple, ends=tuple, steps=tuple)
 
 # Adjoints of views: zeros of the shape of `like` with `ct` written (or added) at the viewed place.
 slice_vjp = op("slice_vjp", "ct, like", axes=tuple, starts=tuple, ends=tuple, steps=tuple)
@@ -308,6 +310,19 @@ def infer_triu(x, *, diagonal):
     return _triangle("triu", x)
 
 
+@infer.rule(slice_put)
+def infer_slice_put(x, value, *, axes, starts, ends, steps):
+    require_one_dtype("slice_put", x=x.dtype, value=value.dtype)
+    part = infer_slice(x, axes=axes, starts=starts, ends=ends, steps=steps).shape
+    if not same_shape(value.shape, part):
+        raise ValueError(
+            f"slice_put: the value does not have the shape of the slice. "
+            f"Got value of shape {show(value.shape)}, expected {show(part)}, the slice of x of shape {show(x.shape)}. "
+            f"Broadcast or reshape the value."
+        )
+    return Meta(x.shape, x.dtype)
+
+
 @infer.rule(slice_vjp)
 def infer_slice_vjp(ct, like, *, axes, starts, ends, steps):
     return _adjoint("slice_vjp", ct, like, infer_slice(like, axes=axes, starts=starts, ends=ends, steps=steps).shape)
@@ -377,6 +392,13 @@ def decompose_tril(x, *, diagonal):
 @decompose.rule(triu)
 def decompose_triu(x, *, diagonal):
     return ops.where(ops.greater_equal(_diagonal_number(x), ops.full(shape=(), value=diagonal, dtype=int64)), x, ops.full(shape=(), value=0, dtype=x.dtype))
+
+
+@decompose.rule(slice_put)
+def decompose_slice_put(x, value, *, axes, starts, ends, steps):
+    place = {"axes": axes, "starts": starts, "ends": ends, "steps": steps}
+    written = ops.slice_vjp(ops.full_like(value, value=1, dtype=bool_), x, **place)
+    return ops.where(written, ops.slice_vjp(value, x, **place), x)
 
 
 @decompose.rule(select_vjp)
