@@ -60,7 +60,8 @@ int layer_norm(const wry_call *call) {
   const T *x0 = data<T>(in);
   T *out0 = data<T>(output(call, 0));
   A *means = data<A>(output(call, 1)), *rstds = data<A>(output(call, 2));
-  each_row(call, rows, n, [&](int64_t r) {
+  each_row_to(call, out0, rows, n, [&](int64_t r, auto where) {
+    using Where = decltype(where);
     const T *x = x0 + r * n;
     T *out = out0 + r * n;
     const A mean = row_reduce<T>(n, A(0), [&](int64_t i, auto part) { return get(x + i, part); }, Plus()) / A(n);
@@ -73,13 +74,13 @@ int layer_norm(const wry_call *call) {
     means[r] = mean;
     rstds[r] = rstd;
     if (scale && bias)
-      over<T>(n, [&](int64_t i, auto part) { put(out + i, fma((get(x + i, part) - m) * rstd, get(scale + i, part), get(bias + i, part)), part); });
+      over<T>(n, [&](int64_t i, auto part) { put_to<Where>(out + i, fma((get(x + i, part) - m) * rstd, get(scale + i, part), get(bias + i, part)), part); });
     else if (scale)
-      over<T>(n, [&](int64_t i, auto part) { put(out + i, (get(x + i, part) - m) * rstd * get(scale + i, part), part); });
+      over<T>(n, [&](int64_t i, auto part) { put_to<Where>(out + i, (get(x + i, part) - m) * rstd * get(scale + i, part), part); });
     else if (bias)
-      over<T>(n, [&](int64_t i, auto part) { put(out + i, fma(get(x + i, part) - m, rstd, get(bias + i, part)), part); });
+      over<T>(n, [&](int64_t i, auto part) { put_to<Where>(out + i, fma(get(x + i, part) - m, rstd, get(bias + i, part)), part); });
     else
-      over<T>(n, [&](int64_t i, auto part) { put(out + i, (get(x + i, part) - m) * rstd, part); });
+      over<T>(n, [&](int64_t i, auto part) { put_to<Where>(out + i, (get(x + i, part) - m) * rstd, part); });
   });
   return WRY_OK;
 }
@@ -182,12 +183,12 @@ void normalize(const wry_call *call, Channels c, const T *x, T *out, const arith
     });
     return;
   }
-  each_row(call, c.batch * c.channels, c.run, [&](int64_t r) {
+  each_row_to(call, out, c.batch * c.channels, c.run, [&](int64_t r, auto where) {
     const int64_t k = r % c.channels;
     const T *from = x + r * c.run;
     T *to = out + r * c.run;
     const V m = splat<V>(mean[k]), f = splat<V>(factor[k]), b = splat<V>(bias ? bias[k] : 0);
-    over<T>(c.run, [&](int64_t i, auto part) { put(to + i, fma(get(from + i, part) - m, f, b), part); });
+    over<T>(c.run, [&](int64_t i, auto part) { put_to<decltype(where)>(to + i, fma(get(from + i, part) - m, f, b), part); });
   });
 }
 
@@ -369,18 +370,22 @@ int dropout(const wry_call *call) {
   const int64_t size = input(call, 0)->size;
   parallel_for(call, (size + block - 1) / block, 8, [&](int64_t begin, int64_t end) {
     uint32_t words[block];
+    uint8_t bytes[block];
+    A keeps[block];
     for (int64_t b = begin; b < end; ++b) {
       const int64_t first = b * block, n = min_of(block, size - first);
       random_words(seed, offset, first, n, words);
       const T *from = x + first;
       T *to = out + first;
-      uint8_t *kept = mask + first;
-      for (int64_t i = 0; i < n; ++i) {
-        const bool keeps = (words[i] >> 8) < limit;
-        const A value = A(from[i]) * scale;
-        to[i] = T(keeps ? value : A(0));
-        kept[i] = keeps;
-      }
+      // Into local arrays first: a store of bytes may alias anything, which would keep the compiler
+      // from making vectors.
+      for (int64_t i = 0; i < n; ++i) bytes[i] = (words[i] >> 8) < limit;
+      for (int64_t i = 0; i < n; ++i) keeps[i] = (words[i] >> 8) < limit ? A(1) : A(0);
+      memcpy(mask + first, bytes, size_t(n));
+      over<T>(n, [&](int64_t i, auto part) {
+        const vec<T> v = get(from + i, part) * scale;
+        put(to + i, select<vec<T>>(get((const A *)keeps + i, part) != 0, v, vec<T>{}), part);
+      });
     }
   });
   return WRY_OK;

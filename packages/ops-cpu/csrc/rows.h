@@ -110,6 +110,36 @@ WRY_INLINE void each_row(const wry_call *call, int64_t rows, int64_t n, F &&f) {
   });
 }
 
+// ---- results that no cache holds ----------------------------------------------------------------
+
+struct Near { static constexpr bool value = false; };
+struct Far { static constexpr bool value = true; };
+
+// Past the caches where `Where` is Far. (Of 16-bit floats a vector is wider than its memory.)
+template <typename Where, typename T>
+WRY_INLINE void put_to(T *p, vec<T> v, Whole) {
+  if constexpr (Where::value && sizeof(T) == sizeof(arithmetic_t<T>)) stream(p, v);
+  else store(p, v);
+}
+template <typename Where, typename T>
+WRY_INLINE void put_to(T *p, vec<T> v, Part part) { store_partial(p, v, part.n); }
+
+// f(row, Near() or Far()): Far where `out` is so large that its beginning has left the caches before
+// its end is written. Then a store would first read what it overwrites: a third of the traffic of a
+// pass that reads one tensor and writes another (25 % of the time of layer_norm on Zen 4).
+template <typename T, typename F>
+WRY_INLINE void each_row_to(const wry_call *call, const T *out, int64_t rows, int64_t n, F &&f) {
+  if (sizeof(T) == sizeof(arithmetic_t<T>) && rows * n * int64_t(sizeof(T)) >= (int64_t(8) << 20) &&
+      n % lanes<T> == 0 && uintptr_t(out) % WRY_VECTOR_BYTES == 0) {
+    parallel_for(call, rows, max_of<int64_t>(1, 16384 / n), [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) f(r, Far());
+      stream_fence();
+    });
+    return;
+  }
+  each_row(call, rows, n, [&](int64_t r) { f(r, Near()); });
+}
+
 }  // namespace WRY_NAMESPACE
 
 #endif

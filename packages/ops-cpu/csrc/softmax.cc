@@ -10,14 +10,13 @@
 namespace WRY_NAMESPACE {
 namespace {
 
-// Rows of 16-bit floats up to this length keep their exponentials in float; longer ones compute
-// them twice.
+// Rows up to this length keep their exponentials on the stack where the output cannot hold them;
+// longer ones compute them twice.
 constexpr int64_t scratch_row = 2048;
 
 template <typename A> struct Shift { A max, log_sum; };  // log(sum(exp(x))) is their sum
 
-// out may be null: then only the shift is wanted.
-template <typename T, bool Log>
+template <typename T, bool Log, typename Where>
 WRY_INLINE Shift<arithmetic_t<T>> softmax_row(const T *x, T *out, int64_t n) {
   using A = arithmetic_t<T>;
   using V = vec<T>;
@@ -27,12 +26,14 @@ WRY_INLINE Shift<arithmetic_t<T>> softmax_row(const T *x, T *out, int64_t n) {
     const A sum = row_reduce<T>(n, A(0), [&](int64_t i, auto part) { return lane_exp(get(x + i, part) - m); }, Plus());
     const A log_sum = scalar_log(sum);
     // Not x - (max + log_sum): beside a large maximum the logarithm would lose its digits.
-    over<T>(n, [&](int64_t i, auto part) { put(out + i, (get(x + i, part) - m) - log_sum, part); });
+    over<T>(n, [&](int64_t i, auto part) { put_to<Where>(out + i, (get(x + i, part) - m) - log_sum, part); });
     return {top, log_sum};
   } else {
-    A kept[sizeof(T) == sizeof(A) ? 1 : scratch_row];
+    // The exponentials wait in the output, unless that is narrower or never in a cache.
+    constexpr bool in_place = sizeof(T) == sizeof(A) && !Where::value;
+    A kept[in_place ? 1 : scratch_row];
     A *e = nullptr;
-    if constexpr (sizeof(T) == sizeof(A)) e = out;
+    if constexpr (in_place) e = out;
     else if (n <= scratch_row) e = kept;
     A sum;
     if (e) {
@@ -42,11 +43,11 @@ WRY_INLINE Shift<arithmetic_t<T>> softmax_row(const T *x, T *out, int64_t n) {
         return v;
       }, Plus());
       const A inverse = A(1) / sum;
-      over<T>(n, [&](int64_t i, auto part) { put(out + i, get((const A *)e + i, part) * inverse, part); });
+      over<T>(n, [&](int64_t i, auto part) { put_to<Where>(out + i, get((const A *)e + i, part) * inverse, part); });
     } else {
       sum = row_reduce<T>(n, A(0), [&](int64_t i, auto part) { return lane_exp(get(x + i, part) - m); }, Plus());
       const A inverse = A(1) / sum;
-      over<T>(n, [&](int64_t i, auto part) { put(out + i, lane_exp(get(x + i, part) - m) * inverse, part); });
+      over<T>(n, [&](int64_t i, auto part) { put_to<Where>(out + i, lane_exp(get(x + i, part) - m) * inverse, part); });
     }
     return {top, scalar_log(sum)};
   }
@@ -90,7 +91,9 @@ int softmax_along(const wry_call *call) {
   if (input(call, 0)->size == 0) return WRY_OK;
   const AxisView v = around(input(call, 0), attr_int(call, 0));
   if (v.inner == 1)
-    each_row(call, v.outer, v.n, [&](int64_t o) { softmax_row<T, Log>(x + o * v.n, out + o * v.n, v.n); });
+    each_row_to(call, out, v.outer, v.n, [&](int64_t o, auto where) {
+      softmax_row<T, Log, decltype(where)>(x + o * v.n, out + o * v.n, v.n);
+    });
   else
     each_strip(call, v, [&](int64_t o, int64_t first, int64_t width) {
       A top[strip_width], log_sum[strip_width];
@@ -117,11 +120,11 @@ int softmax_vjp_along(const wry_call *call) {
     else return (c - s) * p;
   };
   if (v.inner == 1) {
-    each_row(call, v.outer, v.n, [&](int64_t o) {
+    each_row_to(call, out, v.outer, v.n, [&](int64_t o, auto where) {
       const T *c = ct + o * v.n, *p = y + o * v.n;
       T *to = out + o * v.n;
       const A s = row_reduce<T>(v.n, A(0), [&](int64_t i, auto part) { return summand(get(c + i, part), get(p + i, part)); }, Plus());
-      over<T>(v.n, [&](int64_t i, auto part) { put(to + i, result(get(c + i, part), get(p + i, part), splat<vec<T>>(s)), part); });
+      over<T>(v.n, [&](int64_t i, auto part) { put_to<decltype(where)>(to + i, result(get(c + i, part), get(p + i, part), splat<vec<T>>(s)), part); });
     });
     return WRY_OK;
   }
@@ -209,8 +212,8 @@ int cross_entropy(const wry_call *call) {
     return T(weight ? nll * A(weight[c]) : nll);
   };
   if (v.inner == 1)
-    each_row(call, v.outer, v.n, [&](int64_t o) {
-      const auto s = softmax_row<T, false>(x + o * v.n, out + o * v.n, v.n);
+    each_row_to(call, out, v.outer, v.n, [&](int64_t o, auto where) {
+      const auto s = softmax_row<T, false, decltype(where)>(x + o * v.n, out + o * v.n, v.n);
       loss[o] = loss_of(o * v.n, o, s.max, s.log_sum);
     });
   else
