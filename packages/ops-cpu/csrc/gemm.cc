@@ -1,6 +1,4 @@
 // Packing and blocking around the micro-kernel of gemm.h, and the choice among the ways to multiply.
-#include <type_traits>
-
 #include "gemm.h"
 
 namespace WRY_NAMESPACE {
@@ -86,29 +84,6 @@ void gemm_tile(int64_t rows, int64_t columns, int64_t k, const T *a, int64_t a_r
 }
 
 // ---- packing ------------------------------------------------------------------------------------
-
-// Four lanes by four steps at a time: reads along k, writes along the lanes. Each group of four is
-// a 4x4 transposition in registers; element by element it took a tenth of a 256^3 product.
-template <typename T>
-static WRY_INLINE void transpose4(const T *from, int64_t lane, T *to, int64_t step) {
-  typedef T quad __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));
-#if defined(__clang__)
-#define WRY_PICK(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
-#else
-  typedef std::conditional_t<sizeof(T) == 4, int32_t, int64_t> index;
-  typedef index mask __attribute__((vector_size(4 * sizeof(T))));
-#define WRY_PICK(a, b, i, j, k, l) __builtin_shuffle(a, b, mask{i, j, k, l})
-#endif
-  const quad r0 = *(const quad *)from, r1 = *(const quad *)(from + lane);
-  const quad r2 = *(const quad *)(from + 2 * lane), r3 = *(const quad *)(from + 3 * lane);
-  const quad low01 = WRY_PICK(r0, r1, 0, 4, 1, 5), high01 = WRY_PICK(r0, r1, 2, 6, 3, 7);
-  const quad low23 = WRY_PICK(r2, r3, 0, 4, 1, 5), high23 = WRY_PICK(r2, r3, 2, 6, 3, 7);
-  *(quad *)to = WRY_PICK(low01, low23, 0, 1, 4, 5);
-  *(quad *)(to + step) = WRY_PICK(low01, low23, 2, 3, 6, 7);
-  *(quad *)(to + 2 * step) = WRY_PICK(high01, high23, 0, 1, 4, 5);
-  *(quad *)(to + 3 * step) = WRY_PICK(high01, high23, 2, 3, 6, 7);
-#undef WRY_PICK
-}
 
 // Copies a panel of `width` lanes by k steps to out[p * width + lane]; lanes from `count` on are 0.
 // `from` is element (lane, step).

@@ -12,6 +12,8 @@
 #ifndef WHERRY_OPS_CPU_GEMM_H
 #define WHERRY_OPS_CPU_GEMM_H
 
+#include <type_traits>
+
 #include "parallel.h"
 #include "simd.h"
 
@@ -66,6 +68,29 @@ void gemm_tile(int64_t rows, int64_t columns, int64_t k, const T *a, int64_t a_r
                int64_t b_step, T *c, int64_t ldc, const Start<T> &start);
 
 // ---- packing ------------------------------------------------------------------------------------
+
+// to[j, i] = from[i, j] for 4 x 4 values, in registers. The rows lie from_row and to_row apart.
+// (Element by element, packing took a tenth of a 256^3 product.)
+template <typename T>
+WRY_INLINE void transpose4(const T *from, int64_t from_row, T *to, int64_t to_row) {
+  typedef T quad __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));
+#if defined(__clang__)
+#define WRY_PICK(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
+#else
+  typedef std::conditional_t<sizeof(T) == 4, int32_t, int64_t> index;
+  typedef index mask __attribute__((vector_size(4 * sizeof(T))));
+#define WRY_PICK(a, b, i, j, k, l) __builtin_shuffle(a, b, mask{i, j, k, l})
+#endif
+  const quad r0 = *(const quad *)from, r1 = *(const quad *)(from + from_row);
+  const quad r2 = *(const quad *)(from + 2 * from_row), r3 = *(const quad *)(from + 3 * from_row);
+  const quad low01 = WRY_PICK(r0, r1, 0, 4, 1, 5), high01 = WRY_PICK(r0, r1, 2, 6, 3, 7);
+  const quad low23 = WRY_PICK(r2, r3, 0, 4, 1, 5), high23 = WRY_PICK(r2, r3, 2, 6, 3, 7);
+  *(quad *)to = WRY_PICK(low01, low23, 0, 1, 4, 5);
+  *(quad *)(to + to_row) = WRY_PICK(low01, low23, 2, 3, 6, 7);
+  *(quad *)(to + 2 * to_row) = WRY_PICK(high01, high23, 0, 1, 4, 5);
+  *(quad *)(to + 3 * to_row) = WRY_PICK(high01, high23, 2, 3, 6, 7);
+#undef WRY_PICK
+}
 
 // Copies `count` rows of A (at most gemm_rows) by k steps to out[p * gemm_rows + i]; missing rows
 // become 0. The same for columns of B: out[p * gemm_columns + j].

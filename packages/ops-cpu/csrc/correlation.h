@@ -1,0 +1,90 @@
+// What every way to convolve computes. A convolution slides a window over its input; which taps the
+// window has and how the positions step covers the forward pass, its transpose and, with groups of
+// one channel, the depthwise forms.
+#ifndef WHERRY_OPS_CPU_CORRELATION_H
+#define WHERRY_OPS_CPU_CORRELATION_H
+
+#include "gemm.h"
+
+namespace WRY_NAMESPACE {
+
+// out[n, m, y, x] = bias[m] + sum over channels c and taps t of
+//                   weight[m, c, t] * in[n, c, y * step_y + dy[t], x * step_x + dx[t]]
+// with zeros outside the input; c and m run over the channels of one group at a time. Tensors are
+// contiguous, [n, channels, h, w] or, with channels_last, [n, h, w, channels].
+template <typename T>
+struct Correlation {
+  int64_t images, groups, cin, cout;  // channels of one group
+  int64_t ih, iw, oh, ow;
+  int64_t step_y, step_x;
+  int64_t taps;
+  const int64_t *dy, *dx;
+  const T *in;
+  const T *weight;                    // [groups * cout, cin, taps]
+  const T *bias;                      // [groups * cout] or null
+  T *out;
+  bool channels_last;
+};
+
+WRY_INLINE int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+WRY_INLINE int64_t rounded_up(int64_t a, int64_t to) { return ceil_div(a, to) * to; }
+
+// The positions p in [0, positions) for which 0 <= p * step + offset < size, as [first, last).
+WRY_INLINE void valid_range(int64_t positions, int64_t step, int64_t offset, int64_t size, int64_t *first,
+                            int64_t *last) {
+  *first = offset >= 0 ? 0 : min_of(positions, ceil_div(-offset, step));
+  *last = size <= offset ? *first : max_of(*first, min_of(positions, ceil_div(size - offset, step)));
+}
+
+template <typename T>
+WRY_INLINE void fill_zero(T *to, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) to[i] = T(0);
+}
+
+// to[i] = from[i * step]; nothing outside of either is touched.
+template <typename T>
+WRY_INLINE void copy_run(T *WRY_RESTRICT to, const T *WRY_RESTRICT from, int64_t n, int64_t step) {
+  constexpr int width = lanes<T>;
+  if (step == 1) {
+    int64_t i = 0;
+    for (; i + width <= n; i += width) store(to + i, load(from + i));
+    if (i < n) store_partial(to + i, load_partial(from + i, n - i), n - i);
+  } else if (step == 2) {
+    for (int64_t i = 0; i < n; ++i) to[i] = from[2 * i];
+  } else {
+    for (int64_t i = 0; i < n; ++i) to[i] = from[i * step];
+  }
+}
+
+// to[j, i] = from[i, j] for rows x columns values, with the given distances of rows.
+template <typename T>
+WRY_INLINE void transpose_block(const T *from, int64_t from_row, T *to, int64_t to_row, int64_t rows,
+                                int64_t columns) {
+  for (int64_t j = 0; j < columns; j += 4)
+    for (int64_t i = 0; i < rows; i += 4) {
+      if (i + 4 <= rows && j + 4 <= columns) {
+        transpose4(from + i * from_row + j, from_row, to + j * to_row + i, to_row);
+      } else {
+        for (int64_t v = j; v < min_of(columns, j + 4); ++v)
+          for (int64_t u = i; u < min_of(rows, i + 4); ++u) to[v * to_row + u] = from[u * from_row + v];
+      }
+    }
+}
+
+// One slice of scratch memory for each thread of a parallel_for, which calls its function at most
+// once per thread.
+template <typename T>
+struct Slices {
+  T *memory;
+  int64_t size;
+  int next = 0;
+  Slices(const wry_call *call, int64_t size_, int64_t pieces)
+      : size(rounded_up(size_, 64)) {
+    memory = workspace<T>(call, size * threads_for(call, pieces));
+  }
+  WRY_INLINE T *take() { return memory + size * __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED); }
+};
+
+}  // namespace WRY_NAMESPACE
+
+#endif

@@ -1,0 +1,269 @@
+// Convolution with groups of one input channel each: every output plane comes from one input plane,
+// so there is no matrix in it. Memory bounds the speed; what matters is to pass through it once.
+//
+// Planes: a strip of rows is copied with its zero border (and, for steps beyond 1, with its columns
+// sorted by their remainder), so that every tap is a run of neighbours and no tap checks bounds.
+#ifndef WHERRY_OPS_CPU_DEPTHWISE_H
+#define WHERRY_OPS_CPU_DEPTHWISE_H
+
+#include "correlation.h"
+
+namespace WRY_NAMESPACE {
+
+// How strips of a plane lie in scratch memory.
+struct Strips {
+  int64_t first_dy, first_dx;   // the smallest taps: where row 0 and column 0 of a strip come from
+  int64_t span_y, span_x;       // how far taps reach beyond them
+  int64_t columns, pitch;       // of one remainder class; of a row
+  int64_t rows;                 // output rows of one strip
+  int64_t size;                 // values, including what vectors read past the end
+
+  WRY_INLINE int64_t input_rows(int64_t output_rows, int64_t step) const {
+    return (output_rows - 1) * step + span_y + 1;
+  }
+};
+
+template <typename T>
+Strips strips_of(const Correlation<T> &op) {
+  Strips s = {0, 0, 0, 0, 0, 0, 0, 0};
+  if (op.taps > 0) s.first_dy = op.dy[0], s.first_dx = op.dx[0];
+  int64_t last_dy = s.first_dy, last_dx = s.first_dx;
+  for (int64_t t = 0; t < op.taps; ++t) {
+    s.first_dy = min_of(s.first_dy, op.dy[t]), last_dy = max_of(last_dy, op.dy[t]);
+    s.first_dx = min_of(s.first_dx, op.dx[t]), last_dx = max_of(last_dx, op.dx[t]);
+  }
+  s.span_y = last_dy - s.first_dy, s.span_x = last_dx - s.first_dx;
+  s.columns = op.ow + s.span_x / op.step_x + 1;
+  s.pitch = s.columns * op.step_x;
+  // A strip should stay in the first-level cache.
+  s.rows = max_of<int64_t>(1, min_of(op.oh, (24 * 1024 / int64_t(sizeof(T)) / s.pitch - s.span_y) / op.step_y));
+  s.size = s.input_rows(s.rows, op.step_y) * s.pitch + 8 * lanes<T>;
+  return s;
+}
+
+// Where each tap lies in a strip, from the place of output (0, 0).
+template <typename T>
+void tap_offsets(const Correlation<T> &op, const Strips &s, int64_t *offsets) {
+  for (int64_t t = 0; t < op.taps; ++t) {
+    const int64_t x = op.dx[t] - s.first_dx;
+    offsets[t] = (op.dy[t] - s.first_dy) * s.pitch + x % op.step_x * s.columns + x / op.step_x;
+  }
+}
+
+// The rows of `plane` that output rows [y0, y1) read.
+template <typename T>
+void copy_strip(const Correlation<T> &op, const Strips &s, const T *plane, int64_t y0, int64_t y1, T *strip) {
+  const int64_t rows = s.input_rows(y1 - y0, op.step_y), top = y0 * op.step_y + s.first_dy;
+  for (int64_t r = 0; r < rows; ++r) {
+    const int64_t y = top + r;
+    T *to = strip + r * s.pitch;
+    if (y < 0 || y >= op.ih) {
+      fill_zero(to, s.pitch);
+      continue;
+    }
+    for (int64_t remainder = 0; remainder < op.step_x; ++remainder, to += s.columns) {
+      int64_t first, last;
+      valid_range(s.columns, op.step_x, s.first_dx + remainder, op.iw, &first, &last);
+      fill_zero(to, first);
+      copy_run(to + first, plane + y * op.iw + first * op.step_x + s.first_dx + remainder, last - first, op.step_x);
+      fill_zero(to + last, s.columns - last);
+    }
+  }
+}
+
+// One row of outputs. N is the number of taps when it is known at compile time, else 0.
+template <typename T, int N>
+WRY_INLINE void depthwise_row(const T *base, int64_t taps, const int64_t *offsets, const T *weight, T bias, T *out,
+                              int64_t n) {
+  constexpr int width = lanes<T>;
+  const int64_t count = N > 0 ? N : taps;
+  int64_t x = 0;
+  for (; x + 2 * width <= n; x += 2 * width) {
+    vec<T> a = splat<vec<T>>(bias), b = a;
+#pragma GCC unroll 9
+    for (int64_t t = 0; t < count; ++t) {
+      a += weight[t] * load(base + offsets[t] + x);
+      b += weight[t] * load(base + offsets[t] + x + width);
+    }
+    store(out + x, a);
+    store(out + x + width, b);
+  }
+  for (; x < n; x += width) {
+    vec<T> a = splat<vec<T>>(bias);
+#pragma GCC unroll 9
+    for (int64_t t = 0; t < count; ++t) a += weight[t] * load(base + offsets[t] + x);
+    if (x + width <= n) store(out + x, a);
+    else store_partial(out + x, a, n - x);
+  }
+}
+
+template <typename T>
+bool depthwise_planes(const wry_call *call, const Correlation<T> &op) {
+  const Strips s = strips_of(op);
+  int64_t *offsets = workspace<int64_t>(call, op.taps + 1);
+  const int64_t channels = op.groups * op.cout, planes = op.images * channels;
+  const int64_t strips = ceil_div(op.oh, s.rows);
+  Slices<T> slices(call, s.size, planes * strips);
+  if (!offsets || !slices.memory) return false;
+  tap_offsets(op, s, offsets);
+  const int64_t cost = op.taps * s.rows * op.ow;
+  parallel_for(call, planes * strips, max_of<int64_t>(1, 65536 / max_of<int64_t>(cost, 1)),
+               [&](int64_t begin, int64_t end) {
+                 T *strip = slices.take();
+                 for (int64_t at = begin; at < end; ++at) {
+                   const int64_t plane = at / strips, y0 = at % strips * s.rows, y1 = min_of(op.oh, y0 + s.rows);
+                   const int64_t m = plane % channels;
+                   const T *in = op.in + (plane / channels * op.groups + m / op.cout) * op.ih * op.iw;
+                   copy_strip(op, s, in, y0, y1, strip);
+                   const T *weight = op.weight + m * op.taps;
+                   const T bias = op.bias ? op.bias[m] : T(0);
+                   for (int64_t y = y0; y < y1; ++y) {
+                     const T *base = strip + (y - y0) * op.step_y * s.pitch;
+                     T *out = op.out + (plane * op.oh + y) * op.ow;
+                     if (op.taps == 9) depthwise_row<T, 9>(base, 9, offsets, weight, bias, out, op.ow);
+                     else depthwise_row<T, 0>(base, op.taps, offsets, weight, bias, out, op.ow);
+                   }
+                 }
+               });
+  return true;
+}
+
+// Channels last, cout == 1: the vectors lie along the channels.
+template <typename T>
+bool depthwise_channels_last(const wry_call *call, const Correlation<T> &op) {
+  constexpr int width = lanes<T>;
+  const int64_t channels = op.groups;
+  T *weight = workspace<T>(call, op.taps * channels + 1);  // [taps, channels]
+  if (!weight) return false;
+  for (int64_t t = 0; t < op.taps; ++t)
+    for (int64_t c = 0; c < channels; ++c) weight[t * channels + c] = op.weight[c * op.taps + t];
+  const int64_t cost = op.ow * channels * op.taps;
+  parallel_for(call, op.images * op.oh, max_of<int64_t>(1, 65536 / max_of<int64_t>(cost, 1)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t at = begin; at < end; ++at) {
+                   const int64_t y = at % op.oh * op.step_y;
+                   const T *image = op.in + at / op.oh * op.ih * op.iw * channels;
+                   for (int64_t x = 0; x < op.ow; ++x) {
+                     T *out = op.out + (at * op.ow + x) * channels;
+                     // `count` vectors from channel c on, the only one of n values when it is one.
+                     const auto vectors = [&](auto count, int64_t c, int64_t n) {
+                       constexpr int many = decltype(count)::value;
+                       const auto read = [&](const T *from, int v) {
+                         return many > 1 || n == width ? load(from + c + v * width) : load_partial(from + c, n);
+                       };
+                       vec<T> sum[many];
+                       for (int v = 0; v < many; ++v) sum[v] = op.bias ? read(op.bias, v) : vec<T>{};
+                       for (int64_t t = 0; t < op.taps; ++t) {
+                         const int64_t iy = y + op.dy[t], ix = x * op.step_x + op.dx[t];
+                         if (iy < 0 || iy >= op.ih || ix < 0 || ix >= op.iw) continue;
+                         const T *from = image + (iy * op.iw + ix) * channels, *w = weight + t * channels;
+                         for (int v = 0; v < many; ++v) sum[v] += read(from, v) * read(w, v);
+                       }
+                       for (int v = 0; v < many; ++v)
+                         if (many > 1 || n == width) store(out + c + v * width, sum[v]);
+                         else store_partial(out + c, sum[v], n);
+                     };
+                     int64_t c = 0;
+                     for (; c + 4 * width <= channels; c += 4 * width)
+                       vectors(std::integral_constant<int, 4>(), c, 4 * width);
+                     for (; c < channels; c += width)
+                       vectors(std::integral_constant<int, 1>(), c, min_of<int64_t>(width, channels - c));
+                   }
+                 }
+               });
+  return true;
+}
+
+// ---- the gradient for the weight ----------------------------------------------------------------
+
+// sums[t] += the products of N taps with one row of ct. Values past the row's end count as zero.
+template <typename T, int N>
+WRY_INLINE void depthwise_products(const T *base, const int64_t *offsets, const T *ct, int64_t n, vec<T> *sums) {
+  constexpr int width = lanes<T>;
+  int64_t x = 0;
+  for (; x + width <= n; x += width) {
+    const vec<T> g = load(ct + x);
+#pragma GCC unroll 9
+    for (int t = 0; t < N; ++t) sums[t] += g * load(base + offsets[t] + x);
+  }
+  if (x < n) {
+    const vec<T> g = load_partial(ct + x, n - x);
+#pragma GCC unroll 9
+    for (int t = 0; t < N; ++t) sums[t] += g * load_partial(base + offsets[t] + x, n - x);
+  }
+}
+
+// weight_ct [groups * cout, taps]; op.out is the cotangent of the output and op.weight is unused.
+template <typename T>
+bool depthwise_weight_planes(const wry_call *call, const Correlation<T> &op, T *weight_ct) {
+  const Strips s = strips_of(op);
+  const int64_t channels = op.groups * op.cout;
+  int64_t *offsets = workspace<int64_t>(call, op.taps + 1);
+  Slices<T> slices(call, s.size, channels);
+  if (!offsets || !slices.memory) return false;
+  tap_offsets(op, s, offsets);
+  const int64_t cost = op.taps * op.oh * op.ow * op.images;
+  parallel_for(call, channels, max_of<int64_t>(1, 65536 / max_of<int64_t>(cost, 1)), [&](int64_t begin, int64_t end) {
+    T *strip = slices.take();
+    for (int64_t m = begin; m < end; ++m) {
+      T *to = weight_ct + m * op.taps;
+      fill_zero(to, op.taps);
+      for (int64_t image = 0; image < op.images; ++image)
+        for (int64_t y0 = 0; y0 < op.oh; y0 += s.rows) {
+          const int64_t y1 = min_of(op.oh, y0 + s.rows);
+          copy_strip(op, s, op.in + (image * op.groups + m / op.cout) * op.ih * op.iw, y0, y1, strip);
+          const T *ct = op.out + (image * channels + m) * op.oh * op.ow;
+          const auto taps_from = [&](int64_t t, auto count) {
+            constexpr int n = decltype(count)::value;
+            vec<T> sums[n];
+            for (int u = 0; u < n; ++u) sums[u] = vec<T>{};
+            for (int64_t y = y0; y < y1; ++y)
+              depthwise_products<T, n>(strip + (y - y0) * op.step_y * s.pitch, offsets + t, ct + y * op.ow, op.ow, sums);
+            for (int u = 0; u < n; ++u) {
+              T total = 0;
+              for (int l = 0; l < lanes<T>; ++l) total += sums[u][l];
+              to[t + u] += total;
+            }
+          };
+          int64_t t = 0;
+          for (; t + 9 <= op.taps; t += 9) taps_from(t, std::integral_constant<int, 9>());
+          for (; t < op.taps; ++t) taps_from(t, std::integral_constant<int, 1>());
+        }
+    }
+  });
+  return true;
+}
+
+// The same with channels last and cout == 1.
+template <typename T>
+bool depthwise_weight_channels_last(const wry_call *call, const Correlation<T> &op, T *weight_ct) {
+  constexpr int width = lanes<T>;
+  const int64_t channels = op.groups;
+  T *sums = workspace<T>(call, op.taps * rounded_up(channels, width) + 1);  // [vectors of channels, taps, lanes]
+  if (!sums) return false;
+  parallel_for(call, ceil_div(channels, width), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t at = begin; at < end; ++at) {
+      const int64_t c = at * width, n = min_of<int64_t>(width, channels - c);
+      T *mine = sums + at * op.taps * width;
+      fill_zero(mine, op.taps * width);
+      for (int64_t image = 0; image < op.images; ++image)
+        for (int64_t y = 0; y < op.oh; ++y)
+          for (int64_t x = 0; x < op.ow; ++x) {
+            const vec<T> g = load_partial(op.out + ((image * op.oh + y) * op.ow + x) * channels + c, n);
+            for (int64_t t = 0; t < op.taps; ++t) {
+              const int64_t iy = y * op.step_y + op.dy[t], ix = x * op.step_x + op.dx[t];
+              if (iy < 0 || iy >= op.ih || ix < 0 || ix >= op.iw) continue;
+              store(mine + t * width, load(mine + t * width) +
+                                          g * load_partial(op.in + ((image * op.ih + iy) * op.iw + ix) * channels + c, n));
+            }
+          }
+      for (int64_t t = 0; t < op.taps; ++t)
+        for (int64_t i = 0; i < n; ++i) weight_ct[(c + i) * op.taps + t] = mine[t * width + i];
+    }
+  });
+  return true;
+}
+
+}  // namespace WRY_NAMESPACE
+
+#endif

@@ -1,0 +1,287 @@
+// Convolution by a 3x3 window with step 1 in a quarter of the multiplications: Winograd's minimal
+// filtering F(4x4, 3x3), after Lavin & Gray, "Fast Algorithms for Convolutional Neural Networks"
+// (2016). float32 only. It does not do other windows, steps or groups.
+//
+// Tiles of 6x6 inputs and the windows are transformed to 36 values each; what was a convolution is
+// then 36 independent matrix products over the channels; a last transform gives 4x4 outputs.
+//
+// The polynomials are interpolated at 0, +-sqrt(1/2), +-sqrt(2) and infinity. With the usual points
+// (0, +-1, +-2) the error is four times that of summing directly; with these it is twice (measured
+// with 64 and 512 channels of normal values), so no mode of less accuracy has to be offered.
+#ifndef WHERRY_OPS_CPU_WINOGRAD_H
+#define WHERRY_OPS_CPU_WINOGRAD_H
+
+#include "correlation.h"
+
+namespace WRY_NAMESPACE {
+namespace winograd {
+
+constexpr float a = 0.70710678118654752f, b = 1.41421356237309505f;  // the points; a * b = 1
+constexpr float a2 = 0.5f, b2 = 2.0f, a3 = a * a2, b3 = b * b2;
+
+// The three transforms in one direction. from and to are arrays of vectors with a stride.
+WRY_INLINE void transform_input(const f32 *d, int from, f32 *to, int step) {
+  const f32 d0 = d[0], d1 = d[from], d2 = d[2 * from], d3 = d[3 * from], d4 = d[4 * from], d5 = d[5 * from];
+  to[0] = d0 - (a2 + b2) * d2 + d4;
+  const f32 even_a = d4 - b2 * d2, odd_a = a * d3 - (a * b2) * d1;
+  to[step] = even_a + odd_a;
+  to[2 * step] = even_a - odd_a;
+  const f32 even_b = d4 - a2 * d2, odd_b = b * d3 - (b * a2) * d1;
+  to[3 * step] = even_b + odd_b;
+  to[4 * step] = even_b - odd_b;
+  to[5 * step] = d1 - (a2 + b2) * d3 + d5;
+}
+
+WRY_INLINE void transform_weight(const f32 *g, int from, f32 *to, int step) {
+  const f32 g0 = g[0], g1 = g[from], g2 = g[2 * from];
+  // Each row divided by the product of its point's distances from the others.
+  constexpr float at_a = 1 / (2 * a2 * (a2 - b2)), at_b = 1 / (2 * b2 * (b2 - a2));
+  to[0] = g0;
+  const f32 even_a = at_a * g0 + (at_a * a2) * g2, odd_a = (at_a * a) * g1;
+  to[step] = even_a + odd_a;
+  to[2 * step] = even_a - odd_a;
+  const f32 even_b = at_b * g0 + (at_b * b2) * g2, odd_b = (at_b * b) * g1;
+  to[3 * step] = even_b + odd_b;
+  to[4 * step] = even_b - odd_b;
+  to[5 * step] = g2;
+}
+
+WRY_INLINE void transform_output(const f32 *m, int from, f32 *to, int step) {
+  const f32 sum_a = m[from] + m[2 * from], difference_a = m[from] - m[2 * from];
+  const f32 sum_b = m[3 * from] + m[4 * from], difference_b = m[3 * from] - m[4 * from];
+  to[0] = m[0] + sum_a + sum_b;
+  to[step] = a * difference_a + b * difference_b;
+  to[2 * step] = a2 * sum_a + b2 * sum_b;
+  to[3 * step] = a3 * difference_a + b3 * difference_b + m[5 * from];
+}
+
+// The buffers of one run, and how they are laid out. A slab is a range of images, or of rows of tiles
+// of one image, with the channels last and padded to whole vectors.
+struct Plan {
+  const Correlation<float> *op;
+  int64_t tiles_y, tiles_x;       // of an image
+  int64_t cin, cout;              // padded to whole vectors, cout to whole panels
+  int64_t slab_images, slab_rows; // images and rows of tiles of one slab
+  int64_t block;                  // tiles whose products one task computes
+  float *weight;                  // [36, cout / panel, cin, panel]
+  float *bias;                    // [cout]
+  float *input;                   // [images, 4 rows + 2, 4 tiles_x + 2, cin]
+  float *output;                  // [images, 4 rows, 4 tiles_x, cout]
+  int64_t in_width, out_width, input_step, output_step;  // values from tile to tile in a transformed plane
+};
+
+WRY_INLINE bool applies(const Correlation<float> &op) {
+  if (op.taps != 9 || op.step_y != 1 || op.step_x != 1 || op.groups != 1) return false;
+  if (op.cin < 16 || op.cout < 16) return false;
+  for (int t = 0; t < 9; ++t)
+    if (op.dy[t] != op.dy[0] + t / 3 || op.dx[t] != op.dx[0] + t % 3) return false;
+  // 36 products for a tile of 16 outputs, some of which may lie outside, against 9 for each output;
+  // and enough tiles to repay the transform of the weight.
+  const int64_t tiles = op.images * ceil_div(op.oh, 4) * ceil_div(op.ow, 4);
+  return tiles >= 8 && 9 * op.images * op.oh * op.ow >= 2 * 36 * tiles;
+}
+
+// Lanes hold output channels: [36] vectors for each input channel, written as packed panels of B.
+inline void weights(const wry_call *call, const Plan &p) {
+  const Correlation<float> &op = *p.op;
+  constexpr int width = f32_lanes;
+  constexpr int64_t panel = gemm_columns<float>;
+  parallel_for(call, p.cout / width, max_of<int64_t>(1, 256 / op.cin), [&](int64_t begin, int64_t end) {
+    for (int64_t k = begin * width; k < end * width; k += width) {
+      float *to = p.weight + k / panel * op.cin * panel + k % panel;
+      for (int64_t c = 0; c < op.cin; ++c) {
+        f32 g[9], half[18], u[36];
+        for (int t = 0; t < 9; ++t)
+          for (int i = 0; i < width; ++i) g[t][i] = k + i < op.cout ? op.weight[((k + i) * op.cin + c) * 9 + t] : 0.0f;
+        for (int j = 0; j < 3; ++j) transform_weight(g + j, 3, half + j, 3);
+        for (int i = 0; i < 6; ++i) transform_weight(half + 3 * i, 1, u + 6 * i, 1);
+        for (int i = 0; i < 36; ++i) store(to + i * p.cout * op.cin + c * panel, u[i]);
+      }
+    }
+  });
+}
+
+// The inputs of a slab, with zeros around: one row of one image for each piece of work.
+inline void read_slab(const wry_call *call, const Plan &p, int64_t image0, int64_t images, int64_t row0, int64_t rows) {
+  const Correlation<float> &op = *p.op;
+  const int64_t height = 4 * rows + 2;
+  parallel_for(call, images * height, max_of<int64_t>(1, 16384 / (p.in_width * p.cin)), [&](int64_t begin, int64_t end) {
+    int64_t first, last;
+    valid_range(p.in_width, 1, op.dx[0], op.iw, &first, &last);
+    for (int64_t at = begin; at < end; ++at) {
+      const int64_t image = image0 + at / height, y = 4 * row0 + at % height + op.dy[0];
+      float *to = p.input + at * p.in_width * p.cin;
+      if (y < 0 || y >= op.ih) {
+        fill_zero(to, p.in_width * p.cin);
+        continue;
+      }
+      fill_zero(to, first * p.cin);
+      float *inside = to + first * p.cin;
+      const int64_t n = last - first, x = first + op.dx[0];
+      if (op.channels_last) {
+        const float *from = op.in + ((image * op.ih + y) * op.iw + x) * op.cin;
+        for (int64_t i = 0; i < n; ++i) copy_run(inside + i * p.cin, from + i * op.cin, op.cin, 1);
+      } else {
+        const float *from = op.in + (image * op.cin * op.ih + y) * op.iw + x;
+        transpose_block(from, op.ih * op.iw, inside, p.cin, op.cin, n);
+      }
+      if (op.cin < p.cin)
+        for (int64_t i = 0; i < n; ++i) fill_zero(inside + i * p.cin + op.cin, p.cin - op.cin);
+      fill_zero(to + last * p.cin, (p.in_width - last) * p.cin);
+    }
+  });
+}
+
+inline void write_slab(const wry_call *call, const Plan &p, int64_t image0, int64_t images, int64_t row0, int64_t rows) {
+  const Correlation<float> &op = *p.op;
+  const int64_t height = min_of(op.oh - 4 * row0, 4 * rows);
+  parallel_for(call, images * height, max_of<int64_t>(1, 16384 / (p.out_width * p.cout)), [&](int64_t begin, int64_t end) {
+    for (int64_t at = begin; at < end; ++at) {
+      const int64_t image = at / height, y = at % height;
+      const float *from = p.output + (image * 4 * rows + y) * p.out_width * p.cout;
+      const int64_t row = 4 * row0 + y;
+      if (op.channels_last) {
+        float *to = op.out + (((image0 + image) * op.oh + row) * op.ow) * op.cout;
+        for (int64_t x = 0; x < op.ow; ++x) copy_run(to + x * op.cout, from + x * p.cout, op.cout, 1);
+      } else {
+        float *to = op.out + ((image0 + image) * op.cout * op.oh + row) * op.ow;
+        transpose_block(from, p.cout, to, op.oh * op.ow, op.ow, op.cout);
+      }
+    }
+  });
+}
+
+// Tiles [begin, end) of a slab, in the order image, row, column: into or out of planes of `block`
+// tiles that start at tile `base`.
+WRY_INLINE void into_planes(const Plan &p, int64_t rows, int64_t begin, int64_t end, int64_t base, int64_t block,
+                            float *planes) {
+  for (int64_t tile = begin; tile < end; ++tile) {
+    const int64_t tx = tile % p.tiles_x, rest = tile / p.tiles_x, ty = rest % rows, image = rest / rows;
+    const float *from = p.input + ((image * (4 * rows + 2) + 4 * ty) * p.in_width + 4 * tx) * p.cin;
+    float *to = planes + (tile - base) * p.input_step;
+    for (int64_t c = 0; c < p.cin; c += f32_lanes) {
+      f32 d[36], half[36];
+#pragma GCC unroll 6
+      for (int y = 0; y < 6; ++y)
+#pragma GCC unroll 6
+        for (int x = 0; x < 6; ++x) d[6 * y + x] = load(from + (y * p.in_width + x) * p.cin + c);
+#pragma GCC unroll 6
+      for (int x = 0; x < 6; ++x) transform_input(d + x, 6, half + x, 6);
+#pragma GCC unroll 6
+      for (int y = 0; y < 6; ++y) transform_input(half + 6 * y, 1, d + 6 * y, 1);
+#pragma GCC unroll 36
+      for (int i = 0; i < 36; ++i) store(to + i * block * p.input_step + c, d[i]);
+    }
+  }
+}
+
+WRY_INLINE void out_of_planes(const Plan &p, int64_t rows, int64_t begin, int64_t end, int64_t base, int64_t block,
+                              const float *planes) {
+  for (int64_t tile = begin; tile < end; ++tile) {
+    const int64_t tx = tile % p.tiles_x, rest = tile / p.tiles_x, ty = rest % rows, image = rest / rows;
+    float *to = p.output + ((image * 4 * rows + 4 * ty) * p.out_width + 4 * tx) * p.cout;
+    const float *from = planes + (tile - base) * p.output_step;
+    for (int64_t k = 0; k < p.cout; k += f32_lanes) {
+      f32 m[36], half[24], o[16];
+#pragma GCC unroll 36
+      for (int i = 0; i < 36; ++i) m[i] = load(from + i * block * p.output_step + k);
+#pragma GCC unroll 6
+      for (int x = 0; x < 6; ++x) transform_output(m + x, 6, half + x, 6);
+#pragma GCC unroll 4
+      for (int y = 0; y < 4; ++y) transform_output(half + 6 * y, 1, o + 4 * y, 1);
+      const f32 bias = load(p.bias + k);
+#pragma GCC unroll 4
+      for (int y = 0; y < 4; ++y)
+#pragma GCC unroll 4
+        for (int x = 0; x < 4; ++x) store(to + (y * p.out_width + x) * p.cout + k, o[4 * y + x] + bias);
+    }
+  }
+}
+
+// One of the 36 products for `tiles` tiles and panels [first, last) of output channels.
+WRY_INLINE void multiply(const Plan &p, int64_t plane, int64_t first, int64_t last, int64_t tiles, int64_t block,
+                         const float *in, float *out) {
+  constexpr int64_t panel = gemm_columns<float>;
+  const int64_t cin = p.op->cin;
+  in += plane * block * p.input_step, out += plane * block * p.output_step;
+  for (int64_t j = first; j < last; ++j) {
+    const float *weight = p.weight + (plane * (p.cout / panel) + j) * cin * panel;
+    for (int64_t i = 0; i < tiles; i += gemm_rows)
+      gemm_tile<float, 2>(min_of<int64_t>(tiles - i, gemm_rows), panel, cin, in + i * p.input_step, p.input_step, 1, weight,
+                          panel, out + i * p.output_step + j * panel, p.output_step, {});
+  }
+}
+
+// False when there is no memory.
+inline bool run(const wry_call *call, const Correlation<float> &op) {
+  constexpr int64_t panel = gemm_columns<float>;
+  Plan p;
+  p.op = &op;
+  p.tiles_y = ceil_div(op.oh, 4), p.tiles_x = ceil_div(op.ow, 4);
+  p.cin = rounded_up(op.cin, f32_lanes), p.cout = rounded_up(op.cout, panel);
+  p.in_width = 4 * p.tiles_x + 2, p.out_width = 4 * p.tiles_x;
+  // An odd number of cache lines from tile to tile spreads the rows of a product over the cache.
+  p.input_step = p.cin + (p.cin / 16 % 2 ? 0 : 16), p.output_step = p.cout + (p.cout / 16 % 2 ? 0 : 16);
+
+  // A slab's input and output should stay in the last-level cache: 16 MiB.
+  const int64_t row_values = (4 * p.in_width * p.cin) + (4 * p.out_width * p.cout), most = 4 << 20;
+  p.slab_rows = max_of<int64_t>(1, min_of(p.tiles_y, most / row_values));
+  p.slab_images = p.slab_rows < p.tiles_y ? 1 : max_of<int64_t>(1, min_of(op.images, most / (row_values * p.tiles_y)));
+  const int64_t slab_tiles = p.slab_images * p.slab_rows * p.tiles_x;
+  p.weight = workspace<float>(call, 36 * p.cout * op.cin);
+  p.bias = workspace<float>(call, p.cout);
+  p.input = workspace<float>(call, p.slab_images * (4 * p.slab_rows + 2) * p.in_width * p.cin);
+  p.output = workspace<float>(call, p.slab_images * 4 * p.slab_rows * p.out_width * p.cout);
+
+  // Few channels: a task takes a block of tiles through all three stages in its second-level cache.
+  // Many: the transformed weight is larger than that, so each stage covers all tiles, and each part
+  // of the weight is read once. Both give the same values.
+  const int64_t tile_values = 36 * (p.input_step + p.output_step);
+  const bool by_blocks = 36 * op.cin * p.cout <= (3 << 20) / 4;
+  p.block = by_blocks ? 32 : max_of<int64_t>(32, min_of(slab_tiles, most / tile_values));
+  const int64_t pieces = by_blocks ? ceil_div(slab_tiles, p.block) : 1;
+  Slices<float> slices(call, p.block * tile_values, pieces);
+  if (!p.weight || !p.bias || !p.input || !p.output || !slices.memory) return false;
+  for (int64_t k = 0; k < p.cout; ++k) p.bias[k] = op.bias && k < op.cout ? op.bias[k] : 0.0f;
+  weights(call, p);
+
+  for (int64_t image = 0; image < op.images; image += p.slab_images)
+    for (int64_t row = 0; row < p.tiles_y; row += p.slab_rows) {
+      const int64_t images = min_of(p.slab_images, op.images - image), rows = min_of(p.slab_rows, p.tiles_y - row);
+      const int64_t tiles = images * rows * p.tiles_x;
+      read_slab(call, p, image, images, row, rows);
+      if (by_blocks) {
+        slices.next = 0;
+        parallel_for(call, ceil_div(tiles, p.block), 1, [&](int64_t begin, int64_t end) {
+          float *in = slices.take(), *out = in + 36 * p.block * p.input_step;
+          for (int64_t at = begin; at < end; ++at) {
+            const int64_t first = at * p.block, last = min_of(tiles, first + p.block);
+            into_planes(p, rows, first, last, first, p.block, in);
+            for (int64_t i = 0; i < 36; ++i) multiply(p, i, 0, p.cout / panel, last - first, p.block, in, out);
+            out_of_planes(p, rows, first, last, first, p.block, out);
+          }
+        });
+      } else {
+        float *in = slices.memory, *out = in + 36 * p.block * p.input_step;
+        for (int64_t first = 0; first < tiles; first += p.block) {
+          const int64_t count = min_of(p.block, tiles - first), panels = p.cout / panel;
+          parallel_for(call, count, 1, [&](int64_t begin, int64_t end) {
+            into_planes(p, rows, first + begin, first + end, first, p.block, in);
+          });
+          parallel_tasks(call, 36 * panels, [&](int64_t at) {
+            multiply(p, at / panels, at % panels, at % panels + 1, count, p.block, in, out);
+          });
+          parallel_for(call, count, 1, [&](int64_t begin, int64_t end) {
+            out_of_planes(p, rows, first + begin, first + end, first, p.block, out);
+          });
+        }
+      }
+      write_slab(call, p, image, images, row, rows);
+    }
+  return true;
+}
+
+}  // namespace winograd
+}  // namespace WRY_NAMESPACE
+
+#endif
