@@ -243,7 +243,7 @@ cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs
                     ins[k] = NULL
                     continue
                 x = <Tensor>inputs[k]
-                if plan.flags & WRY_WANTS_CONTIGUOUS and not x.flags & CONTIGUOUS:
+                if plan.flags & WRY_WANTS_CONTIGUOUS and not x.flags & CONTIGUOUS and x.t.data != NULL:
                     x = to_contiguous(x)
                     if temporaries is None:
                         temporaries = []
@@ -349,7 +349,8 @@ cdef int perform(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject *
     """Below all outer layers: decides how to run, runs, records."""
     cdef Py_ssize_t i
     cdef Tensor t, out
-    cdef bint needs_grad = False, no_data = False
+    cdef bint needs_grad = False, no_data = False, recording
+    cdef PyObject *source[1]
     for i in range(n):
         if inputs[i] == <PyObject *>None:
             continue
@@ -358,19 +359,29 @@ cdef int perform(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject *
             needs_grad = True
         if t.t.data == NULL:
             no_data = True
-    needs_grad = needs_grad and not thread.grad_off and record != NULL
+    recording = not thread.grad_off and record != NULL
+    needs_grad = needs_grad and recording
+    if into != NULL and recording:
+        for i in range(op.n_outputs):
+            t = <Tensor>into[i]
+            if not t.flags & STOP_GRADIENT and t.node is None:
+                raise leaf_overwritten(op, t)
     if needs_grad and op.differentiable == 0:
         find_columns()
         rule = column_decompose.get(op)
-        if rule is not None and into == NULL:
+        if rule is not None:
             # No gradient rule: record the smaller ops it is made of.
             result = rule(*collect(inputs, n), **attr_dict(op, attrs))
             if op.n_outputs == 1:
                 result = (result,)
             for i in range(op.n_outputs):
                 item = result[i]
-                Py_INCREF(item)
-                outs[i] = <PyObject *>item
+                if into == NULL:
+                    Py_INCREF(item)
+                    outs[i] = <PyObject *>item
+                else:
+                    source[0] = <PyObject *>item
+                    perform(copy_op, source, 1, empty_tuple, outs + i, into + i, thread)
             return 0
 
     if thread.inner != NULL:
@@ -406,7 +417,21 @@ cdef int perform(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject *
             for i in range(op.n_outputs):
                 Py_XDECREF(outs[i])
             raise
+    elif into != NULL and recording:
+        # What was written has no gradient, so whatever made the old values has none either.
+        for i in range(op.n_outputs):
+            t = <Tensor>into[i]
+            t.node = None
+            t.flags |= STOP_GRADIENT
     return 0
+
+
+cdef object leaf_overwritten(Op op, Tensor x):
+    return ValueError(
+        f"{op.name}: a leaf Tensor ({x.name}) that doesn't stop gradient can't use inplace strategy. "
+        f"Got stop_gradient=False on a Tensor of shape {x.shape} that no op made, expected one that stops gradients, "
+        f"or the result of an op. Change it under no_grad(), or use the form that makes a new tensor."
+    )
 
 
 cdef bint only_shapes(Op op, PyObject **inputs, Py_ssize_t n) except -1:
