@@ -1,0 +1,329 @@
+// Functions of one value: arithmetic, elementary functions, rounding, predicates, complex parts.
+//
+// float16, bfloat16 and float32 compute in float with the functions of vecmath.h; float64 uses the
+// C library; complex numbers use it in double, complex64 included.
+#include "pointwise.h"
+#include "vecmath.h"
+
+namespace WRY_NAMESPACE {
+namespace {
+
+// ---- arithmetic ---------------------------------------------------------------------------------
+
+struct Negative {
+  static constexpr Lanes lanes = Lanes::all;
+  template <typename V> WRY_INLINE V operator()(V x) const {
+    if constexpr (is_integer<V>) return V(unsigned_t<V>(0) - unsigned_t<V>(x));
+    else return -x;
+  }
+};
+
+struct Square {
+  static constexpr Lanes lanes = Lanes::all;
+  template <typename V> WRY_INLINE V operator()(V x) const {
+    if constexpr (is_integer<V>) return V(unsigned_t<V>(x) * unsigned_t<V>(x));
+    else return x * x;
+  }
+};
+
+struct Absolute {
+  static constexpr Lanes lanes = Lanes::all;
+  WRY_INLINE f32 operator()(f32 x) const { return abs(x); }
+  WRY_INLINE f64 operator()(f64 x) const { return abs(x); }
+  template <typename R> WRY_INLINE R operator()(complex<R> x) const { return R(::hypot(double(x.re), double(x.im))); }
+  template <typename T> WRY_INLINE T operator()(T x) const { return x < T(0) ? Negative()(x) : x; }
+};
+
+struct Sign {
+  static constexpr Lanes lanes = Lanes::all;
+  template <typename V> WRY_INLINE V of_lanes(V x) const {
+    return x != x ? x : (x > 0 ? V{} + 1 : (x < 0 ? V{} - 1 : V{}));
+  }
+  WRY_INLINE f32 operator()(f32 x) const { return of_lanes(x); }
+  WRY_INLINE f64 operator()(f64 x) const { return of_lanes(x); }
+  template <typename R> WRY_INLINE complex<R> operator()(complex<R> x) const {
+    const double size = ::hypot(double(x.re), double(x.im));
+    return size == 0 ? complex<R>(0) : complex<R>(R(x.re / size), R(x.im / size));
+  }
+  template <typename T> WRY_INLINE T operator()(T x) const { return T((x > T(0)) - (x < T(0))); }
+};
+
+// Half away from zero: Paddle's rounding, unlike NumPy's.
+struct Round {
+  static constexpr Lanes lanes = Lanes::all;
+  template <typename V> WRY_INLINE V operator()(V x) const {
+    const V whole = trunc(x);
+    return abs(x - whole) >= 0.5 ? whole + copysign(V{} + 1, x) : whole;
+  }
+};
+
+// ---- elementary functions -----------------------------------------------------------------------
+
+using native_complex = _Complex double;
+
+WRY_INLINE native_complex to_native(complex128 x) {
+  native_complex z;
+  __real__ z = x.re;
+  __imag__ z = x.im;
+  return z;
+}
+WRY_INLINE complex128 from_native(native_complex z) { return {__real__ z, __imag__ z}; }
+
+WRY_INLINE complex128 divide_complex(complex128 a, complex128 b) {
+  // Smith's method: the squares of the parts of b need not fit into a double.
+  if (::fabs(b.re) >= ::fabs(b.im)) {
+    const double ratio = b.im / b.re, scale = b.re + b.im * ratio;
+    return {(a.re + a.im * ratio) / scale, (a.im - a.re * ratio) / scale};
+  }
+  const double ratio = b.re / b.im, scale = b.re * ratio + b.im;
+  return {(a.re * ratio + a.im) / scale, (a.im * ratio - a.re) / scale};
+}
+
+// In float by lanes, in double by the C library, complex by `complex_value` of a native_complex z.
+#define WRY_FUNCTION(Name, name, complex_value)                               \
+  struct Name {                                                               \
+    static constexpr Lanes lanes = Lanes::floats;                             \
+    WRY_INLINE f32 operator()(f32 x) const { return name(x); }                \
+    WRY_INLINE double operator()(double x) const { return ::name(x); }        \
+    template <typename R> WRY_INLINE complex<R> operator()(complex<R> x) const { \
+      const native_complex z = to_native(complex128(x));                      \
+      return complex<R>(complex_value);                                       \
+    }                                                                         \
+  };
+
+WRY_FUNCTION(Exp, exp, from_native(__builtin_cexp(z)))
+WRY_FUNCTION(Log, log, from_native(__builtin_clog(z)))
+WRY_FUNCTION(Log2, log2, from_native(__builtin_clog(z) * 1.4426950408889634))
+WRY_FUNCTION(Log10, log10, from_native(__builtin_clog(z) * 0.4342944819032518))
+WRY_FUNCTION(Sin, sin, from_native(__builtin_csin(z)))
+WRY_FUNCTION(Cos, cos, from_native(__builtin_ccos(z)))
+WRY_FUNCTION(Tan, tan, from_native(__builtin_ctan(z)))
+WRY_FUNCTION(Asin, asin, from_native(__builtin_casin(z)))
+WRY_FUNCTION(Acos, acos, from_native(__builtin_cacos(z)))
+WRY_FUNCTION(Atan, atan, from_native(__builtin_catan(z)))
+WRY_FUNCTION(Sinh, sinh, from_native(__builtin_csinh(z)))
+WRY_FUNCTION(Cosh, cosh, from_native(__builtin_ccosh(z)))
+WRY_FUNCTION(Tanh, tanh, from_native(__builtin_ctanh(z)))
+WRY_FUNCTION(Asinh, asinh, from_native(__builtin_casinh(z)))
+WRY_FUNCTION(Acosh, acosh, from_native(__builtin_cacosh(z)))
+WRY_FUNCTION(Atanh, atanh, from_native(__builtin_catanh(z)))
+WRY_FUNCTION(Erf, erf, complex128(0.0))  // never registered for complex numbers
+
+complex128 complex_expm1(double a, double b) {
+  // exp(a) cos b - 1, in terms that vanish with a and b
+  const double half_sine = ::sin(0.5 * b);
+  return {::expm1(a) * ::cos(b) - 2 * half_sine * half_sine, ::exp(a) * ::sin(b)};
+}
+complex128 complex_log1p(double a, double b) { return {0.5 * ::log1p(a * (2 + a) + b * b), ::atan2(b, 1 + a)}; }
+WRY_FUNCTION(Expm1, expm1, complex_expm1(__real__ z, __imag__ z))
+WRY_FUNCTION(Log1p, log1p, complex_log1p(__real__ z, __imag__ z))
+
+// With an instruction for double as well.
+#define WRY_LANE_FUNCTION(Name, lanes_value, complex_value)                    \
+  struct Name {                                                               \
+    static constexpr Lanes lanes = Lanes::all;                                \
+    WRY_INLINE f32 operator()(f32 x) const { return lanes_value; }            \
+    WRY_INLINE f64 operator()(f64 x) const { return lanes_value; }            \
+    template <typename R> WRY_INLINE complex<R> operator()(complex<R> x) const { \
+      const native_complex z = to_native(complex128(x));                      \
+      return complex<R>(complex_value);                                       \
+    }                                                                         \
+  };
+
+WRY_LANE_FUNCTION(Sqrt, sqrt(x), from_native(__builtin_csqrt(z)))
+WRY_LANE_FUNCTION(Rsqrt, 1 / sqrt(x), divide_complex(complex128(1.0), from_native(__builtin_csqrt(z))))
+WRY_LANE_FUNCTION(Reciprocal, 1 / x, divide_complex(complex128(1.0), from_native(z)))
+WRY_LANE_FUNCTION(Floor, floor(x), complex128(0.0))
+WRY_LANE_FUNCTION(Ceil, ceil(x), complex128(0.0))
+WRY_LANE_FUNCTION(Trunc, trunc(x), complex128(0.0))
+
+// The y with erf(y) = x: a formula good to 0.002 (Winitzki), then Halley's iteration, which triples
+// the digits each time. Near 1 it works on erfc, where the digits are.
+double inverse_erf(double x) {
+  const double magnitude = ::fabs(x);
+  if (!(magnitude < 1)) return magnitude == 1 ? ::copysign(__builtin_inf(), x) : __builtin_nan("");
+  if (magnitude == 0) return x;
+  const double complement = 1 - magnitude;
+  const double a = 0.147, logarithm = ::log1p(-magnitude * magnitude);
+  const double b = 2 / (3.141592653589793 * a) + 0.5 * logarithm;
+  // sqrt(sqrt(b^2 - l/a) - b) without its cancellation
+  double y = ::sqrt(-logarithm / a / (::sqrt(b * b - logarithm / a) + b));
+  for (int i = 0; i < 3; ++i) {
+    const double excess = magnitude < 0.5 ? ::erf(y) - magnitude : complement - ::erfc(y);
+    const double step = excess * 0.8862269254527580 * ::exp(y * y);
+    y -= step / (1 + y * step);
+  }
+  return ::copysign(y, x);
+}
+
+double log_gamma(double x) {
+#if defined(__GLIBC__) || defined(__EMSCRIPTEN__) || defined(__APPLE__)
+  int sign;  // lgamma would write it to a global, from every thread
+  return ::lgamma_r(x, &sign);
+#else
+  return ::lgamma(x);
+#endif
+}
+
+// The derivative of log_gamma: recurrence up to where the asymptotic series holds, reflection below 0.
+double digamma(double x) {
+  if (x <= 0) {
+    if (x == ::floor(x)) return __builtin_nan("");  // a pole, or -infinity
+    const double fraction = x - ::floor(x);
+    return digamma(1 - x) - 3.141592653589793 / ::tan(3.141592653589793 * fraction);
+  }
+  double result = 0;
+  for (; x < 10; x += 1) result -= 1 / x;
+  const double z = 1 / (x * x);
+  // Bernoulli numbers B(2k) / 2k
+  const double series =
+      z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z / 12))))));
+  return result + (x < __builtin_inf() ? ::log(x) - 0.5 / x - series : x);
+}
+
+struct Erfinv {
+  static constexpr Lanes lanes = Lanes::none;
+  WRY_INLINE double operator()(double x) const { return inverse_erf(x); }
+};
+struct Lgamma {
+  static constexpr Lanes lanes = Lanes::none;
+  WRY_INLINE double operator()(double x) const { return log_gamma(x); }
+};
+struct Digamma {
+  static constexpr Lanes lanes = Lanes::none;
+  WRY_INLINE double operator()(double x) const { return digamma(x); }
+};
+
+// ---- predicates ---------------------------------------------------------------------------------
+
+struct IsNan {
+  static constexpr Lanes lanes = Lanes::none;
+  template <typename R> WRY_INLINE bool operator()(complex<R> x) const { return (x.re != x.re) | (x.im != x.im); }
+  template <typename T> WRY_INLINE bool operator()(T x) const { return x != x; }
+};
+struct IsFinite {
+  static constexpr Lanes lanes = Lanes::none;
+  // infinity - infinity and NaN - NaN are NaN
+  template <typename R> WRY_INLINE bool operator()(complex<R> x) const { return (x.re - x.re == 0) & (x.im - x.im == 0); }
+  WRY_INLINE bool operator()(float x) const { return x - x == 0; }
+  WRY_INLINE bool operator()(double x) const { return x - x == 0; }
+  template <typename T> WRY_INLINE bool operator()(T) const { return true; }
+};
+struct IsInf {
+  static constexpr Lanes lanes = Lanes::none;
+  template <typename R> static WRY_INLINE bool real(R x) { return (x == x) & !(x - x == 0); }
+  template <typename R> WRY_INLINE bool operator()(complex<R> x) const { return real(x.re) | real(x.im); }
+  WRY_INLINE bool operator()(float x) const { return real(x); }
+  WRY_INLINE bool operator()(double x) const { return real(x); }
+  template <typename T> WRY_INLINE bool operator()(T) const { return false; }
+};
+struct LogicalNot {
+  static constexpr Lanes lanes = Lanes::none;
+  template <typename R> WRY_INLINE bool operator()(complex<R> x) const { return (x.re == 0) & (x.im == 0); }
+  template <typename T> WRY_INLINE bool operator()(T x) const { return x == T(0); }
+};
+struct BitwiseNot {
+  static constexpr Lanes lanes = Lanes::none;
+  WRY_INLINE bool operator()(bool x) const { return !x; }
+  template <typename T> WRY_INLINE T operator()(T x) const { return T(~x); }
+};
+
+// ---- parts of complex numbers -------------------------------------------------------------------
+
+struct Conjugate {
+  static constexpr Lanes lanes = Lanes::none;
+  template <typename R> WRY_INLINE complex<R> operator()(complex<R> x) const { return {x.re, -x.im}; }
+};
+struct RealPart {
+  static constexpr Lanes lanes = Lanes::none;
+  template <typename R> WRY_INLINE R operator()(complex<R> x) const { return x.re; }
+};
+struct ImaginaryPart {
+  static constexpr Lanes lanes = Lanes::none;
+  template <typename R> WRY_INLINE R operator()(complex<R> x) const { return x.im; }
+};
+struct Zero {
+  static constexpr Lanes lanes = Lanes::none;
+  template <typename T> WRY_INLINE T operator()(T) const { return T(0); }
+};
+// A real number's angle is pi when it is negative; NaN and -0 count as not negative in Paddle.
+struct Angle {
+  static constexpr Lanes lanes = Lanes::none;
+  template <typename R> WRY_INLINE R operator()(complex<R> x) const { return R(::atan2(double(x.im), double(x.re))); }
+  template <typename T> WRY_INLINE T operator()(T x) const { return x < T(0) ? T(3.141592653589793) : T(0); }
+};
+struct Identity {
+  static constexpr Lanes lanes = Lanes::none;
+  template <typename T> WRY_INLINE T operator()(T x) const { return x; }
+};
+
+// ---- table --------------------------------------------------------------------------------------
+
+template <typename F, typename T>
+constexpr int64_t grain_of = F::lanes == Lanes::all ? cheap : (by_lanes<F, T> ? moderate : slow);
+
+template <typename F>
+struct Kernel {
+  template <typename T>
+  static int same(const wry_call *call) { return pointwise1<T, T>(call, F(), grain_of<F, T>); }
+  template <typename T>
+  static int part(const wry_call *call) {
+    return pointwise1<typename is_complex<T>::real, T>(call, F(), F::lanes == Lanes::none ? cheap : moderate);
+  }
+  template <typename T>
+  static int predicate(const wry_call *call) { return pointwise1<bool, T>(call, F(), cheap); }
+  template <typename T>
+  static int plain(const wry_call *call) { return pointwise1<T, T>(call, F(), cheap); }
+};
+
+// Moves bytes: the type does not matter, only its size.
+int identity(const wry_call *call) {
+  int status = WRY_OK;
+  dispatch_size(item_size(input(call, 0)), [&](auto tag) {
+    status = pointwise1<decltype(tag), decltype(tag)>(call, Identity());
+  });
+  return status;
+}
+
+#define FLOATS(op, F) WRY_FLOAT_ROWS(op, in_place, Kernel<F>::same)
+#define COMPLEX(op, F) WRY_COMPLEX_ROWS(op, in_place, Kernel<F>::same)
+#define FLOATS_COMPLEX(op, F) FLOATS(op, F), COMPLEX(op, F)
+#define INTEGERS(op, F) WRY_INT_ROWS(op, in_place, Kernel<F>::same)
+#define PREDICATE(op, F) WRY_ALL_ROWS(op, WRY_STRIDED_OUTPUT, Kernel<F>::predicate)
+#define INTEGERS_UNCHANGED(op)                                                           \
+  {op, WRY_UINT8, in_place, identity}, {op, WRY_INT8, in_place, identity},               \
+      {op, WRY_INT16, in_place, identity}, {op, WRY_INT32, in_place, identity},          \
+      {op, WRY_INT64, in_place, identity}
+
+const wry_kernel_entry table[] = {
+    FLOATS_COMPLEX("negative", Negative), INTEGERS("negative", Negative),
+    FLOATS_COMPLEX("square", Square), INTEGERS("square", Square),
+    FLOATS("abs", Absolute), INTEGERS("abs", Absolute),
+    WRY_COMPLEX_ROWS("abs", WRY_STRIDED_OUTPUT, Kernel<Absolute>::part),
+    FLOATS_COMPLEX("sign", Sign), INTEGERS("sign", Sign),
+    FLOATS_COMPLEX("sqrt", Sqrt), FLOATS_COMPLEX("rsqrt", Rsqrt), FLOATS_COMPLEX("reciprocal", Reciprocal),
+    FLOATS_COMPLEX("exp", Exp), FLOATS_COMPLEX("expm1", Expm1),
+    FLOATS_COMPLEX("log", Log), FLOATS_COMPLEX("log2", Log2), FLOATS_COMPLEX("log10", Log10), FLOATS_COMPLEX("log1p", Log1p),
+    FLOATS_COMPLEX("sin", Sin), FLOATS_COMPLEX("cos", Cos), FLOATS_COMPLEX("tan", Tan),
+    FLOATS_COMPLEX("asin", Asin), FLOATS_COMPLEX("acos", Acos), FLOATS_COMPLEX("atan", Atan),
+    FLOATS_COMPLEX("sinh", Sinh), FLOATS_COMPLEX("cosh", Cosh), FLOATS_COMPLEX("tanh", Tanh),
+    FLOATS_COMPLEX("asinh", Asinh), FLOATS_COMPLEX("acosh", Acosh), FLOATS_COMPLEX("atanh", Atanh),
+    FLOATS("erf", Erf), FLOATS("erfinv", Erfinv), FLOATS("lgamma", Lgamma), FLOATS("digamma", Digamma),
+    FLOATS("floor", Floor), INTEGERS_UNCHANGED("floor"), FLOATS("ceil", Ceil), INTEGERS_UNCHANGED("ceil"),
+    FLOATS("trunc", Trunc), INTEGERS_UNCHANGED("trunc"), FLOATS("round", Round), INTEGERS_UNCHANGED("round"),
+    WRY_COMPLEX_ROWS("conj", in_place, Kernel<Conjugate>::plain), {"conj", -1, in_place, identity},
+    WRY_COMPLEX_ROWS("real", WRY_STRIDED_OUTPUT, Kernel<RealPart>::part), {"real", -1, in_place, identity},
+    WRY_COMPLEX_ROWS("imag", WRY_STRIDED_OUTPUT, Kernel<ImaginaryPart>::part),
+    WRY_REAL_ROWS("imag", in_place, Kernel<Zero>::plain),
+    WRY_COMPLEX_ROWS("angle", WRY_STRIDED_OUTPUT, Kernel<Angle>::part),
+    WRY_REAL_ROWS("angle", in_place, Kernel<Angle>::plain),
+    WRY_BOOL_ROW("bitwise_not", in_place, Kernel<BitwiseNot>::plain),
+    WRY_INT_ROWS("bitwise_not", in_place, Kernel<BitwiseNot>::plain),
+    PREDICATE("logical_not", LogicalNot),
+    PREDICATE("isnan", IsNan), PREDICATE("isinf", IsInf), PREDICATE("isfinite", IsFinite),
+};
+
+}  // namespace
+}  // namespace WRY_NAMESPACE
+
+WRY_TABLE(elementwise, WRY_NAMESPACE::table)

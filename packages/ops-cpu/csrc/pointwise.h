@@ -1,0 +1,204 @@
+// Element-wise kernels: a function of one value each of some inputs, over operands of any strides
+// that broadcast together.
+//
+// A kernel is a *functor* (the arithmetic) and the types of its output and inputs:
+//
+//   struct Add {
+//     static constexpr Lanes lanes = Lanes::all;
+//     template <typename V> WRY_INLINE V operator()(V x, V y) const { return x + y; }
+//   };
+//   template <typename T> int add_kernel(const wry_call *call) { return pointwise<T, T, T>(call, Add()); }
+//
+// For each combination of types only one loop exists, over contiguous rows (`row`). Operands that
+// are broadcast or strided come to it through small buffers in the first-level cache, which costs
+// less than the many loops that would read every layout in place. The walk over rows is not a
+// template of the functor either: it calls the loop through a pointer.
+//
+// Inputs may be the very memory of the output (WRY_MAY_ALIAS): every value is read before the one
+// at its place is written.
+#ifndef WHERRY_OPS_CPU_POINTWISE_H
+#define WHERRY_OPS_CPU_POINTWISE_H
+
+#include "parallel.h"
+#include "simd.h"
+#include "strided.h"
+
+namespace WRY_NAMESPACE {
+
+// Which values a functor takes as SIMD vectors: none (it is called with numbers, double where the
+// dtype is a float), those that compute in float (f32), or also double (f64).
+enum class Lanes { none, floats, all };
+
+// Iterations do not depend on each other, although the operands may be the same memory.
+#if defined(__clang__)
+#define WRY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define WRY_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+template <typename A, typename B> inline constexpr bool same_type = false;
+template <typename A> inline constexpr bool same_type<A, A> = true;
+template <typename T> inline constexpr bool is_half = same_type<T, float16> || same_type<T, bfloat16>;
+template <typename T> inline constexpr bool is_real_float = is_half<T> || same_type<T, float> || same_type<T, double>;
+template <typename T> inline constexpr bool is_integer = same_type<T, uint8_t> || same_type<T, int8_t> ||
+    same_type<T, int16_t> || same_type<T, int32_t> || same_type<T, int64_t>;
+
+// Signed overflow wraps around, as in NumPy, so integers compute without their sign.
+template <typename T> struct unsigned_of { using type = T; };
+template <> struct unsigned_of<int8_t> { using type = uint8_t; };
+template <> struct unsigned_of<int16_t> { using type = uint32_t; };
+template <> struct unsigned_of<int32_t> { using type = uint32_t; };
+template <> struct unsigned_of<int64_t> { using type = uint64_t; };
+template <typename T> using unsigned_t = typename unsigned_of<T>::type;
+
+template <typename F, typename T>
+inline constexpr bool by_lanes =
+    (F::lanes != Lanes::none && (is_half<T> || same_type<T, float>)) || (F::lanes == Lanes::all && same_type<T, double>);
+
+// The number that a functor without lanes computes with.
+template <typename T>
+WRY_INLINE auto scalar_value(T x) {
+  if constexpr (is_half<T> || same_type<T, float>) return double(float(x));
+  else return x;
+}
+// Comparisons and predicates need no wider type than float.
+template <typename T>
+WRY_INLINE auto plain_value(T x) {
+  if constexpr (is_half<T>) return float(x);
+  else return x;
+}
+template <typename T, typename R>
+WRY_INLINE T from_value(R r) {
+  if constexpr (is_half<T>) return T(float(r));
+  else return T(r);
+}
+
+template <typename T>
+WRY_INLINE vec<T> load_some(const T *p, int64_t n) {
+  return WRY_LIKELY(n >= lanes<T>) ? load(p) : load_partial(p, n);
+}
+
+// n values; every pointer is contiguous.
+template <typename F, typename TO, typename T, typename... Rest>
+static void row(const F &f, int64_t n, TO *out, const T *x, const Rest *... rest) {
+  if constexpr (by_lanes<F, T> && same_type<TO, T>) {
+    for (int64_t i = 0; i < n; i += lanes<T>) {
+      const vec<T> value = f(load_some(x + i, n - i), load_some(rest + i, n - i)...);
+      if (WRY_LIKELY(n - i >= lanes<T>)) store(out + i, value);
+      else store_partial(out + i, value, n - i);
+    }
+  } else if constexpr (same_type<TO, bool>) {
+    WRY_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) out[i] = f(plain_value(x[i]), plain_value(rest[i])...);
+  } else {
+    WRY_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) out[i] = from_value<TO>(f(scalar_value(x[i]), scalar_value(rest[i])...));
+  }
+}
+
+constexpr int64_t buffer_length = 256;
+
+// Values [0, n) of a strided operand behind one another: in place if they are, else in `buffer`.
+template <typename T>
+WRY_INLINE const T *contiguous(const T *p, int64_t step, int64_t n, T *buffer) {
+  if (step == 1) return p;
+  for (int64_t i = 0; i < n; ++i) buffer[i] = p[i * step];
+  return buffer;
+}
+
+// A row of any steps, in pieces of the buffers' length.
+template <typename F, typename TO, typename... T, int... I>
+WRY_INLINE void strided_row_of(const F &f, char *const *at, const int64_t *step, int64_t n, detail::sequence<I...>) {
+  TO *out = (TO *)at[0];
+  bool unit = step[0] == 1;
+  ((unit &= step[I + 1] == 1), ...);
+  if (unit) {
+    row<F, TO, T...>(f, n, out, (const T *)at[I + 1]...);
+    return;
+  }
+  struct Buffers { alignas(64) unsigned char bytes[buffer_length * 16]; } in[sizeof...(T)], result;
+  // A repeated value fills its buffer once.
+  const int64_t first = min_of(n, buffer_length);
+  (void)((step[I + 1] == 0 ? (void)contiguous((const T *)at[I + 1], 0, first, (T *)in[I].bytes) : (void)0), ...);
+  for (int64_t i = 0; i < n; i += buffer_length) {
+    const int64_t m = min_of(n - i, buffer_length);
+    TO *to = step[0] == 1 ? out + i : (TO *)result.bytes;
+    row<F, TO, T...>(f, m, to,
+                     (step[I + 1] == 0 ? (const T *)in[I].bytes
+                                       : contiguous((const T *)at[I + 1] + i * step[I + 1], step[I + 1], m, (T *)in[I].bytes))...);
+    if (step[0] != 1)
+      for (int64_t k = 0; k < m; ++k) out[(i + k) * step[0]] = to[k];
+  }
+}
+
+using RowFunction = void (*)(const void *functor, char *const *at, const int64_t *step, int64_t n);
+
+template <typename F, typename TO, typename... T>
+static void strided_row(const void *functor, char *const *at, const int64_t *step, int64_t n) {
+  strided_row_of<F, TO, T...>(*static_cast<const F *>(functor), at, step, n,
+                              typename detail::make_sequence<int(sizeof...(T))>::type());
+}
+
+// operands[0] is the output. `grain`: how many elements are worth a thread.
+template <int N>
+static __attribute__((noinline)) int walk(const wry_call *call, const wry_tensor *const (&operands)[N],
+                                          RowFunction f, const void *functor, int64_t grain) {
+  const wry_tensor *out = operands[0];
+  if (out->size == 0) return WRY_OK;
+  // Nearly every call: inputs of the output's shape, or of one element.
+  int64_t step[N];
+  bool simple = is_contiguous(out);
+  step[0] = 1;
+  for (int k = 1; k < N && simple; ++k) {
+    if (same_shape(operands[k], out)) {
+      simple = is_contiguous(operands[k]);
+      step[k] = 1;
+    } else {
+      simple = operands[k]->size == 1;
+      step[k] = 0;
+    }
+  }
+  if (simple) {
+    char *base[N];
+    int64_t bytes[N];
+    for (int k = 0; k < N; ++k) base[k] = data<char>(operands[k]);
+    if (out->size <= grain) {
+      f(functor, base, step, out->size);
+      return WRY_OK;
+    }
+    for (int k = 0; k < N; ++k) bytes[k] = step[k] * item_size(operands[k]);
+    parallel_for(call, out->size, grain, [&](int64_t begin, int64_t end) {
+      char *at[N];
+      for (int k = 0; k < N; ++k) at[k] = base[k] + begin * bytes[k];
+      f(functor, at, step, end - begin);
+    });
+    return WRY_OK;
+  }
+  const StridedLoop<N> loop = make_loop<N>(out, operands);
+  parallel_strided(call, loop, grain,
+                   [&](char *const *at, const int64_t *steps, int64_t n) { f(functor, at, steps, n); });
+  return WRY_OK;
+}
+
+// Elements that take some 10 microseconds, by the cost of one.
+constexpr int64_t cheap = 32768, moderate = 16384, slow = 1024;
+
+template <typename TO, typename T, typename F>
+WRY_INLINE int pointwise1(const wry_call *call, const F &f, int64_t grain = cheap) {
+  return walk<2>(call, {output(call, 0), input(call, 0)}, strided_row<F, TO, T>, &f, grain);
+}
+template <typename TO, typename T, typename U, typename F>
+WRY_INLINE int pointwise2(const wry_call *call, const F &f, int64_t grain = cheap) {
+  return walk<3>(call, {output(call, 0), input(call, 0), input(call, 1)}, strided_row<F, TO, T, U>, &f, grain);
+}
+template <typename TO, typename T, typename U, typename W, typename F>
+WRY_INLINE int pointwise3(const wry_call *call, const F &f, int64_t grain = cheap) {
+  return walk<4>(call, {output(call, 0), input(call, 0), input(call, 1), input(call, 2)},
+                 strided_row<F, TO, T, U, W>, &f, grain);
+}
+
+constexpr uint32_t in_place = WRY_MAY_ALIAS | WRY_STRIDED_OUTPUT;
+
+}  // namespace WRY_NAMESPACE
+
+#endif
