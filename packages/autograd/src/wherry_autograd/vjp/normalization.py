@@ -1,0 +1,125 @@
+"""Gradient rules for normalizations, softmax, cross entropy and attention.
+
+The fused gradient ops (softmax_vjp, layer_norm_vjp ...) are differentiated again through their
+decompositions. There the statistics, and the softmax, are inputs of their own; so the rules below
+also take cotangents for these outputs.
+"""
+from wherry_autograd.rules import vjp
+from wherry_tensor import ops
+from wherry_tensor.ops.normalization import (
+    attention_probability,
+    attention_scores,
+    dropout_scale,
+    label_distribution,
+)
+from wherry_tensor.ops.reduction import count_of, widened
+
+
+@vjp.rule(ops.softmax)
+def vjp_softmax(ct, out, _x, *, axis):
+    return ops.softmax_vjp(ct, out, axis=axis)
+
+
+@vjp.rule(ops.log_softmax)
+def vjp_log_softmax(ct, out, _x, *, axis):
+    return ops.log_softmax_vjp(ct, out, axis=axis)
+
+
+@vjp.rule(ops.layer_norm, keep_outputs=("mean", "rstd"))
+def vjp_layer_norm(ct, out, x, scale, _bias, *, epsilon, begin_axis):
+    out_ct, mean_ct, rstd_ct = ct
+    _, mean, rstd = out
+    x_ct = scale_ct = bias_ct = None
+    if out_ct is not None:
+        x_ct, scale_ct, bias_ct = ops.layer_norm_vjp(out_ct, x, scale, mean, rstd, begin_axis=begin_axis)
+    axes = tuple(range(begin_axis, len(x.shape)))
+    n = count_of(x, axes, mean.dtype)
+    if mean_ct is not None:
+        x_ct = _plus(x_ct, ops.unreduce_like(ops.unsqueeze(mean_ct, axes=axes) / n, x, axes=axes, keepdim=True))
+    if rstd_ct is not None:
+        # rstd ** -2 is the variance and epsilon, so rstd' = -rstd ** 3 / 2 * variance'.
+        slope = ops.unsqueeze(rstd_ct * rstd * rstd * rstd, axes=axes) / n
+        x_ct = _plus(x_ct, (ops.unsqueeze(mean, axes=axes) - widened(x)) * slope)
+    return x_ct, None if scale is None else scale_ct, None if _bias is None else bias_ct
+
+
+@vjp.rule(ops.batch_norm, keep_outputs=("mean", "variance"))
+def vjp_batch_norm(ct, out, x, scale, _bias, *, epsilon, data_format):
+    out_ct, mean_ct, variance_ct = ct
+    _, mean, variance = out
+    x_ct = scale_ct = bias_ct = None
+    if out_ct is not None:
+        x_ct, scale_ct, bias_ct = ops.batch_norm_vjp(
+            out_ct, x, scale, mean, variance, epsilon=epsilon, data_format=data_format
+        )
+    channel = 1 if data_format == "NCHW" else len(x.shape) - 1
+    axes = tuple(axis for axis in range(len(x.shape)) if axis != channel)
+    n = count_of(x, axes, mean.dtype)
+    if mean_ct is not None:
+        x_ct = _plus(x_ct, ops.unreduce_like(ops.unsqueeze(mean_ct, axes=axes) / n, x, axes=axes, keepdim=True))
+    if variance_ct is not None:
+        slope = ops.unsqueeze(variance_ct * 2.0, axes=axes) / n
+        x_ct = _plus(x_ct, (widened(x) - ops.unsqueeze(mean, axes=axes)) * slope)
+    return x_ct, None if scale is None else scale_ct, None if _bias is None else bias_ct
+
+
+@vjp.rule(ops.dropout, keep_outputs=("mask",))
+def vjp_dropout(ct, out, _x, *, p, upscale):
+    return ops.dropout_vjp(ct[0], out[1], scale=dropout_scale(p, upscale))
+
+
+@vjp.rule(ops.dropout_vjp)
+def vjp_dropout_vjp(ct, _out, _ct, mask, *, scale):
+    return ops.dropout_vjp(ct, mask, scale=scale), None
+
+
+@vjp.rule(ops.cross_entropy, keep_outputs=("softmax",), keep_for={"logits": "weight"})
+def vjp_cross_entropy(ct, out, logits, label, weight, *, soft_label, ignore_index, axis, needs):
+    # As in Paddle, a soft label is data: it gets no cotangent.
+    loss_ct, softmax_ct = ct
+    softmax = out[1]
+    logits_ct = weight_ct = None
+    if needs[0] and loss_ct is not None:
+        logits_ct = ops.cross_entropy_vjp(
+            loss_ct, softmax, label, weight, soft_label=soft_label, ignore_index=ignore_index, axis=axis
+        )
+    if needs[0] and softmax_ct is not None:
+        logits_ct = _plus(logits_ct, ops.softmax_vjp(softmax_ct, softmax, axis=axis))
+    if weight is not None and needs[2] and loss_ct is not None:
+        plain, _ = ops.cross_entropy(
+            logits, label, None, soft_label=soft_label, ignore_index=ignore_index, axis=axis
+        )
+        target = label_distribution(widened(logits), label, soft_label, ignore_index, axis)
+        others = tuple(other for other in range(len(logits.shape)) if other != axis)
+        weight_ct = ops.reduce_sum(target * widened(loss_ct * plain), axes=others, keepdim=False)
+    return logits_ct, None, weight_ct
+
+
+@vjp.rule(ops.attention, keep_outputs=("out", "lse"))
+def vjp_attention(ct, out, q, k, v, mask, *, scale, causal, needs):
+    out_ct, lse_ct = ct
+    out, lse = out
+    q_ct = k_ct = v_ct = mask_ct = None
+    if out_ct is not None:
+        q_ct, k_ct, v_ct = ops.attention_vjp(out_ct, q, k, v, mask, out, lse, scale=scale, causal=causal)
+    learned = mask is not None and needs[3]
+    if lse_ct is None and not learned:
+        return q_ct, k_ct, v_ct, None
+    # Rare (a learned bias; second derivatives): with the matrix of probabilities written out.
+    qw, kw = widened(q), widened(k)
+    p = attention_probability(attention_scores(qw, kw, mask, scale, causal), lse)
+    if lse_ct is not None:
+        scores_ct = p * ops.unsqueeze(lse_ct, axes=(3,))
+        q_ct = _plus(q_ct, ops.matmul(scores_ct, kw, transpose_x=False, transpose_y=False) * scale)
+        k_ct = _plus(k_ct, ops.matmul(scores_ct, qw, transpose_x=True, transpose_y=False) * scale)
+        if learned:
+            mask_ct = scores_ct
+    if learned and out_ct is not None:
+        cw = widened(out_ct)
+        p_ct = ops.matmul(cw, widened(v), transpose_x=False, transpose_y=True)
+        mask_ct = _plus(mask_ct, p * (p_ct - ops.reduce_sum(cw * widened(out), axes=(3,), keepdim=True)))
+    return q_ct, k_ct, v_ct, mask_ct
+
+
+def _plus(x, y):
+    return y if x is None else x + ops.cast(y, dtype=x.dtype)
