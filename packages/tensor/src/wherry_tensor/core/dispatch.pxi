@@ -100,7 +100,7 @@ cdef inline bint writes_in_place(Plan plan, Tensor out, PyObject **inputs, Py_ss
             continue
         if not plan.flags & WRY_MAY_ALIAS or x.t.data != out.t.data or x.t.rank != out.t.rank:
             return False
-        if i != index and plan.n_outputs != 1:
+        if i != index:  # the ABI allows output i to be input i, no other
             return False
         for j in range(x.t.rank):
             if x.dims[j] != out.dims[j] or (x.steps[j] != out.steps[j] and x.dims[j] != 1):

@@ -245,7 +245,7 @@ cdef Tensor view(Op op, PyObject **inputs, tuple attrs):
         if code == UNREDUCE_LIKE:
             like = <Tensor>inputs[1]
             t = <tuple>PyTuple_GET_ITEM(attrs, 0)
-            if PyTuple_GET_ITEM(attrs, 1) == <PyObject *>True:
+            if int_at(attrs, 1):
                 return broadcast_view(x, like.t.rank, like.dims)
             rank = like.t.rank
         else:

@@ -230,7 +230,10 @@ def infer_concat(*xs, axis):
     if not xs:
         raise ValueError("concat: there is nothing to join. Got no tensors, expected at least one. Pass a list of tensors.")
     require_one_dtype("concat", **{f"xs[{i}]": x.dtype for i, x in enumerate(xs)})
-    parts = [x for x in xs if x.shape != (0,)] or [xs[0]]
+    rank = max(x.rank for x in xs)
+    # A size that is not known yet can only be that of a skipped one where the others have more axes.
+    skipped = [x.shape == (0,) or (x.shape == (UNKNOWN,) and rank > 1) for x in xs]
+    parts = [x for x, skip in zip(xs, skipped, strict=True) if not skip] or [xs[0]]
     first = parts[0]
     require_axis("concat", axis, first.shape)
     shape, total = first.shape, 0
@@ -386,12 +389,12 @@ def decompose_repeat_interleave(x, *, repeats, axis):
 
 @decompose.rule(tril)
 def decompose_tril(x, *, diagonal):
-    return ops.where(ops.less_equal(_diagonal_number(x), ops.full(shape=(), value=diagonal, dtype=int64)), x, ops.full(shape=(), value=0, dtype=x.dtype))
+    return _where(ops.less_equal(_diagonal_number(x), _scalar(diagonal, int64)), x)
 
 
 @decompose.rule(triu)
 def decompose_triu(x, *, diagonal):
-    return ops.where(ops.greater_equal(_diagonal_number(x), ops.full(shape=(), value=diagonal, dtype=int64)), x, ops.full(shape=(), value=0, dtype=x.dtype))
+    return _where(ops.greater_equal(_diagonal_number(x), _scalar(diagonal, int64)), x)
 
 
 @decompose.rule(slice_put)
@@ -417,6 +420,15 @@ def _diagonal_number(x):
     rows = ops.arange(start=0, step=1, length=x.shape[-2], dtype=int64)
     columns = ops.arange(start=0, step=1, length=x.shape[-1], dtype=int64)
     return ops.subtract(columns, ops.unsqueeze(rows, axes=(1,)))
+
+
+def _scalar(value, dtype):
+    return ops.full(shape=(), value=value, dtype=dtype)
+
+
+def _where(condition, x):
+    """x, or 0 where the condition does not hold."""
+    return ops.where(condition, x, _scalar(0, x.dtype))
 
 
 def _require_sizes(op_name, shape):
@@ -448,7 +460,7 @@ def _require_different_axes(op_name, axes, shape):
 
 
 def _require_slices(op_name, shape, axes, starts, ends, steps):
-    _require_different_axes(op_name, axes, shape)
+    require_axis(op_name, axes, shape, "axes")
     if not len(axes) == len(starts) == len(ends) == len(steps):
         raise ValueError(
             f"{op_name}: each axis needs a start, an end and a step. "
@@ -457,7 +469,8 @@ def _require_slices(op_name, shape, axes, starts, ends, steps):
         )
     if 0 in steps:
         raise ValueError(
-            f"{op_name}: a step of 0 never ends. Got steps={list(steps)}, expected none of 0. Use 1 to take every element."
+            f"{op_name}: a step of 0 never ends. "
+            f"Got steps={list(steps)}, expected none of 0. Use 1 to take every element."
         )
 
 

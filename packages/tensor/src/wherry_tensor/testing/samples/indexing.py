@@ -57,7 +57,14 @@ def spec_gather_vjp(rng):
     yield bad(np.zeros((1, 3)), i64(7), np.zeros((4, 3)), axis=0, error=IndexError, match="7")
 
 
-@spec(ops.gather_nd, reference=lambda x, index: x[tuple(np.moveaxis(index, -1, 0))], dtypes=MOVED, cast=(0,))
+def picked(x, index):
+    places = np.broadcast_to(np.arange(x.size).reshape(x.shape), (*index.shape[:-1], *x.shape))
+    if index.shape[-1]:  # an index of no axes names all of x
+        places = np.arange(x.size).reshape(x.shape)[tuple(np.moveaxis(index, -1, 0))]
+    return x.reshape(-1)[places]
+
+
+@spec(ops.gather_nd, reference=picked, dtypes=MOVED, cast=(0,))
 def spec_gather_nd(rng):
     yield case(grid(rng, 4, 3), np.array([[1, 2], [3, 0], [-1, -1]]))
     yield case(grid(rng, 4, 3), np.array([[[1], [3]]], np.int32))
@@ -70,7 +77,8 @@ def spec_gather_nd(rng):
 
 def scattered_nd(x, index, updates):
     out = x.copy()
-    np.add.at(out, tuple(np.moveaxis(index, -1, 0)), updates)
+    places = picked(np.arange(x.size).reshape(x.shape), index)
+    np.add.at(out.reshape(-1), places.reshape(-1), updates.reshape(-1))
     return out
 
 

@@ -68,7 +68,7 @@ def spec_slice(rng):
     yield case(np.zeros((0, 3)), axes=(0,), starts=(0,), ends=(2,), steps=(1,))
     yield bad(np.zeros((4, 5)), axes=(0,), starts=(0,), ends=(2,), steps=(0,), error=ValueError, match="step of 0")
     yield bad(np.zeros((4, 5)), axes=(2,), starts=(0,), ends=(2,), steps=(1,), error=ValueError, match="2 is out of range")
-    yield bad(np.zeros((4, 5)), axes=(0, 0), starts=(0, 0), ends=(2, 2), steps=(1, 1), error=ValueError, match="twice")
+    yield case(grid(rng, 4, 5), axes=(0, 0), starts=(1, 1), ends=(4, 3), steps=(1, 1))  # an axis twice: a slice of a slice
 
 
 @spec(ops.select, reference=lambda x, axis, index: np.take(x, index, axis), dtypes=MOVED)
@@ -267,6 +267,22 @@ def spec_triu(rng):
     yield case(grid(rng, 3, 3), diagonal=2**62)
     yield case(np.zeros((3, 0)), diagonal=0)
     yield bad(np.zeros(3), diagonal=0, error=ValueError, match="matrix")
+
+
+def replaced(x, value, **place):
+    out = x.copy()
+    flat = sliced(np.arange(x.size).reshape(x.shape), **place)
+    out.reshape(-1)[flat.reshape(-1)] = value.reshape(-1)
+    return out
+
+
+@spec(ops.slice_put, reference=replaced, dtypes=MOVED)
+def spec_slice_put(rng):
+    yield case(grid(rng, 4, 5), grid(rng, 4, 3), axes=(1,), starts=(1,), ends=(4,), steps=(1,))
+    yield case(grid(rng, 4, 5), grid(rng, 4, 2), axes=(0, 1), starts=(-1, 4), ends=(-9, 0), steps=(-1, -2))
+    yield case(grid(rng, 4, 5), np.zeros((4, 0)), axes=(1,), starts=(3,), ends=(3,), steps=(1,))
+    yield case(grid(rng, 4), grid(rng, 4), axes=(), starts=(), ends=(), steps=())
+    yield bad(np.zeros(4), np.zeros(3), axes=(0,), starts=(0,), ends=(2,), steps=(1,), error=ValueError, match=r"\[3\].*\[2\]")
 
 
 # Adjoints of views.
