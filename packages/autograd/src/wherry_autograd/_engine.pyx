@@ -120,8 +120,9 @@ cdef enum NodeFlags:
     PACKED = 2       # kept tensors went through saved_tensors_hooks
     HAS_EXTRAS = 4   # hooks, or tensors that retain their gradient
 
-cdef enum:
-    OVERWRITTEN = -2  # as a version: the op itself wrote over what its rule wants to see
+cdef enum:  # as versions
+    UNCHECKED = -1    # the values do not matter
+    OVERWRITTEN = -2  # the op itself wrote over what its rule wants to see
 
 
 cdef struct Input:
@@ -259,7 +260,7 @@ cdef int record(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **
     cdef Input *one
     cdef Output *out
     cdef Rule rule
-    cdef bint keep
+    cdef bint keep, captured
     if op.differentiable == 2:
         return 0
     rule = rule_of(op)
@@ -300,6 +301,7 @@ cdef int record(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **
                 one.index = x.output_index
             incref(one.target)
 
+    captured = (<Tensor>outs[0]).flags & SYMBOLIC
     for i in range(n):
         one = node.inputs + i
         if one.rank < 0:
@@ -309,13 +311,11 @@ cdef int record(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **
         if keep and rule.kept_for[d]:
             keep = (rule.kept_for[d] & wanted) != 0
         x = <Tensor>inputs[i]
-        if x.flags & SYMBOLIC:
-            keep = True  # only the tensor itself stands for its unknown sizes
-        if keep:
-            one.version = -1 if x.storage == NULL else x.storage.version
-            if inplace and overwrites(x, outs, n_outs):
-                one.version = OVERWRITTEN
-                continue
+        if keep and inplace and overwrites(x, outs, n_outs):
+            one.version = OVERWRITTEN
+        elif keep or captured:
+            # In a captured program only the tensor itself stands for its unknown sizes.
+            one.version = x.storage.version if keep and x.storage != NULL else UNCHECKED
             one.kept = <PyObject *>x
             incref(one.kept)
 
@@ -520,6 +520,7 @@ cdef class Walk:
     cdef list captures           # (state, slot) of each input of `grad`
     cdef list captured
     cdef set blocked             # (id of target, slot) that no cotangent passes
+    cdef Node dead_end           # a freed node that was met, or None
     cdef State small_states[INLINE_STATES]
     cdef int32_t small_table[INLINE_TABLE]
     cdef int32_t small_ready[INLINE_STATES]
@@ -648,8 +649,10 @@ cdef int explore(Walk walk) except -1:
     while i < walk.n_states:
         if is_node(walk.states[i].target):
             node = <Node>walk.states[i].target
-            if node.flags & FREED and not walk.selective:
-                raise freed(node)
+            if node.flags & FREED:
+                if not walk.selective:
+                    raise freed(node)
+                walk.dead_end = node  # matters only if an input lies behind it
             for j in range(node.n_inputs):
                 one = node.inputs + j
                 if one.target == NULL or (walk.blocked is not None and is_blocked(walk, one)):
@@ -763,6 +766,7 @@ cdef int visit_leaf(Walk walk, Py_ssize_t i) except -1:
     if leaf.flags & HAS_HOOKS:
         run_hooks(<dict>leaf.hooks, &state.first)
     accumulate(leaf, &state.first)
+    drop(state)
     return 0
 
 
@@ -800,6 +804,7 @@ cdef int run_hooks(dict hooks, PyObject **ct) except -1:
 cdef int run_extras(Node node, State *state, dict extras) except -1:
     """Hooks of tensors that are no leaves, and gradients that they retain."""
     cdef Tensor x
+    cdef PyObject *one
     cdef PyObject **ct
     for index, entry in extras.items():
         ct = slot(state, index)
@@ -810,7 +815,12 @@ cdef int run_extras(Node node, State *state, dict extras) except -1:
         if entry[1] is not None:
             x = entry[1]()
             if x is not None:
-                accumulate(x, ct)
+                one = ct[0]
+                incref(one)  # the walk goes on with it, so `.grad` becomes a copy
+                try:
+                    accumulate(x, &one)
+                finally:
+                    decref(one)
     return 0
 
 
@@ -824,6 +834,8 @@ cdef inline bint exclusive(PyObject *ct) noexcept:
 cdef object owned(PyObject **ct):
     """The cotangent in `ct` as a tensor that shares memory with no other; empties `ct` if it can."""
     cdef Tensor x
+    if (<Tensor>ct[0]).flags & SYMBOLIC:
+        return <object>ct[0]  # without memory there is none to share
     if exclusive(ct[0]):
         x = <Tensor>ct[0]
         decref(ct[0])
@@ -847,7 +859,7 @@ cdef int accumulate(Tensor leaf, PyObject **ct) except -1:
         leaf.grad_value = grad
         return 0
     grad = leaf.grad_value
-    if grad.node is None and same_meta(grad, <Tensor>ct[0]) and not grad_enabled():
+    if grad.storage != NULL and grad.node is None and same_meta(grad, <Tensor>ct[0]) and not grad_enabled():
         add_op.into((grad,), grad, <object>ct[0])
     else:
         leaf.grad_value = apply2(add_op, grad, <object>ct[0], ())
@@ -1091,7 +1103,7 @@ cdef list input_of(Node node, int32_t index, Tensor like, list alive, PyObject *
             x = unpack(node, one.kept)
         else:
             x = <Tensor>one.kept
-            if x.storage != NULL and x.storage.version != one.version:
+            if one.version != UNCHECKED and x.storage.version != one.version:
                 raise overwritten(node, f"its input {index}", x.storage.version, one.version)
             arg[0] = <PyObject *>x
             return alive
@@ -1209,22 +1221,20 @@ def run_grad(outputs, inputs, cotangents, bint retain_graph, bint create_graph, 
         walk.captures.append((found, 0 if x.node is None else x.output_index))
         if found >= 0:
             walk.states[found].captured = True
+        elif walk.dead_end is not None:
+            raise freed(walk.dead_end)
     select(walk)
     go(walk)
     for i in range(walk.n_states):
         drop(walk.states + i)
     results = walk.captured
     for i in range(len(results)):
-        if results[i] is None:
+        if results[i] is None or create_graph:
             continue
-        x = results[i]
-        if not create_graph:
-            x = None
-            ct = <PyObject *>results[i]
-            # The list holds the one reference that may be counted.
-            x = <Tensor>ct if exclusive(ct) else copy_of(results[i])
-            x.flags |= STOP_GRADIENT
-            results[i] = x
+        ct = <PyObject *>results[i]  # the list's is the one reference where the tensor is ours alone
+        if not (<Tensor>ct).flags & SYMBOLIC and not exclusive(ct):
+            results[i] = copy_of(<object>ct)
+        (<Tensor>results[i]).flags |= STOP_GRADIENT
     return results
 
 

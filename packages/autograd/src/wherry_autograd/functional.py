@@ -56,11 +56,10 @@ class Jacobian:
             if isinstance(part, slice):
                 named = range(count)[part]
                 if len(named):
-                    rows = self._stacked(named)
-                    return rows[(*parts[:first], slice(None), *parts[first + 1 :])]
+                    return _indexed(self._stacked(named), (*parts[:first], slice(None), *parts[first + 1 :]))
             elif -count <= part < count:
-                return self._row(part % count)[(*parts[:first], *parts[first + 1 :])]
-        return self._whole()[index]
+                return _indexed(self._row(part % count), (*parts[:first], *parts[first + 1 :]))
+        return _indexed(self._whole(), parts)
 
     def _whole(self) -> Tensor:
         if self._ys.ndim == self._first:
@@ -90,6 +89,10 @@ class Jacobian:
 
 class Hessian(Jacobian):
     """The second derivatives of a scalar; what it offers is what Jacobian offers."""
+
+
+def _indexed(x: Tensor, parts: tuple[Any, ...]) -> Tensor:
+    return x if all(part == slice(None) for part in parts) and len(parts) <= x.ndim else x[parts]
 
 
 def _delegate(name: str) -> Callable[..., Any]:

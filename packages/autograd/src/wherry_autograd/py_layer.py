@@ -142,8 +142,8 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         single = isinstance(results, Tensor)
         given = [x for x in grads if isinstance(x, Tensor)]
         outputs = [alias(x) for x in ([results] if single else results) if isinstance(x, Tensor)]
-        if not all(x.stop_gradient for x in given):
-            _engine.record_custom(_Refuse(backward), given, outputs)
+        # Also where no gradient is asked for yet: saved tensors may depend on something.
+        _engine.record_custom(_Refuse(backward), given, outputs)
         if single:
             return outputs[0]
         fresh = iter(outputs)

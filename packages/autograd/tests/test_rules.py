@@ -1,0 +1,92 @@
+"""The vjp column: what a rule's signature says, and what is refused."""
+import pytest
+from small_tensors import make, total
+
+from wherry_autograd.rules import not_differentiable, vjp
+from wherry_tensor import _core, ops
+from wherry_tensor.columns import registry
+
+
+@pytest.fixture
+def probe():
+    """An op that is in no vocabulary, and which the column forgets afterwards."""
+    made = []
+
+    def make_op(name, inputs, attrs=(), outputs=("out",)):
+        op = _core.Op(name, inputs, attrs, (int,) * len(attrs), outputs, False)
+        made.append(op)
+        return op
+
+    yield make_op
+    for op in made:
+        vjp.rules.pop(op, None)
+        vjp.exemptions.pop(op, None)
+
+
+def test_the_column_is_registered():
+    assert registry["vjp"] is vjp
+    assert vjp.when_absent == "the VJP of its decomposition"
+
+
+def test_the_signature_says_what_is_kept(probe):
+    op = probe("probe", "x, y?, *rest", ("axis",))
+
+    @vjp.rule(op)
+    def vjp_probe(ct, _out, _x, y, *_rest, axis):
+        return ct
+
+    assert op.differentiable == 1
+    assert op.vjp_rule.kept_inputs == (False, True, False)
+    assert op.vjp_rule.kept_outputs == (False,)
+    assert op.vjp_rule.wants_needs is False
+    assert vjp.get(op) is vjp_probe
+
+
+def test_outputs_and_conditions_can_be_named(probe):
+    op = probe("probe", "x, y", (), ("out", "mean"))
+
+    @vjp.rule(op, keep_outputs=["mean"], keep_for={"x": "y", "y": "x, y"})
+    def vjp_probe(ct, out, x, y, *, needs):
+        return None, None
+
+    assert op.vjp_rule.kept_outputs == (False, True)
+    assert op.vjp_rule.kept_for == ((1,), (0, 1))
+    assert op.vjp_rule.wants_needs is True
+
+
+@pytest.mark.parametrize(
+    ("rule", "match"),
+    [
+        (lambda ct, out, x: ct, r"Got parameters \(ct, out, x\), expected \(ct, out, x, y\)"),
+        (lambda ct, out, x, *y: ct, r"expected \(ct, out, x, y\)"),
+        (lambda ct, out, x, y, *, axis: ct, r"Got keyword-only parameters \['axis'\], expected \[\]"),
+        (lambda ct, out, x, y, **attrs: ct, "does not take the op's attributes"),
+    ],
+)
+def test_rules_that_do_not_fit_are_refused(probe, rule, match):
+    with pytest.raises(TypeError, match=match):
+        vjp.rule(probe("probe", "x, y"))(rule)
+
+
+def test_misspelt_names_are_refused(probe):
+    with pytest.raises(TypeError, match="says how to keep 'z', which the op does not have"):
+        vjp.rule(probe("probe", "x, y"), keep_for={"z": "x"})(lambda ct, out, x, y: ct)
+
+
+def test_not_differentiable_stops_gradients(probe, x):
+    op = probe("probe", "x")
+    not_differentiable(op, "it is a test")
+    assert op.differentiable == 2
+    assert vjp.exemptions[op] == "it is a test"
+    assert ops.equal(x, x).stop_gradient
+
+
+def test_an_op_without_a_rule_takes_that_of_its_decomposition():
+    from wherry_tensor.ops.declare import decompose
+
+    without = [op for op in decompose.rules if op not in vjp and op.name == "variance"]
+    if not without:
+        pytest.skip("every op has a rule of its own")
+    x = make([1.0, 2.0, 6.0], requires_grad=True)
+    total(without[0](x, axes=(0,), keepdim=False, correction=0)).backward()
+    assert x.grad.numpy().tolist() == pytest.approx([-4 / 3, -2 / 3, 2])
