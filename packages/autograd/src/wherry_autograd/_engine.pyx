@@ -23,7 +23,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from wherry_tensor._core cimport (
     CONTIGUOUS, HAS_HOOKS, RETAIN_GRAD, STOP_GRADIENT, SYMBOLIC, DType, Op, Tensor, apply, apply2, grad_enabled,
-    new_alias, new_ghost, set_grad_enabled_flag, set_record_function,
+    inplace, new_alias, new_ghost, set_grad_enabled_flag, set_record_function,
 )
 
 import weakref
@@ -860,7 +860,7 @@ cdef int accumulate(Tensor leaf, PyObject **ct) except -1:
         return 0
     grad = leaf.grad_value
     if grad.storage != NULL and grad.node is None and same_meta(grad, <Tensor>ct[0]) and not grad_enabled():
-        add_op.into((grad,), grad, <object>ct[0])
+        inplace(add_op, grad, <object>ct[0])
     else:
         leaf.grad_value = apply2(add_op, grad, <object>ct[0], ())
     return 0
@@ -879,9 +879,9 @@ cdef int give(Walk walk, PyObject **to, PyObject *ct) except -1:
         return 0
     try:
         if not walk.create and exclusive(had):
-            add_op.into((<object>had,), <object>had, <object>ct)
+            inplace(add_op, <Tensor>had, <object>ct)
         elif not walk.create and exclusive(ct):
-            add_op.into((<object>ct,), <object>ct, <object>had)
+            inplace(add_op, <Tensor>ct, <object>had)
             to[0] = ct
             ct = had
         else:
@@ -1159,24 +1159,36 @@ cdef tuple call_custom(Node node, State *state):
 
 # ---------------------------------------------------------------------------------- what users call
 
+cdef list scalar_ones = [None] * 12
+
+
 cdef object seed(Tensor root):
-    """Ones in the shape of a root."""
+    """Ones in the shape of a root. A scalar one, the commonest, is made once for each dtype."""
     cdef PyObject *inputs[1]
+    cdef Tensor one
+    cdef bint before
+    if root.t.rank == 0 and not root.flags & SYMBOLIC:
+        one = scalar_ones[root.t.dtype]
+        # A hook that wrote into it has raised its version.
+        if one is not None and one.storage.version == 0:
+            return one
     inputs[0] = <PyObject *>root
-    return apply(full_like_op, inputs, 1, (1.0, dtypes[root.t.dtype]))
+    before = set_grad_enabled_flag(False)
+    try:
+        one = apply(full_like_op, inputs, 1, (1.0, dtypes[root.t.dtype]))
+    finally:
+        set_grad_enabled_flag(before)
+    if root.t.rank == 0 and one.storage != NULL:
+        scalar_ones[root.t.dtype] = one
+    return one
 
 
 cdef int add_root(Walk walk, Tensor root, ct) except -1:
     cdef PyObject *target = <PyObject *>root if root.node is None else <PyObject *>root.node
     cdef PyObject *one
     cdef Py_ssize_t i = meet(walk, target)
-    cdef bint before
     if ct is None:
-        before = set_grad_enabled_flag(False)
-        try:
-            ct = seed(root)
-        finally:
-            set_grad_enabled_flag(before)
+        ct = seed(root)
     one = <PyObject *>ct
     incref(one)
     ct = None

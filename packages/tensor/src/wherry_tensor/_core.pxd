@@ -177,6 +177,7 @@ cdef bint set_grad_enabled_flag(bint enabled) noexcept nogil   # returns the pre
 cdef object apply(Op op, PyObject **inputs, Py_ssize_t n_inputs, tuple attrs)
 cdef object apply1(Op op, object x, tuple attrs)
 cdef object apply2(Op op, object x, object y, tuple attrs)
+cdef object inplace(Op op, Tensor x, object y)   # x = op(x, y), for an op of two inputs without attributes
 
 cdef Tensor new_tensor(int32_t dtype, int32_t rank, const int64_t *shape)   # uninitialised, contiguous
 cdef Tensor new_alias(Tensor x)            # the same memory and flags, without autograd history

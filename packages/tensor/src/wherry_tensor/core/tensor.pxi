@@ -81,7 +81,7 @@ cdef inline object binary(Op op, object x, object y, bint ints):
     return fallback_binary(op.name, y, x, True)
 
 
-cdef inline object inplace(Op op, Tensor x, object y):
+cdef object inplace(Op op, Tensor x, object y):
     cdef PyObject *inputs[2]
     cdef PyObject *outs[MAX_OUTPUTS]
     cdef PyObject *targets[1]
