@@ -156,15 +156,6 @@ double inverse_erf(double x) {
   return ::copysign(y, x);
 }
 
-double log_gamma(double x) {
-#if defined(__GLIBC__) || defined(__EMSCRIPTEN__) || defined(__APPLE__)
-  int sign;  // lgamma would write it to a global, from every thread
-  return ::lgamma_r(x, &sign);
-#else
-  return ::lgamma(x);
-#endif
-}
-
 // The derivative of log_gamma: recurrence up to where the asymptotic series holds, reflection below 0.
 double digamma(double x) {
   if (x <= 0) {

@@ -33,7 +33,8 @@
 #define WRY_VECTOR_BYTES 16
 #endif
 
-#if defined(__FMA__) || defined(__aarch64__)
+// A file whose values must be the same on every processor defines WRY_UNFUSED first.
+#if (defined(__FMA__) || defined(__aarch64__)) && !defined(WRY_UNFUSED)
 #define WRY_HAS_FMA 1
 #endif
 
@@ -296,22 +297,22 @@ template <typename M> WRY_INLINE bool all(M mask) { return !any(~mask); }
 
 // a * b + c, rounded once where the processor can.
 WRY_INLINE f32 fma(f32 a, f32 b, f32 c) {
-#if defined(__FMA__) && WRY_VECTOR_BYTES == 64
+#if defined(WRY_HAS_FMA) && WRY_VECTOR_BYTES == 64
   return (f32)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-#elif defined(__FMA__) && WRY_VECTOR_BYTES == 32
+#elif defined(WRY_HAS_FMA) && WRY_VECTOR_BYTES == 32
   return (f32)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
-#elif defined(__aarch64__)
+#elif defined(WRY_HAS_FMA) && defined(__aarch64__)
   return (f32)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
 #else
   return a * b + c;
 #endif
 }
 WRY_INLINE f64 fma(f64 a, f64 b, f64 c) {
-#if defined(__FMA__) && WRY_VECTOR_BYTES == 64
+#if defined(WRY_HAS_FMA) && WRY_VECTOR_BYTES == 64
   return (f64)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
-#elif defined(__FMA__) && WRY_VECTOR_BYTES == 32
+#elif defined(WRY_HAS_FMA) && WRY_VECTOR_BYTES == 32
   return (f64)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
-#elif defined(__aarch64__)
+#elif defined(WRY_HAS_FMA) && defined(__aarch64__)
   return (f64)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
 #else
   return a * b + c;
@@ -382,6 +383,15 @@ WRY_ROUNDING(trunc, _MM_FROUND_TO_ZERO)
 #define WRY_ROUNDING(name, mode)                                                                   \
   WRY_INLINE f32 name(f32 a) { return (f32)_mm256_round_ps((__m256)a, mode | _MM_FROUND_NO_EXC); } \
   WRY_INLINE f64 name(f64 a) { return (f64)_mm256_round_pd((__m256d)a, mode | _MM_FROUND_NO_EXC); }
+WRY_ROUNDING(round_even, _MM_FROUND_TO_NEAREST_INT)
+WRY_ROUNDING(floor, _MM_FROUND_TO_NEG_INF)
+WRY_ROUNDING(ceil, _MM_FROUND_TO_POS_INF)
+WRY_ROUNDING(trunc, _MM_FROUND_TO_ZERO)
+#undef WRY_ROUNDING
+#elif defined(__SSE4_1__)
+#define WRY_ROUNDING(name, mode)                                                                \
+  WRY_INLINE f32 name(f32 a) { return (f32)_mm_round_ps((__m128)a, mode | _MM_FROUND_NO_EXC); } \
+  WRY_INLINE f64 name(f64 a) { return (f64)_mm_round_pd((__m128d)a, mode | _MM_FROUND_NO_EXC); }
 WRY_ROUNDING(round_even, _MM_FROUND_TO_NEAREST_INT)
 WRY_ROUNDING(floor, _MM_FROUND_TO_NEG_INF)
 WRY_ROUNDING(ceil, _MM_FROUND_TO_POS_INF)

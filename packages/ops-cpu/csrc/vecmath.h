@@ -363,6 +363,17 @@ WRY_INLINE f32 atan2(f32 y, f32 x) {
   return result;
 }
 
+// ---- numbers ------------------------------------------------------------------------------------
+
+WRY_INLINE double log_gamma(double x) {
+#if defined(__GLIBC__) || defined(__EMSCRIPTEN__) || defined(__APPLE__)
+  int sign;  // lgamma would write it to a global, from every thread
+  return ::lgamma_r(x, &sign);
+#else
+  return ::lgamma(x);
+#endif
+}
+
 }  // namespace WRY_NAMESPACE
 
 #endif
