@@ -179,7 +179,7 @@ cdef Tensor view(Op op, PyObject **inputs, tuple attrs):
             axis = <int>int_at(t, i)
             if axis < 0 or axis >= x.t.rank:
                 return None
-            n = x.dims[axis]
+            n = out.dims[axis]  # of the result so far: an axis given twice is a slice of a slice
             start = int_at(starts, i)
             end = int_at(ends, i)
             step = int_at(steps, i)
@@ -199,9 +199,9 @@ cdef Tensor view(Op op, PyObject **inputs, tuple attrs):
                 end = -1 if end < 0 else (n - 1 if end > n - 1 else end)
                 n = (start - end - step - 1) // -step if start > end else 0
             if n > 0:
-                offset += start * x.steps[axis]
+                offset += start * out.steps[axis]
             out.dims[axis] = n
-            out.steps[axis] = x.steps[axis] * step
+            out.steps[axis] *= step
         out.t.data = <char *>x.t.data + offset * itemsizes[x.t.dtype]
         settle(out)
         return out
