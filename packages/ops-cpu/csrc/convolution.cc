@@ -12,6 +12,7 @@
 // 16 bit floats are computed in float32. Results do not depend on the number of threads.
 #include "correlation.h"
 #include "depthwise.h"
+#include "images.h"
 #include "winograd.h"
 
 namespace WRY_NAMESPACE {
@@ -57,6 +58,8 @@ void gather_panel(const Correlation<T> &op, const T *image, int64_t p0, int64_t 
     for (int64_t c = ceil_div(max_of<int64_t>(k0 - t, 0), taps); c * taps + t < k0 + steps; ++c) {
       const T *at = image + c * plane;
       T *to = out + (c * taps + t - k0) * columns;
+      // The next panel's: a few bytes from each of many planes is nothing that hardware foresees.
+      if (kept > 0) __builtin_prefetch(at + from[0] + columns * op.step_x, 0, 2);
       if (covered == columns && kept == 1 && op.step_x == 1) {
         store(to, load(at + from[0]));
         store(to + lanes<T>, load(at + from[0] + lanes<T>));
@@ -174,7 +177,13 @@ bool correlate_channels_last(const wry_call *call, const Correlation<T> &op) {
 }
 
 template <typename T>
-bool correlate(const wry_call *call, const Correlation<T> &op) {
+bool correlate(const wry_call *call, const Correlation<T> &given) {
+  Correlation<T> op = given;
+  if (op.taps == 1 && op.dy[0] == 0 && op.dx[0] == 0 && op.step_y == 1 && op.step_x == 1 && op.iw == op.ow &&
+      op.ih == op.oh) {
+    // A 1x1 window keeps no neighbours apart: one long row has no ends to look after.
+    op.iw = op.ow = op.oh * op.ow, op.ih = op.oh = 1;
+  }
   if (op.cin == 1 && op.groups > 1) {
     if (op.channels_last && op.cout == 1) return depthwise_channels_last(call, op);
     if (!op.channels_last && op.cout <= 2) return depthwise_planes(call, op);
@@ -305,47 +314,6 @@ bool correlate_weight(const wry_call *call, const Correlation<T> &op, T *weight_
 }
 
 // ---- arguments ----------------------------------------------------------------------------------
-
-struct Geometry {
-  int64_t n, channels, h, w;
-};
-
-WRY_INLINE Geometry geometry_of(const wry_tensor *t, bool channels_last) {
-  const int64_t *s = t->shape;
-  return channels_last ? Geometry{s[0], s[3], s[1], s[2]} : Geometry{s[0], s[1], s[2], s[3]};
-}
-
-// Values in the type that the arithmetic uses: where they are, or converted into scratch memory.
-template <typename T>
-const arithmetic_t<T> *as_arithmetic(const wry_call *call, const wry_tensor *t, bool *failed) {
-  if (!t) return nullptr;
-  if constexpr (std::is_same<T, arithmetic_t<T>>::value) {
-    return data<T>(t);
-  } else {
-    float *to = workspace<float>(call, t->size + 1);
-    if (!to) {
-      *failed = true;
-      return nullptr;
-    }
-    const T *from = data<T>(t);
-    parallel_for(call, t->size, 16384, [&](int64_t begin, int64_t end) { widen(from + begin, to + begin, end - begin); });
-    return to;
-  }
-}
-
-template <typename T>
-arithmetic_t<T> *result_for(const wry_call *call, const wry_tensor *out) {
-  if constexpr (std::is_same<T, arithmetic_t<T>>::value) return data<T>(out);
-  else return workspace<float>(call, out->size);
-}
-
-template <typename T>
-void deliver(const wry_call *call, const arithmetic_t<T> *from, const wry_tensor *out) {
-  if constexpr (!std::is_same<T, arithmetic_t<T>>::value) {
-    T *to = data<T>(out);
-    parallel_for(call, out->size, 16384, [&](int64_t begin, int64_t end) { narrow(from + begin, to + begin, end - begin); });
-  }
-}
 
 int no_memory(const wry_call *call, const char *op) {
   const int64_t *s = output(call, 0)->shape;

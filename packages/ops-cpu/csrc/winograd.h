@@ -67,8 +67,13 @@ struct Plan {
   float *bias;                    // [cout]
   float *input;                   // [images, 4 rows + 2, 4 tiles_x + 2, cin]
   float *output;                  // [images, 4 rows, 4 tiles_x, cout]
-  int64_t in_width, out_width, input_step, output_step;  // values from tile to tile in a transformed plane
+  int64_t in_width, out_width;
+  // Values from tile to tile and from plane to plane of what is transformed. Odd numbers of cache
+  // lines: 36 planes a power of two apart would compete for a few sets of the cache.
+  int64_t input_step, output_step, input_plane, output_plane, weight_plane;
 };
+
+WRY_INLINE int64_t odd_lines(int64_t values) { return rounded_up(values, 16) / 16 % 2 ? values : values + 16; }
 
 WRY_INLINE bool applies(const Correlation<float> &op) {
   if (op.taps != 9 || op.step_y != 1 || op.step_x != 1 || op.groups != 1) return false;
@@ -86,16 +91,23 @@ inline void weights(const wry_call *call, const Plan &p) {
   const Correlation<float> &op = *p.op;
   constexpr int width = f32_lanes;
   constexpr int64_t panel = gemm_columns<float>;
+  constexpr int64_t some = 32;  // input channels whose windows are turned at a time
   parallel_for(call, p.cout / width, max_of<int64_t>(1, 256 / op.cin), [&](int64_t begin, int64_t end) {
+    alignas(64) float turned[some * 9 * width];
     for (int64_t k = begin * width; k < end * width; k += width) {
+      const int64_t n = max_of<int64_t>(0, min_of(op.cout - k, int64_t(width)));
       float *to = p.weight + k / panel * op.cin * panel + k % panel;
-      for (int64_t c = 0; c < op.cin; ++c) {
-        f32 g[9], half[18], u[36];
-        for (int t = 0; t < 9; ++t)
-          for (int i = 0; i < width; ++i) g[t][i] = k + i < op.cout ? op.weight[((k + i) * op.cin + c) * 9 + t] : 0.0f;
-        for (int j = 0; j < 3; ++j) transform_weight(g + j, 3, half + j, 3);
-        for (int i = 0; i < 6; ++i) transform_weight(half + 3 * i, 1, u + 6 * i, 1);
-        for (int i = 0; i < 36; ++i) store(to + i * p.cout * op.cin + c * panel, u[i]);
+      for (int64_t c0 = 0; c0 < op.cin; c0 += some) {
+        const int64_t count = min_of(op.cin - c0, some);
+        if (n < width) fill_zero(turned, some * 9 * width);
+        transpose_block(op.weight + (k * op.cin + c0) * 9, op.cin * 9, turned, width, n, count * 9);
+        for (int64_t c = c0; c < c0 + count; ++c) {
+          f32 g[9], half[18], u[36];
+          for (int t = 0; t < 9; ++t) g[t] = load(turned + ((c - c0) * 9 + t) * width);
+          for (int j = 0; j < 3; ++j) transform_weight(g + j, 3, half + j, 3);
+          for (int i = 0; i < 6; ++i) transform_weight(half + 3 * i, 1, u + 6 * i, 1);
+          for (int i = 0; i < 36; ++i) store(to + i * p.weight_plane + c * panel, u[i]);
+        }
       }
     }
   });
@@ -151,9 +163,9 @@ inline void write_slab(const wry_call *call, const Plan &p, int64_t image0, int6
   });
 }
 
-// Tiles [begin, end) of a slab, in the order image, row, column: into or out of planes of `block`
-// tiles that start at tile `base`.
-WRY_INLINE void into_planes(const Plan &p, int64_t rows, int64_t begin, int64_t end, int64_t base, int64_t block,
+// Tiles [begin, end) of a slab, in the order image, row, column: into or out of planes whose first
+// tile is `base`.
+WRY_INLINE void into_planes(const Plan &p, int64_t rows, int64_t begin, int64_t end, int64_t base,
                             float *planes) {
   for (int64_t tile = begin; tile < end; ++tile) {
     const int64_t tx = tile % p.tiles_x, rest = tile / p.tiles_x, ty = rest % rows, image = rest / rows;
@@ -170,12 +182,12 @@ WRY_INLINE void into_planes(const Plan &p, int64_t rows, int64_t begin, int64_t 
 #pragma GCC unroll 6
       for (int y = 0; y < 6; ++y) transform_input(half + 6 * y, 1, d + 6 * y, 1);
 #pragma GCC unroll 36
-      for (int i = 0; i < 36; ++i) store(to + i * block * p.input_step + c, d[i]);
+      for (int i = 0; i < 36; ++i) store(to + i * p.input_plane + c, d[i]);
     }
   }
 }
 
-WRY_INLINE void out_of_planes(const Plan &p, int64_t rows, int64_t begin, int64_t end, int64_t base, int64_t block,
+WRY_INLINE void out_of_planes(const Plan &p, int64_t rows, int64_t begin, int64_t end, int64_t base,
                               const float *planes) {
   for (int64_t tile = begin; tile < end; ++tile) {
     const int64_t tx = tile % p.tiles_x, rest = tile / p.tiles_x, ty = rest % rows, image = rest / rows;
@@ -184,7 +196,7 @@ WRY_INLINE void out_of_planes(const Plan &p, int64_t rows, int64_t begin, int64_
     for (int64_t k = 0; k < p.cout; k += f32_lanes) {
       f32 m[36], half[24], o[16];
 #pragma GCC unroll 36
-      for (int i = 0; i < 36; ++i) m[i] = load(from + i * block * p.output_step + k);
+      for (int i = 0; i < 36; ++i) m[i] = load(from + i * p.output_plane + k);
 #pragma GCC unroll 6
       for (int x = 0; x < 6; ++x) transform_output(m + x, 6, half + x, 6);
 #pragma GCC unroll 4
@@ -199,13 +211,12 @@ WRY_INLINE void out_of_planes(const Plan &p, int64_t rows, int64_t begin, int64_
 }
 
 // One of the 36 products for `tiles` tiles and panels [first, last) of output channels.
-WRY_INLINE void multiply(const Plan &p, int64_t plane, int64_t first, int64_t last, int64_t tiles, int64_t block,
-                         const float *in, float *out) {
+WRY_INLINE void multiply(const Plan &p, int64_t plane, int64_t first, int64_t last, int64_t tiles, const float *in, float *out) {
   constexpr int64_t panel = gemm_columns<float>;
   const int64_t cin = p.op->cin;
-  in += plane * block * p.input_step, out += plane * block * p.output_step;
+  in += plane * p.input_plane, out += plane * p.output_plane;
   for (int64_t j = first; j < last; ++j) {
-    const float *weight = p.weight + (plane * (p.cout / panel) + j) * cin * panel;
+    const float *weight = p.weight + plane * p.weight_plane + j * cin * panel;
     for (int64_t i = 0; i < tiles; i += gemm_rows)
       gemm_tile<float, 2>(min_of<int64_t>(tiles - i, gemm_rows), panel, cin, in + i * p.input_step, p.input_step, 1, weight,
                           panel, out + i * p.output_step + j * panel, p.output_step, {});
@@ -220,15 +231,15 @@ inline bool run(const wry_call *call, const Correlation<float> &op) {
   p.tiles_y = ceil_div(op.oh, 4), p.tiles_x = ceil_div(op.ow, 4);
   p.cin = rounded_up(op.cin, f32_lanes), p.cout = rounded_up(op.cout, panel);
   p.in_width = 4 * p.tiles_x + 2, p.out_width = 4 * p.tiles_x;
-  // An odd number of cache lines from tile to tile spreads the rows of a product over the cache.
-  p.input_step = p.cin + (p.cin / 16 % 2 ? 0 : 16), p.output_step = p.cout + (p.cout / 16 % 2 ? 0 : 16);
+  p.input_step = odd_lines(p.cin), p.output_step = odd_lines(p.cout);
+  p.weight_plane = odd_lines(p.cout * op.cin);
 
   // A slab's input and output should stay in the last-level cache: 16 MiB.
   const int64_t row_values = (4 * p.in_width * p.cin) + (4 * p.out_width * p.cout), most = 4 << 20;
   p.slab_rows = max_of<int64_t>(1, min_of(p.tiles_y, most / row_values));
   p.slab_images = p.slab_rows < p.tiles_y ? 1 : max_of<int64_t>(1, min_of(op.images, most / (row_values * p.tiles_y)));
   const int64_t slab_tiles = p.slab_images * p.slab_rows * p.tiles_x;
-  p.weight = workspace<float>(call, 36 * p.cout * op.cin);
+  p.weight = workspace<float>(call, 36 * p.weight_plane);
   p.bias = workspace<float>(call, p.cout);
   p.input = workspace<float>(call, p.slab_images * (4 * p.slab_rows + 2) * p.in_width * p.cin);
   p.output = workspace<float>(call, p.slab_images * 4 * p.slab_rows * p.out_width * p.cout);
@@ -239,8 +250,9 @@ inline bool run(const wry_call *call, const Correlation<float> &op) {
   const int64_t tile_values = 36 * (p.input_step + p.output_step);
   const bool by_blocks = 36 * op.cin * p.cout <= (3 << 20) / 4;
   p.block = by_blocks ? 32 : max_of<int64_t>(32, min_of(slab_tiles, most / tile_values));
+  p.input_plane = odd_lines(p.block * p.input_step), p.output_plane = odd_lines(p.block * p.output_step);
   const int64_t pieces = by_blocks ? ceil_div(slab_tiles, p.block) : 1;
-  Slices<float> slices(call, p.block * tile_values, pieces);
+  Slices<float> slices(call, 36 * (p.input_plane + p.output_plane), pieces);
   if (!p.weight || !p.bias || !p.input || !p.output || !slices.memory) return false;
   for (int64_t k = 0; k < p.cout; ++k) p.bias[k] = op.bias && k < op.cout ? op.bias[k] : 0.0f;
   weights(call, p);
@@ -253,26 +265,26 @@ inline bool run(const wry_call *call, const Correlation<float> &op) {
       if (by_blocks) {
         slices.next = 0;
         parallel_for(call, ceil_div(tiles, p.block), 1, [&](int64_t begin, int64_t end) {
-          float *in = slices.take(), *out = in + 36 * p.block * p.input_step;
+          float *in = slices.take(), *out = in + 36 * p.input_plane;
           for (int64_t at = begin; at < end; ++at) {
             const int64_t first = at * p.block, last = min_of(tiles, first + p.block);
-            into_planes(p, rows, first, last, first, p.block, in);
-            for (int64_t i = 0; i < 36; ++i) multiply(p, i, 0, p.cout / panel, last - first, p.block, in, out);
-            out_of_planes(p, rows, first, last, first, p.block, out);
+            into_planes(p, rows, first, last, first, in);
+            for (int64_t i = 0; i < 36; ++i) multiply(p, i, 0, p.cout / panel, last - first, in, out);
+            out_of_planes(p, rows, first, last, first, out);
           }
         });
       } else {
-        float *in = slices.memory, *out = in + 36 * p.block * p.input_step;
+        float *in = slices.memory, *out = in + 36 * p.input_plane;
         for (int64_t first = 0; first < tiles; first += p.block) {
           const int64_t count = min_of(p.block, tiles - first), panels = p.cout / panel;
           parallel_for(call, count, 1, [&](int64_t begin, int64_t end) {
-            into_planes(p, rows, first + begin, first + end, first, p.block, in);
+            into_planes(p, rows, first + begin, first + end, first, in);
           });
           parallel_tasks(call, 36 * panels, [&](int64_t at) {
-            multiply(p, at / panels, at % panels, at % panels + 1, count, p.block, in, out);
+            multiply(p, at / panels, at % panels, at % panels + 1, count, in, out);
           });
           parallel_for(call, count, 1, [&](int64_t begin, int64_t end) {
-            out_of_planes(p, rows, first + begin, first + end, first, p.block, out);
+            out_of_planes(p, rows, first + begin, first + end, first, out);
           });
         }
       }

@@ -1,0 +1,341 @@
+// Pooling: the maximum or the average of windows, and the way back.
+//
+// Fixed and adaptive windows differ only in where they begin and end, so both become a list of
+// ranges for each axis. 16 bit floats are computed in float32.
+#include "images.h"
+
+#include <float.h>
+
+namespace WRY_NAMESPACE {
+namespace {
+
+// Where the windows lie along one axis.
+struct Windows {
+  int64_t count;
+  int64_t *first, *last;  // the part inside the input, [first, last)
+  int64_t *extent;        // how many positions an average counts
+};
+
+bool make_room(const wry_call *call, Windows *windows, int64_t count) {
+  int64_t *memory = workspace<int64_t>(call, 3 * count + 1);
+  *windows = {count, memory, memory + count, memory + 2 * count};
+  return memory != nullptr;
+}
+
+bool fixed_windows(const wry_call *call, Windows *windows, int64_t count, int64_t size, int64_t kernel, int64_t stride,
+                   int64_t padding, bool exclusive) {
+  if (!make_room(call, windows, count)) return false;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t begin = i * stride - padding, end = begin + kernel;
+    windows->first[i] = min_of(size, max_of<int64_t>(begin, 0));
+    windows->last[i] = max_of(windows->first[i], min_of(end, size));
+    // What of a window counts when it is not exclusive: all but its part beyond the padding, where
+    // the padding after the input is taken to be that before it. As Paddle has it.
+    windows->extent[i] = exclusive ? windows->last[i] - windows->first[i] : min_of(end, size + padding) - begin;
+  }
+  return true;
+}
+
+bool adaptive_windows(const wry_call *call, Windows *windows, int64_t count, int64_t size) {
+  if (!make_room(call, windows, count)) return false;
+  for (int64_t i = 0; i < count; ++i) {
+    windows->first[i] = i * size / count;
+    windows->last[i] = ((i + 1) * size + count - 1) / count;
+    windows->extent[i] = windows->last[i] - windows->first[i];
+  }
+  return true;
+}
+
+template <typename T> constexpr T lowest();
+template <> constexpr float lowest<float>() { return -FLT_MAX; }
+template <> constexpr double lowest<double>() { return -DBL_MAX; }
+
+int no_memory(const wry_call *call, const char *op) {
+  return fail_memory(call, op, input(call, 0)->size * item_size(input(call, 0)));
+}
+
+// f(from, to, y) for every row of windows: `from` the image or plane, `to` the position of the row's
+// first output. A unit is one channel of a plane, or all channels of a position.
+template <typename F>
+void for_each_row(const wry_call *call, const Geometry &in, bool last, int64_t rows, int64_t cost, F &&f) {
+  const int64_t planes = last ? in.n : in.n * in.channels;
+  parallel_for(call, planes * rows, max_of<int64_t>(1, 16384 / max_of<int64_t>(cost, 1)), [&](int64_t begin, int64_t end) {
+    for (int64_t at = begin; at < end; ++at) f(at / rows, at, at % rows);
+  });
+}
+
+// ---- maximum ------------------------------------------------------------------------------------
+
+// The first maximum in row-major order wins. NaN is never greater, so it loses against any number;
+// a window without any gives the lowest number and position -1. Both are Paddle's ways.
+template <typename A>
+void max_windows(const wry_call *call, const A *x, const Geometry &in, bool last, const Windows &ys, const Windows &xs,
+                 A *out, int32_t *mask) {
+  const int64_t unit = last ? in.channels : 1;
+  const int64_t cost = xs.count * unit * 9;
+  for_each_row(call, in, last, ys.count, cost, [&](int64_t plane, int64_t at, int64_t y) {
+    const A *from = x + plane * in.h * in.w * unit;
+    for (int64_t o = 0; o < xs.count; ++o) {
+      A *WRY_RESTRICT best = out + (at * xs.count + o) * unit;
+      int32_t *WRY_RESTRICT where = mask + (at * xs.count + o) * unit;
+      if (unit == 1) {
+        A most = lowest<A>();
+        int64_t place = -1;
+        for (int64_t i = ys.first[y]; i < ys.last[y]; ++i)
+          for (int64_t j = xs.first[o]; j < xs.last[o]; ++j) {
+            const A value = from[i * in.w + j];
+            if (value > most || (place < 0 && value == value)) most = value, place = i * in.w + j;
+          }
+        *best = most, *where = int32_t(place);
+        continue;
+      }
+      for (int64_t c = 0; c < unit; ++c) best[c] = lowest<A>(), where[c] = -1;
+      for (int64_t i = ys.first[y]; i < ys.last[y]; ++i)
+        for (int64_t j = xs.first[o]; j < xs.last[o]; ++j) {
+          const int32_t place = int32_t(i * in.w + j);
+          const A *WRY_RESTRICT values = from + place * unit;
+          for (int64_t c = 0; c < unit; ++c) {
+            const bool wins = (values[c] > best[c]) | ((where[c] < 0) & (values[c] == values[c]));
+            best[c] = wins ? values[c] : best[c];
+            where[c] = wins ? place : where[c];
+          }
+        }
+    }
+  });
+}
+
+template <typename T>
+int max_pool(const wry_call *call, const char *op, const Geometry &in, bool last, const Windows &ys, const Windows &xs) {
+  bool failed = false;
+  const arithmetic_t<T> *x = as_arithmetic<T>(call, input(call, 0), &failed);
+  arithmetic_t<T> *out = result_for<T>(call, output(call, 0));
+  if (failed || !out) return no_memory(call, op);
+  max_windows(call, x, in, last, ys, xs, out, data<int32_t>(output(call, 1)));
+  deliver<T>(call, out, output(call, 0));
+  return WRY_OK;
+}
+
+// x -> out, mask (int32).
+template <typename T>
+int max_pool2d(const wry_call *call) {
+  if (output(call, 0)->size == 0) return WRY_OK;
+  const bool last = attr_equals(call, 4, "NHWC");
+  const Geometry in = geometry_of(input(call, 0), last), to = geometry_of(output(call, 0), last);
+  const Ints kernel = attr_ints(call, 0), strides = attr_ints(call, 1), paddings = attr_ints(call, 2);
+  Windows ys, xs;
+  if (!fixed_windows(call, &ys, to.h, in.h, kernel[0], strides[0], paddings[0], true) ||
+      !fixed_windows(call, &xs, to.w, in.w, kernel[1], strides[1], paddings[2], true))
+    return no_memory(call, "max_pool2d");
+  return max_pool<T>(call, "max_pool2d", in, last, ys, xs);
+}
+
+template <typename T>
+int adaptive_max_pool2d(const wry_call *call) {
+  if (output(call, 0)->size == 0) return WRY_OK;
+  const bool last = attr_equals(call, 1, "NHWC");
+  const Geometry in = geometry_of(input(call, 0), last), to = geometry_of(output(call, 0), last);
+  Windows ys, xs;
+  if (!adaptive_windows(call, &ys, to.h, in.h) || !adaptive_windows(call, &xs, to.w, in.w))
+    return no_memory(call, "adaptive_max_pool2d");
+  return max_pool<T>(call, "adaptive_max_pool2d", in, last, ys, xs);
+}
+
+// ---- positions back into planes -----------------------------------------------------------------
+
+// Writes (or adds) each value at the position of its own plane. Positions are checked first.
+template <typename T, typename Index>
+int place(const wry_call *call, const char *op, const wry_tensor *values, const wry_tensor *positions, bool add,
+          bool last, bool allow_none) {
+  using A = arithmetic_t<T>;
+  const wry_tensor *result = output(call, 0);
+  const Geometry in = geometry_of(values, last), to = geometry_of(result, last);
+  const int64_t size = to.h * to.w, outputs = in.h * in.w;
+  const Index *at = data<Index>(positions);
+  for (int64_t i = 0; i < positions->size; ++i)
+    if (at[i] < (allow_none ? -1 : 0) || at[i] >= size)
+      return fail(call, WRY_INVALID,
+                  "%s: position %lld lies outside of its plane. Got it at flat place %lld, expected positions in [0, %lld) "
+                  "for planes of [%lld, %lld]. Give the mask of the pooling that made the input, or a larger output_size.",
+                  op, (long long)at[i], (long long)i, (long long)size, (long long)to.h, (long long)to.w);
+  bool failed = false;
+  const A *from = as_arithmetic<T>(call, values, &failed);
+  A *out = result_for<T>(call, result);
+  if (failed || !out) return no_memory(call, op);
+  // Planes, or stretches of channels of an image: pieces that share no output.
+  const int64_t stretch = last ? 64 : 1, pieces = (in.channels + stretch - 1) / stretch;
+  parallel_for(call, in.n * pieces, max_of<int64_t>(1, 16384 / max_of<int64_t>(1, size * stretch)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t piece = begin; piece < end; ++piece) {
+                   const int64_t n = piece / pieces, c0 = piece % pieces * stretch;
+                   const int64_t c1 = min_of(in.channels, c0 + stretch);
+                   const int64_t step = last ? in.channels : 1;
+                   for (int64_t c = c0; c < c1; ++c) {
+                     A *plane = out + (last ? n * size * step + c : (n * in.channels + c) * size);
+                     for (int64_t i = 0; i < size; ++i) plane[i * step] = A(0);
+                   }
+                   for (int64_t i = 0; i < outputs; ++i)
+                     for (int64_t c = c0; c < c1; ++c) {
+                       const int64_t read = last ? (n * outputs + i) * step + c : (n * in.channels + c) * outputs + i;
+                       if (at[read] < 0) continue;
+                       A *to_value = out + (last ? (n * size + at[read]) * step + c : (n * in.channels + c) * size + at[read]);
+                       *to_value = from[read] + (add ? *to_value : A(0));
+                     }
+                 }
+               });
+  deliver<T>(call, out, result);
+  return WRY_OK;
+}
+
+// ct, mask, like (only its shape).
+template <typename T>
+int max_pool2d_vjp(const wry_call *call) {
+  if (output(call, 0)->size == 0) return WRY_OK;
+  return place<T, int32_t>(call, "max_pool2d_vjp", input(call, 0), input(call, 1), true, attr_equals(call, 0, "NHWC"), true);
+}
+
+template <typename T>
+int max_unpool2d(const wry_call *call) {
+  if (output(call, 0)->size == 0) return WRY_OK;
+  const bool last = attr_equals(call, 1, "NHWC");
+  const wry_tensor *index = input(call, 1);
+  if (index->dtype == WRY_INT64) return place<T, int64_t>(call, "max_unpool2d", input(call, 0), index, false, last, false);
+  return place<T, int32_t>(call, "max_unpool2d", input(call, 0), index, false, last, false);
+}
+
+// ---- average ------------------------------------------------------------------------------------
+
+template <typename T>
+int average(const wry_call *call, const char *op, const Geometry &in, bool last, const Windows &ys, const Windows &xs,
+            double divisor) {
+  using A = arithmetic_t<T>;
+  bool failed = false;
+  const A *x = as_arithmetic<T>(call, input(call, 0), &failed);
+  A *out = result_for<T>(call, output(call, 0));
+  if (failed || !out) return no_memory(call, op);
+  const int64_t unit = last ? in.channels : 1;
+  for_each_row(call, in, last, ys.count, xs.count * unit * 9, [&](int64_t plane, int64_t at, int64_t y) {
+    const A *from = x + plane * in.h * in.w * unit;
+    for (int64_t o = 0; o < xs.count; ++o) {
+      A *WRY_RESTRICT to = out + (at * xs.count + o) * unit;
+      const A size = A(divisor != 0 ? divisor : double(ys.extent[y] * xs.extent[o]));
+      if (unit == 1) {
+        A sum = 0;
+        for (int64_t i = ys.first[y]; i < ys.last[y]; ++i)
+          for (int64_t j = xs.first[o]; j < xs.last[o]; ++j) sum += from[i * in.w + j];
+        *to = sum / size;
+        continue;
+      }
+      for (int64_t c = 0; c < unit; ++c) to[c] = A(0);
+      for (int64_t i = ys.first[y]; i < ys.last[y]; ++i)
+        for (int64_t j = xs.first[o]; j < xs.last[o]; ++j) {
+          const A *WRY_RESTRICT values = from + (i * in.w + j) * unit;
+          for (int64_t c = 0; c < unit; ++c) to[c] += values[c];
+        }
+      for (int64_t c = 0; c < unit; ++c) to[c] /= size;
+    }
+  });
+  deliver<T>(call, out, output(call, 0));
+  return WRY_OK;
+}
+
+// `to` is the geometry of the result, the pooled input; windows are those of the forward pass.
+template <typename T>
+int average_vjp(const wry_call *call, const char *op, const Geometry &to, bool last, const Windows &ys, const Windows &xs,
+                double divisor) {
+  using A = arithmetic_t<T>;
+  bool failed = false;
+  const A *ct = as_arithmetic<T>(call, input(call, 0), &failed);
+  A *out = result_for<T>(call, output(call, 0));
+  if (failed || !out) return no_memory(call, op);
+  const int64_t size = to.h * to.w, outputs = ys.count * xs.count, stretch = last ? 64 : 1;
+  const int64_t pieces = (to.channels + stretch - 1) / stretch, unit = last ? to.channels : 1;
+  parallel_for(call, to.n * pieces, max_of<int64_t>(1, 16384 / max_of<int64_t>(1, size * stretch)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t piece = begin; piece < end; ++piece) {
+                   const int64_t n = piece / pieces, c = piece % pieces * stretch, count = min_of(to.channels - c, stretch);
+                   A *image = out + (last ? n * size * unit + c : (n * to.channels + c) * size);
+                   const A *from = ct + (last ? n * outputs * unit + c : (n * to.channels + c) * outputs);
+                   for (int64_t i = 0; i < size; ++i)
+                     for (int64_t u = 0; u < count; ++u) image[i * unit + u] = A(0);
+                   for (int64_t y = 0; y < ys.count; ++y)
+                     for (int64_t o = 0; o < xs.count; ++o) {
+                       const A *WRY_RESTRICT value = from + (y * xs.count + o) * unit;
+                       const A share = A(1) / A(divisor != 0 ? divisor : double(ys.extent[y] * xs.extent[o]));
+                       for (int64_t i = ys.first[y]; i < ys.last[y]; ++i)
+                         for (int64_t j = xs.first[o]; j < xs.last[o]; ++j) {
+                           A *WRY_RESTRICT into = image + (i * to.w + j) * unit;
+                           for (int64_t u = 0; u < count; ++u) into[u] += value[u] * share;
+                         }
+                     }
+                 }
+               });
+  deliver<T>(call, out, output(call, 0));
+  return WRY_OK;
+}
+
+// The windows of avg_pool2d, whose attributes begin at 0 in both directions.
+bool average_windows(const wry_call *call, const Geometry &in, const Geometry &to, Windows *ys, Windows *xs) {
+  const Ints kernel = attr_ints(call, 0), strides = attr_ints(call, 1), paddings = attr_ints(call, 2);
+  const bool exclusive = attr_bool(call, 4);
+  return fixed_windows(call, ys, to.h, in.h, kernel[0], strides[0], paddings[0], exclusive) &&
+         fixed_windows(call, xs, to.w, in.w, kernel[1], strides[1], paddings[2], exclusive);
+}
+
+template <typename T>
+int avg_pool2d(const wry_call *call) {
+  if (output(call, 0)->size == 0) return WRY_OK;
+  const bool last = attr_equals(call, 6, "NHWC");
+  const Geometry in = geometry_of(input(call, 0), last), to = geometry_of(output(call, 0), last);
+  Windows ys, xs;
+  if (!average_windows(call, in, to, &ys, &xs)) return no_memory(call, "avg_pool2d");
+  return average<T>(call, "avg_pool2d", in, last, ys, xs, attr_is_none(call, 5) ? 0 : attr_float(call, 5));
+}
+
+// ct, like (only its shape).
+template <typename T>
+int avg_pool2d_vjp(const wry_call *call) {
+  if (output(call, 0)->size == 0) return WRY_OK;
+  const bool last = attr_equals(call, 6, "NHWC");
+  const Geometry in = geometry_of(output(call, 0), last), to = geometry_of(input(call, 0), last);
+  Windows ys, xs;
+  if (!average_windows(call, in, to, &ys, &xs)) return no_memory(call, "avg_pool2d_vjp");
+  return average_vjp<T>(call, "avg_pool2d_vjp", in, last, ys, xs, attr_is_none(call, 5) ? 0 : attr_float(call, 5));
+}
+
+template <typename T>
+int adaptive_avg_pool2d(const wry_call *call) {
+  if (output(call, 0)->size == 0) return WRY_OK;
+  const bool last = attr_equals(call, 1, "NHWC");
+  const Geometry in = geometry_of(input(call, 0), last), to = geometry_of(output(call, 0), last);
+  Windows ys, xs;
+  if (!adaptive_windows(call, &ys, to.h, in.h) || !adaptive_windows(call, &xs, to.w, in.w))
+    return no_memory(call, "adaptive_avg_pool2d");
+  return average<T>(call, "adaptive_avg_pool2d", in, last, ys, xs, 0);
+}
+
+template <typename T>
+int adaptive_avg_pool2d_vjp(const wry_call *call) {
+  if (output(call, 0)->size == 0) return WRY_OK;
+  const bool last = attr_equals(call, 0, "NHWC");
+  const Geometry in = geometry_of(output(call, 0), last), to = geometry_of(input(call, 0), last);
+  Windows ys, xs;
+  if (!adaptive_windows(call, &ys, to.h, in.h) || !adaptive_windows(call, &xs, to.w, in.w))
+    return no_memory(call, "adaptive_avg_pool2d_vjp");
+  return average_vjp<T>(call, "adaptive_avg_pool2d_vjp", in, last, ys, xs, 0);
+}
+
+const wry_kernel_entry table[] = {
+    WRY_FLOAT_ROWS("max_pool2d", WRY_WANTS_CONTIGUOUS, max_pool2d),
+    WRY_FLOAT_ROWS("max_pool2d_vjp", WRY_WANTS_CONTIGUOUS, max_pool2d_vjp),
+    WRY_FLOAT_ROWS("max_unpool2d", WRY_WANTS_CONTIGUOUS, max_unpool2d),
+    WRY_FLOAT_ROWS("avg_pool2d", WRY_WANTS_CONTIGUOUS, avg_pool2d),
+    WRY_FLOAT_ROWS("avg_pool2d_vjp", WRY_WANTS_CONTIGUOUS, avg_pool2d_vjp),
+    WRY_FLOAT_ROWS("adaptive_avg_pool2d", WRY_WANTS_CONTIGUOUS, adaptive_avg_pool2d),
+    WRY_FLOAT_ROWS("adaptive_avg_pool2d_vjp", WRY_WANTS_CONTIGUOUS, adaptive_avg_pool2d_vjp),
+    WRY_FLOAT_ROWS("adaptive_max_pool2d", WRY_WANTS_CONTIGUOUS, adaptive_max_pool2d),
+};
+
+}  // namespace
+WRY_TABLE(pooling, table)
+
+}  // namespace WRY_NAMESPACE
