@@ -3,8 +3,8 @@ import gc
 
 import numpy as np
 import pytest
-from small_tensors import make, total
 
+from small_tensors import make, total
 from wherry_autograd import backward, grad, is_grad_enabled
 from wherry_tensor import _core, ops
 
@@ -218,11 +218,11 @@ def test_a_root_may_lead_to_another_root(x):
 
 def test_backward_refuses_what_is_not_a_list_of_different_tensors(x):
     y = x * 2
-    with pytest.raises(AssertionError, match="must be a Tensor or a list of Tensors. Got int"):
+    with pytest.raises(AssertionError, match=r"must be a Tensor or a list of Tensors. Got int"):
         backward(3)
     with pytest.raises(AssertionError, match="contains a tensor twice"):
         backward([y, y])
-    with pytest.raises(AssertionError, match="length of `grad_tensors`.*Got 1, expected 2"):
+    with pytest.raises(AssertionError, match=r"length of `grad_tensors`.*Got 1, expected 2"):
         backward([x * 2, x * 3], [None])
 
 

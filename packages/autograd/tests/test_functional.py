@@ -1,8 +1,8 @@
 """Jacobians, Hessians and products with them, against what can be written down."""
 import numpy as np
 import pytest
-from small_tensors import make, total
 
+from small_tensors import make, total
 from wherry_autograd import Jacobian, hessian, incubate, jacobian
 from wherry_tensor import ops
 
@@ -81,7 +81,7 @@ def test_hessian_of_tuples_and_batches(x):
 
 def test_what_has_no_jacobian_or_hessian_is_refused(x):
     matrix = ops.reshape(x, shape=(3, 1))
-    with pytest.raises(ValueError, match="ys.ndim should be 0 or 1 when is_batched=False but got 2"):
+    with pytest.raises(ValueError, match=r"ys.ndim should be 0 or 1 when is_batched=False but got 2"):
         jacobian(matrix, x)
     with pytest.raises(ValueError, match="batch_axis should be None or 0, but got 1"):
         jacobian(x * 2, x, batch_axis=1)
@@ -107,7 +107,7 @@ def test_vjp_and_jvp_agree_with_the_jacobian():
 def test_vjp_and_jvp_of_several_tensors_begin_with_ones():
     x = make([1.0, 2.0])
     both = lambda a, b: (a * b, a)  # noqa: E731
-    (first, second), (da, db) = incubate.vjp(both, [x, x])
+    _, (da, db) = incubate.vjp(both, [x, x])
     assert da.numpy().tolist() == [2, 3] and db.numpy().tolist() == [1, 2]
     _, (ta, tb) = incubate.jvp(both, [x, x])
     assert ta.numpy().tolist() == [2, 4] and tb.numpy().tolist() == [1, 1]
@@ -146,5 +146,5 @@ def test_switches_of_static_graphs_say_what_is_missing(name):
         getattr(incubate, name)()
     with pytest.raises(AssertionError, match="jvp"):
         incubate.forward_grad(None, None)
-    with pytest.raises(AssertionError, match="wherry.grad"):
+    with pytest.raises(AssertionError, match=r"wherry.grad"):
         incubate.grad(None, None)

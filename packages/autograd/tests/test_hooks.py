@@ -1,7 +1,7 @@
 """Hooks on gradients, and on what is kept for the backward pass."""
 import pytest
-from small_tensors import make, total
 
+from small_tensors import make, total
 from wherry_autograd import grad, saved_tensors_hooks
 from wherry_tensor import _core, ops
 
@@ -99,7 +99,7 @@ def test_kept_tensors_go_through_the_hooks(x):
 def test_unpack_must_give_a_tensor(x):
     with saved_tensors_hooks(lambda t: t, lambda t: None):
         y = x * x
-    with pytest.raises(TypeError, match="unpack_hook gave no tensor back for 'multiply'. Got NoneType"):
+    with pytest.raises(TypeError, match=r"unpack_hook gave no tensor back for 'multiply'. Got NoneType"):
         total(y).backward()
 
 

@@ -5,8 +5,8 @@ import threading
 import tracemalloc
 
 import pytest
-from small_tensors import make, total
 
+from small_tensors import make, total
 from wherry_autograd import PyLayer, grad
 from wherry_tensor import _core, ops
 

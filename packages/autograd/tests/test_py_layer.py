@@ -3,8 +3,8 @@ import gc
 
 import numpy as np
 import pytest
-from small_tensors import make, total
 
+from small_tensors import make, total
 from wherry_autograd import PyLayer, PyLayerContext, grad, is_grad_enabled, once_differentiable, saved_tensors_hooks
 from wherry_tensor import _core, ops
 
@@ -149,7 +149,7 @@ def test_mark_non_differentiable(x):
 
 def test_returning_an_input_is_in_place(x):
     Layer = layer(lambda ctx, x: x, lambda ctx, g: g * 7)
-    with pytest.raises(ValueError, match="leaf Tensor .* can't use inplace strategy"):
+    with pytest.raises(ValueError, match=r"leaf Tensor .* can't use inplace strategy"):
         Layer.apply(x)
     z = x * 2
     assert Layer.apply(z) is z
@@ -188,7 +188,7 @@ def test_saved_tensors_that_were_written_are_noticed(x):
     data = x * 1
     y = layer(forward, lambda ctx, g: g * ctx.saved_tensor()[0]).apply(data)
     data += 1
-    with pytest.raises(RuntimeError, match="Layer.backward: a saved tensor was modified in place"):
+    with pytest.raises(RuntimeError, match=r"Layer.backward: a saved tensor was modified in place"):
         total(y).backward()
 
 
@@ -238,7 +238,7 @@ def test_none_for_an_input_that_wants_a_gradient_leaves_it_without(x):
 
 
 def test_bad_forwards_are_refused(x):
-    with pytest.raises(ValueError, match="at least one output of `PyLayer.forward` must be a Tensor. Got int, int"):
+    with pytest.raises(ValueError, match=r"at least one output of `PyLayer.forward` must be a Tensor. Got int, int"):
         layer(lambda ctx, x: [1, 2]).apply(x)
     with pytest.raises(NotImplementedError, match="implement the forward function"):
         type("Empty", (PyLayer,), {}).apply(x)

@@ -1,7 +1,7 @@
 """The vjp column: what a rule's signature says, and what is refused."""
 import pytest
-from small_tensors import make, total
 
+from small_tensors import make, total
 from wherry_autograd.rules import not_differentiable, vjp
 from wherry_tensor import _core, ops
 from wherry_tensor.columns import registry

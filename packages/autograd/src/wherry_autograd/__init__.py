@@ -2,14 +2,13 @@
 
 Importing the package installs the recorder into the core and gives Tensor its gradient methods.
 """
-from wherry_tensor._core import is_grad_enabled
-
 import wherry_autograd.vjp  # noqa: F401  fills the vjp column
 from wherry_autograd.backward_mode import backward, grad
 from wherry_autograd.functional import Hessian, Jacobian, hessian, jacobian
 from wherry_autograd.grad_mode import enable_grad, no_grad, set_grad_enabled
 from wherry_autograd.py_layer import PyLayer, PyLayerContext, once_differentiable
 from wherry_autograd.saved_tensors import saved_tensors_hooks
+from wherry_tensor._core import is_grad_enabled
 
 __all__ = [
     "Hessian", "Jacobian", "PyLayer", "PyLayerContext", "backward", "enable_grad", "grad", "hessian",

@@ -23,7 +23,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from wherry_tensor._core cimport (
     CONTIGUOUS, HAS_HOOKS, RETAIN_GRAD, STOP_GRADIENT, SYMBOLIC, DType, Op, Tensor, apply, apply2, grad_enabled,
-    inplace, new_alias, new_ghost, set_grad_enabled_flag, set_record_function,
+    inplace, new_alias, new_ghost, set_grad_enabled_flag, set_record_functions,
 )
 
 import weakref
@@ -120,9 +120,8 @@ cdef enum NodeFlags:
     PACKED = 2       # kept tensors went through saved_tensors_hooks
     HAS_EXTRAS = 4   # hooks, or tensors that retain their gradient
 
-cdef enum:  # as versions
-    UNCHECKED = -1    # the values do not matter
-    OVERWRITTEN = -2  # the op itself wrote over what its rule wants to see
+cdef enum:
+    UNCHECKED = -1   # as a version: the values do not matter
 
 
 cdef struct Input:
@@ -164,7 +163,6 @@ cdef class Node:
     cdef int32_t n_outputs
     cdef uint32_t flags
     cdef char small[INLINE_BYTES]
-    cdef object __weakref__
 
     def __dealloc__(self):
         release(self)
@@ -307,13 +305,9 @@ cdef int record(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **
         if one.rank < 0:
             continue
         d = i if i < rule.n_declared else rule.n_declared - 1
-        keep = rule.keeps >> d & 1
-        if keep and rule.kept_for[d]:
-            keep = (rule.kept_for[d] & wanted) != 0
+        keep = keeps(rule, d, wanted)
         x = <Tensor>inputs[i]
-        if keep and inplace and overwrites(x, outs, n_outs):
-            one.version = OVERWRITTEN
-        elif keep or captured:
+        if keep or captured:
             # In a captured program only the tensor itself stands for its unknown sizes.
             one.version = x.storage.version if keep and x.storage != NULL else UNCHECKED
             one.kept = <PyObject *>x
@@ -348,12 +342,46 @@ cdef int record(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **
     return 0
 
 
-cdef bint overwrites(Tensor x, PyObject **outs, Py_ssize_t n_outs) noexcept:
-    cdef Py_ssize_t i
-    for i in range(n_outs):
-        if (<Tensor>outs[i]).storage == x.storage and x.storage != NULL:
-            return True
-    return False
+cdef inline bint keeps(Rule rule, Py_ssize_t d, uint64_t wanted) noexcept:
+    """Is declared input `d` kept, when cotangents of the inputs in `wanted` are asked for?"""
+    if not rule.keeps >> d & 1:
+        return False
+    return rule.kept_for[d] == 0 or (rule.kept_for[d] & wanted) != 0
+
+
+cdef object protect(Op op, PyObject **inputs, Py_ssize_t n, PyObject **targets):
+    """Before an in-place write: copies in place of those inputs that are kept and will be overwritten."""
+    cdef Py_ssize_t i, j
+    cdef uint64_t wanted = 0
+    cdef Rule rule = None if op.differentiable == 0 else rule_of(op)  # None: a decomposition, which may keep any
+    cdef Py_ssize_t last = len(op.inputs) - 1
+    cdef Tensor x, copy
+    cdef list copies = None
+    cdef bint before
+    for i in range(n):
+        if inputs[i] != <PyObject *>None and not (<Tensor>inputs[i]).flags & STOP_GRADIENT:
+            wanted |= <uint64_t>1 << min(i, last)
+    for i in range(n):
+        if inputs[i] == <PyObject *>None or (rule is not None and not keeps(rule, min(i, last), wanted)):
+            continue
+        x = <Tensor>inputs[i]
+        for j in range(op.n_outputs):
+            if x.storage == NULL or (<Tensor>targets[j]).storage != x.storage:
+                continue
+            before = set_grad_enabled_flag(False)
+            try:
+                copy = copy_of(x)
+            finally:
+                set_grad_enabled_flag(before)
+            copy.node = x.node
+            copy.output_index = x.output_index
+            copy.flags = (copy.flags & ~<uint32_t>STOP_GRADIENT) | (x.flags & STOP_GRADIENT)
+            if copies is None:
+                copies = []
+            copies.append(copy)
+            inputs[i] = <PyObject *>copy
+            break
+    return copies
 
 
 def record_custom(function, list inputs, list outputs):
@@ -1107,8 +1135,6 @@ cdef list input_of(Node node, int32_t index, Tensor like, list alive, PyObject *
                 raise overwritten(node, f"its input {index}", x.storage.version, one.version)
             arg[0] = <PyObject *>x
             return alive
-    elif one.version == OVERWRITTEN:
-        raise overwritten(node, f"its input {index}", None, None)
     elif like is not None and like.t.rank == one.rank and like.t.dtype == one.dtype and \
             memcmp(like.dims, one.shape, one.rank * sizeof(int64_t)) == 0:
         arg[0] = <PyObject *>like
@@ -1123,11 +1149,9 @@ cdef list input_of(Node node, int32_t index, Tensor like, list alive, PyObject *
 
 
 cdef object overwritten(Node node, str what, now, then):
-    versions = "Got a value that the op itself wrote over" if now is None else \
-        f"Got version {now} of its memory, expected version {then}"
     return RuntimeError(
         f"backward of '{name_of(node)}': {what} was modified in place after it was saved for the gradient. "
-        f"{versions}. "
+        f"Got version {now} of its memory, expected version {then}. "
         f"Use the form of the in-place operation that makes a new tensor, or apply it to a copy: x.clone()."
     )
 
@@ -1291,4 +1315,4 @@ def detach_in_place(Tensor x):
     x.flags = (x.flags | STOP_GRADIENT) & ~<uint32_t>RETAIN_GRAD
 
 
-set_record_function(record)
+set_record_functions(record, protect)

@@ -3,19 +3,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
-
-from wherry_tensor import ops
-from wherry_tensor._core import Tensor, add_methods, alias, is_symbolic, set_grad_mode
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from wherry_autograd import _engine
+from wherry_tensor import ops
+from wherry_tensor._core import Tensor, add_methods, alias, is_symbolic, set_grad_mode
 
 if TYPE_CHECKING:
     import numpy
 
 __all__ = ["backward", "grad"]
 
-Tensors = Tensor | Sequence[Tensor]
+Tensors: TypeAlias = "Tensor | Sequence[Tensor]"
 
 
 def backward(

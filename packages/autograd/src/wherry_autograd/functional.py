@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wherry_tensor import ops
-from wherry_tensor._core import Tensor
-
 from wherry_autograd.backward_mode import grad
 from wherry_autograd.grad_mode import enable_grad
+from wherry_tensor import ops
+from wherry_tensor._core import Tensor
 
 __all__ = ["Hessian", "Jacobian", "hessian", "jacobian", "jvp", "vjp"]
 

@@ -20,11 +20,12 @@ class _GradMode:
     """A context manager that also decorates. One object may be entered again while it is open."""
 
     _enabled: bool
+    _before: list[bool]
 
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
         # Paddle wants `@no_grad()`; `@no_grad` means the same here.
         mode = super().__new__(cls)
-        mode._before: list[bool] = []
+        mode._before = []
         return mode if function is None else mode(function)
 
     def __enter__(self) -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from wherry_tensor import ops
-from wherry_tensor._core import Tensor
-
 from wherry_autograd import functional
 from wherry_autograd.functional import jvp, separate, vjp
 from wherry_autograd.grad_mode import enable_grad
+from wherry_tensor import ops
+from wherry_tensor._core import Tensor
 
 __all__ = ["Hessian", "Jacobian", "disable_prim", "enable_prim", "forward_grad", "grad", "jvp", "prim_enabled", "vjp"]
 

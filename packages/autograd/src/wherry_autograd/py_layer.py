@@ -2,14 +2,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
-
-from wherry_tensor import ops
-from wherry_tensor._core import Tensor, alias, is_grad_enabled, is_symbolic
 
 from wherry_autograd import _engine
 from wherry_autograd.grad_mode import no_grad
+from wherry_tensor import ops
+from wherry_tensor._core import Tensor, alias, is_grad_enabled, is_symbolic
 
 __all__ = ["PyLayer", "PyLayerContext", "once_differentiable"]
 
@@ -303,7 +302,7 @@ def _zeros(like: Any) -> Tensor:
     return ops.full(shape=shape, value=0, dtype=dtype)
 
 
-def _tensors_of(items: Iterable[Any]) -> Iterable[Tensor]:
+def _tensors_of(items: Iterable[Any]) -> Iterator[Tensor]:
     """The Tensors among `items`, and those one level down in lists and tuples."""
     for item in items:
         if isinstance(item, Tensor):
@@ -312,7 +311,7 @@ def _tensors_of(items: Iterable[Any]) -> Iterable[Tensor]:
             yield from (x for x in item if isinstance(x, Tensor))
 
 
-def _flat(items: Iterable[Any]) -> Iterable[Any]:
+def _flat(items: Iterable[Any]) -> Iterator[Any]:
     for item in items:
         if isinstance(item, (tuple, list)):
             yield from item

@@ -4,9 +4,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wherry_tensor._core import Tensor
-
 from wherry_autograd._engine import pop_saved_tensors_hooks, push_saved_tensors_hooks
+from wherry_tensor._core import Tensor
 
 __all__ = ["saved_tensors_hooks"]
 

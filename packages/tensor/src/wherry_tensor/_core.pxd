@@ -169,7 +169,11 @@ cdef class Tensor:
 ctypedef int (*record_function)(Op op, PyObject **inputs, Py_ssize_t n_inputs, tuple attrs,
                                 PyObject **outputs, Py_ssize_t n_outputs, bint inplace) except -1
 
-cdef void set_record_function(record_function function) noexcept
+# Called before an in-place write that will be recorded: puts copies in place of inputs whose values
+# the gradient needs and the write destroys. Returns what keeps the copies alive.
+ctypedef object (*protect_function)(Op op, PyObject **inputs, Py_ssize_t n_inputs, PyObject **targets)
+
+cdef void set_record_functions(record_function record, protect_function protect) noexcept
 cdef bint grad_enabled() noexcept nogil
 cdef bint set_grad_enabled_flag(bint enabled) noexcept nogil   # returns the previous state
 

@@ -3,9 +3,26 @@ from wherry_autograd import (
     PyLayer,
     PyLayerContext,
     backward,
+    enable_grad,
+    grad,
     hessian,
+    is_grad_enabled,
     jacobian,
+    no_grad,
     saved_tensors_hooks,
+    set_grad_enabled,
 )
 
-__all__ = ["PyLayer", "PyLayerContext", "backward", "hessian", "jacobian", "saved_tensors_hooks"]
+__all__ = [
+    "PyLayer",
+    "PyLayerContext",
+    "backward",
+    "enable_grad",
+    "grad",
+    "hessian",
+    "is_grad_enabled",
+    "jacobian",
+    "no_grad",
+    "saved_tensors_hooks",
+    "set_grad_enabled",
+]

@@ -1,14 +1,16 @@
 # The dispatcher: from an op and its inputs through the layers to the kernel.
 
 cdef record_function record = NULL
+cdef protect_function protect = NULL
 cdef int32_t process_threads = 1
 cdef bint any_kernels = False
 cdef Op copy_op = None
 
 
-cdef void set_record_function(record_function function) noexcept:
-    global record
-    record = function
+cdef void set_record_functions(record_function record_, protect_function protect_) noexcept:
+    global record, protect
+    record = record_
+    protect = protect_
 
 
 cdef bint grad_enabled() noexcept nogil:
@@ -366,6 +368,8 @@ cdef int perform(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject *
             t = <Tensor>into[i]
             if not t.flags & STOP_GRADIENT and t.node is None:
                 raise leaf_overwritten(op, t)
+        if needs_grad and op.differentiable != 2:
+            copies = protect(op, inputs, n, into)
     if needs_grad and op.differentiable == 0:
         find_columns()
         rule = column_decompose.get(op)

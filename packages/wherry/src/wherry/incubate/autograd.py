@@ -1,5 +1,14 @@
 """`paddle.incubate.autograd`: derivatives of functions."""
-from wherry_autograd import Hessian, Jacobian
-from wherry_autograd.functional import jvp, vjp
+from wherry_autograd.incubate import (
+    Hessian,
+    Jacobian,
+    disable_prim,
+    enable_prim,
+    forward_grad,
+    grad,
+    jvp,
+    prim_enabled,
+    vjp,
+)
 
-__all__ = ["Hessian", "Jacobian", "jvp", "vjp"]
+__all__ = ["Hessian", "Jacobian", "disable_prim", "enable_prim", "forward_grad", "grad", "jvp", "prim_enabled", "vjp"]
