@@ -1,0 +1,246 @@
+"""Reading the arguments of public functions: tensors, axes, shapes, numbers.
+
+Each reader takes the name of the function that asks, tests the common case first and raises the
+error that Paddle raises. A wrong Python type is InvalidTypeError (a TypeError and a ValueError).
+"""
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from wherry_tensor import ops
+from wherry_tensor._core import DType, Tensor, float32
+from wherry_tensor.dtype import promote_floating
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+
+Axes = int | Sequence[int] | Tensor | None
+Shape = int | Sequence[int | Tensor] | Tensor
+
+MAX_RANK = 12  # what the kernel ABI's tensors hold
+
+
+def require_tensor(x: Any, op_name: str, name: str = "x") -> Tensor:
+    """`x`, which must be a Tensor."""
+    if isinstance(x, Tensor):
+        return x
+    got = "None" if x is None else type(x).__name__
+    raise InvalidTypeError(
+        f"{op_name}: argument '{name}' must be a Tensor. Got {got}, expected Tensor. Make one with to_tensor({name})."
+    )
+
+
+def integer(value: Any, op_name: str, name: str) -> int:
+    """An int, given as Python int, NumPy integer or integer tensor of one element; bool is none."""
+    if type(value) is int:
+        return value
+    if not isinstance(value, (bool, float)) and hasattr(value, "__index__"):
+        try:
+            return int(value.__index__())
+        except TypeError:  # a tensor of several elements, or of floats
+            pass
+    shown = f"shape {value.shape}, dtype {value.dtype.name}" if isinstance(value, Tensor) else repr(value)
+    raise InvalidTypeError(
+        f"{op_name}: argument '{name}' must be one integer. Got {shown}, expected an int. "
+        f"Convert it with int(...) if it counts something."
+    )
+
+
+def number(value: Any, op_name: str, name: str) -> Any:
+    """A Python bool, int, float or complex, given as one, a NumPy scalar or a tensor of one element."""
+    if type(value) in (int, float, bool, complex):
+        return value
+    if isinstance(value, (int, float, complex)):  # numpy.float64 is a float
+        return value.item() if hasattr(value, "item") else value
+    if hasattr(value, "item") and getattr(value, "size", 0) == 1:
+        found = value.item()
+        if isinstance(found, (int, float, complex)):
+            return found
+    raise TypeError(
+        f"{op_name}: argument '{name}' must be one number. Got {_shown(value)}, expected an int, float or bool, "
+        f"or a tensor of one element. Convert it first."
+    )
+
+
+def fitted(value: Any, dtype: DType, op_name: str) -> Any:
+    """A Python number as `dtype` holds it: floats are cut to integers, and integers wrap around."""
+    if dtype.is_integer:
+        if isinstance(value, complex):
+            value = value.real
+        if isinstance(value, float) and not -9.3e18 < value < 1.85e19:  # also NaN
+            raise InvalidArgumentError(
+                f"{op_name}: {dtype.name} has no such number. Got {value!r}, expected a finite number that fits. "
+                f"Choose a floating dtype."
+            )
+        bits = dtype.itemsize * 8
+        value = int(value) & ((1 << bits) - 1)
+        if dtype.name[0] != "u" and value >> (bits - 1):
+            value -= 1 << bits
+        return value
+    if dtype.is_bool:
+        return bool(value)
+    if isinstance(value, int):
+        try:
+            return float(value)
+        except OverflowError:
+            return float("inf") if value > 0 else float("-inf")
+    return value.real if isinstance(value, complex) and dtype.is_floating else value
+
+
+def flag(value: Any, op_name: str, name: str) -> bool:
+    """A bool."""
+    if value is True or value is False:
+        return value
+    if type(value).__name__ in ("bool_", "bool"):  # NumPy's
+        return bool(value)
+    raise InvalidTypeError(
+        f"{op_name}: argument '{name}' must be a bool. Got {_shown(value)}, expected True or False. "
+        f"Write {name}=True."
+    )
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return f"a Tensor of shape {value.shape}"
+    text = repr(value)
+    return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"
+
+
+def one_axis(axis: Any, rank: int, op_name: str, error: type[Exception] = InvalidArgumentError, name: str = "axis") -> int:
+    """An axis in [0, rank) from one in [-rank, rank). A 0-d tensor has the axes 0 and -1, as in Paddle."""
+    at = axis if type(axis) is int else integer(axis, op_name, name)
+    if 0 <= at < rank:
+        return at
+    if -rank <= at < 0:
+        return at + rank
+    if rank == 0 and -1 <= at <= 0:
+        return 0
+    raise error(
+        f"{op_name}: {name} {at} is out of range for rank {rank}. Got {name}={axis!r}, expected one in "
+        f"[{-max(rank, 1)}, {max(rank, 1)}). Axes count from 0; the last is {max(rank, 1) - 1}, or -1."
+    )
+
+
+def axes_of(axis: Axes, rank: int, op_name: str) -> tuple[int, ...]:
+    """Sorted axes in [0, rank) from what the user wrote; None and an empty list mean all."""
+    if axis is None:
+        return tuple(range(rank))
+    if type(axis) is int:
+        if 0 <= axis < rank:
+            return (axis,)
+        if -rank <= axis < 0:
+            return (axis + rank,)
+    if isinstance(axis, Tensor) or type(axis).__module__ == "numpy":
+        axis = axis.tolist()  # type: ignore[union-attr]
+    if isinstance(axis, (list, tuple)):
+        if not axis:
+            return tuple(range(rank))
+        found = sorted(one_axis(a, rank, op_name) for a in axis)
+        for a, b in zip(found, found[1:]):
+            if a == b:
+                raise InvalidArgumentError(
+                    f"{op_name}: axis {a} is named twice. Got axis={list(axis)} for rank {rank}, expected each axis "
+                    f"once. Axis -1 is the same as {rank - 1}."
+                )
+        return tuple(found) if rank else ()
+    one = one_axis(axis, rank, op_name)
+    return (one,) if rank else ()
+
+
+def sizes_of(shape: Shape, op_name: str, name: str = "shape") -> tuple[int, ...]:
+    """The shape of a new tensor: a tuple of sizes >= 0.
+
+    `shape` is a list or tuple of ints (or tensors of one element), one int, or a 1-D integer tensor.
+    """
+    if isinstance(shape, (list, tuple)):
+        sizes = tuple(shape)
+    elif isinstance(shape, Tensor):
+        if not (shape.dtype.is_integer and shape.ndim <= 1):
+            raise InvalidTypeError(
+                f"{op_name}: '{name}' as a tensor holds the sizes. Got shape {shape.shape}, dtype {shape.dtype.name}, "
+                f"expected a 1-D int32 or int64 tensor. Pass a list of ints."
+            )
+        sizes = tuple(shape.tolist()) if shape.ndim else (shape.item(),)
+    elif hasattr(shape, "__index__") and not isinstance(shape, bool):
+        sizes = (shape.__index__(),)  # type: ignore[union-attr]
+    elif type(shape).__module__ == "numpy":
+        sizes = tuple(shape.tolist())
+    else:
+        raise InvalidTypeError(
+            f"{op_name}: argument '{name}' must be a shape. Got {_shown(shape)}, expected a list or tuple of ints, "
+            f"or a 1-D integer tensor. Write [2, 3] for two rows of three."
+        )
+    for size in sizes:
+        if type(size) is not int:
+            sizes = tuple(integer(one, op_name, f"{name}[{i}]") for i, one in enumerate(sizes))
+            break
+    total = 1
+    for size in sizes:
+        if size < 0:
+            raise InvalidArgumentError(
+                f"{op_name}: a size cannot be negative. Got {name}={list(sizes)}, expected sizes >= 0. "
+                f"A new tensor has nothing from which -1 could be inferred."
+            )
+        total *= size
+    if len(sizes) > MAX_RANK:
+        raise InvalidArgumentError(
+            f"{op_name}: too many axes. Got {len(sizes)}, expected at most {MAX_RANK}. Merge some of them."
+        )
+    if total >= 1 << 59:  # in bytes it would not fit into 63 bits
+        raise MemoryError(
+            f"{op_name}: no machine holds such a tensor. Got {name}={list(sizes)}, {total} elements. Check the sizes."
+        )
+    return sizes
+
+
+def numpy_module() -> Any:
+    """NumPy if the process has imported it, else None: objects of NumPy cannot exist without it."""
+    return sys.modules.get("numpy")
+
+
+# What follows answers the TypeError of an op: either by casting, or by saying what is wrong in the
+# terms of the public function. `error` is what the op raised.
+
+
+def floated(op_name: str, op: Any, x: Any, error: Exception) -> Tensor:
+    """`op(x)` for an op of floating numbers: integers and bools are cast to float32."""
+    require_tensor(x, op_name)
+    if x.dtype.is_integer or x.dtype.is_bool:
+        return op(ops.cast(x, dtype=float32))
+    raise error
+
+
+def checked(op_name: str, x: Any, error: Exception) -> Exception:
+    """The error to raise when an op of one tensor refused `x`."""
+    require_tensor(x, op_name)
+    return error
+
+
+def refused(op_name: str, error: Exception, **tensors: Any) -> Exception:
+    """The error to raise when an op refused `tensors` (given by name), of which dtypes may differ."""
+    for name, x in tensors.items():
+        require_tensor(x, op_name, name)
+    if len({x.dtype for x in tensors.values()}) > 1:
+        names = " and ".join(f"'{name}'" for name in tensors)
+        first = next(iter(tensors.values())).dtype.name
+        return InvalidTypeError(
+            f"{op_name}: {names} must have one dtype. Got {' and '.join(x.dtype.name for x in tensors.values())}, "
+            f"expected equal dtypes. Cast one of them, as in {list(tensors)[-1]}.astype('{first}')."
+        )
+    return error
+
+
+def promoted(op_name: str, op: Any, x: Any, y: Any, error: Exception) -> Tensor:
+    """`op(x, y)` in the wider of two floating dtypes; other pairs of dtypes are refused."""
+    require_tensor(x, op_name)
+    require_tensor(y, op_name, "y")
+    a, b = x.dtype, y.dtype
+    if a is not b and (a.is_floating or a.is_complex) and (b.is_floating or b.is_complex):
+        dtype = promote_floating(a, b)
+        return op(to_dtype(x, dtype), to_dtype(y, dtype))
+    raise refused(op_name, error, x=x, y=y)
+
+
+def to_dtype(x: Tensor, dtype: DType) -> Tensor:
+    """`x` in `dtype`, itself if it has it."""
+    return x if x.dtype is dtype else ops.cast(x, dtype=dtype)

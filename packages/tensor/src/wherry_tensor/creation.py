@@ -1,0 +1,1012 @@
+"""Making tensors: from data, filled, ranges, identity and triangles, copies and casts."""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from wherry_tensor import _core, ops
+from wherry_tensor._core import Tensor, bool_, complex64, complex128, float32, float64, int64
+from wherry_tensor.arguments import (
+    MAX_RANK,
+    Shape,
+    fitted,
+    integer,
+    number,
+    numpy_module,
+    refused,
+    require_tensor,
+    sizes_of,
+    to_dtype,
+)
+from wherry_tensor.device import as_place
+from wherry_tensor.dtype import as_dtype, default_complex_dtype, default_dtype
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError
+
+__all__ = [
+    "arange",
+    "assign",
+    "cast",
+    "clone",
+    "complex",
+    "diag",
+    "diag_embed",
+    "diagflat",
+    "empty",
+    "empty_like",
+    "eye",
+    "full",
+    "full_like",
+    "linspace",
+    "logspace",
+    "meshgrid",
+    "ones",
+    "ones_like",
+    "polar",
+    "to_tensor",
+    "tril",
+    "tril_indices",
+    "triu",
+    "triu_indices",
+    "zeros",
+    "zeros_like",
+]
+
+_cast, _copy, _full, _full_like = ops.cast, ops.copy, ops.full, ops.full_like
+
+# Kinds of numbers, each of which holds those before it.
+_BOOL, _INT, _FLOAT, _COMPLEX = range(4)
+_kinds: dict[type, int] = {bool: _BOOL, int: _INT, float: _FLOAT, type(1j): _COMPLEX}
+
+
+def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Tensor:
+    """A tensor with a copy of `data`.
+
+    Args:
+        data: a Python number; a list or tuple of numbers, nested to any depth (tensors and arrays may
+            stand in it); a NumPy array or scalar; a Tensor; or anything with the buffer protocol.
+        dtype: of the result. None keeps that of an array or tensor; Python bools give bool, ints int64,
+            floats the default dtype (float32 unless set), complex numbers the complex dtype of its size.
+        place: where; only the CPU is here.
+        stop_gradient: False asks for gradients.
+
+    Returns:
+        A tensor that shares no memory with `data`. It also has no gradient history when `data` is a tensor.
+
+    Shape:
+        A number gives shape `[]`; n lists of m numbers give `[n, m]`.
+
+    Raises:
+        TypeError: `data` is none of these, or `dtype` names no dtype.
+        ValueError: nested lists have different lengths, an item is no number, an int does not fit into
+            64 bits, or an array has a dtype that tensors lack.
+
+    Source:
+        `paddle.to_tensor`.
+
+    Examples:
+        >>> print(wherry.to_tensor([[1, 2], [3, 4]]))
+        Tensor(shape=[2, 2], dtype=int64, place=Place(cpu), stop_gradient=True,
+               [[1, 2],
+                [3, 4]])
+        >>> wherry.to_tensor(2.5).shape
+        []
+    """
+    if place is not None:
+        as_place(place, "to_tensor")
+    wanted = None if dtype is None else as_dtype(dtype, "to_tensor")
+    out = _from_data(data, wanted)
+    if not stop_gradient:
+        out.stop_gradient = False
+    return out
+
+
+def _from_data(data: Any, dtype: Any) -> Tensor:
+    kind = _kinds.get(type(data))
+    if kind is not None:
+        return _from_numbers([data], (), kind, dtype)
+    if isinstance(data, (list, tuple)):
+        return _from_list(data, dtype)
+    if isinstance(data, Tensor):
+        source = _core.alias(data)
+        source.stop_gradient = True
+        return _copy(source) if dtype is None or dtype is data.dtype else _cast(source, dtype)
+    numpy = numpy_module()
+    if numpy is not None and isinstance(data, (numpy.ndarray, numpy.generic)):
+        out = _from_array(data, numpy)
+        return out if dtype is None else to_dtype(out, dtype)
+    if isinstance(data, (bool, int, float)):  # subclasses, such as the members of an IntEnum
+        return _from_data(int(data) if isinstance(data, int) else float(data), dtype)
+    if not isinstance(data, (str, bytes)):
+        try:
+            out = _core.from_buffer(data)
+            return out if dtype is None else to_dtype(out, dtype)
+        except TypeError:
+            pass
+        if hasattr(data, "__array__"):
+            return _from_data(data.__array__(), dtype)
+    raise TypeError(
+        f"to_tensor: a tensor cannot be made from this. Got {type(data).__name__}, expected a number, a list or tuple "
+        f"of numbers, a NumPy array, a Tensor, or an object with the buffer protocol. Convert it to a list first."
+    )
+
+
+def _from_list(data: Any, dtype: Any) -> Tensor:
+    flat = data
+    shape = [len(data)]
+    types = set(map(type, data))
+    while not types <= _kinds.keys():
+        if not types <= {list, tuple}:
+            flat, types = _plain(flat), {list}
+            if not all(type(item) is list for item in flat):
+                # Numbers of other kinds (NumPy's, 0-d tensors) have become Python's; a mixture with lists is ragged.
+                types = set(map(type, flat))
+                if types <= _kinds.keys():
+                    break
+                raise _ragged(data)
+        lengths = set(map(len, flat))
+        if len(lengths) > 1:
+            raise _ragged(data)
+        shape.append(lengths.pop() if lengths else 0)
+        if len(shape) > MAX_RANK:
+            raise InvalidArgumentError(
+                f"to_tensor: the lists are nested too deeply. Got more than {MAX_RANK} levels, expected at most "
+                f"{MAX_RANK}. Merge some of them."
+            )
+        flat = [item for row in flat for item in row]
+        types = set(map(type, flat))
+        if not flat:
+            break
+    kind = max((_kinds[t] for t in types), default=_FLOAT)
+    return _from_numbers(flat, tuple(shape), kind, dtype)
+
+
+def _plain(items: Any) -> list[Any]:
+    """Items as Python numbers and lists: tensors and arrays are opened."""
+    out = []
+    for item in items:
+        if type(item) in _kinds or type(item) is list:
+            out.append(item)
+        elif isinstance(item, (tuple, range)):
+            out.append(list(item))
+        elif isinstance(item, (bool, int, float)) and not hasattr(item, "dtype"):
+            out.append(int(item) if isinstance(item, int) else float(item))
+        elif hasattr(item, "tolist"):
+            out.append(item.tolist())
+        else:
+            raise InvalidTypeError(
+                f"to_tensor: an item is no number. Got {item!r} ({type(item).__name__}) in a list, expected bools, ints, "
+                f"floats, complex numbers, tensors or arrays. Replace it; a missing value can be float('nan')."
+            )
+    return out
+
+
+def _ragged(data: Any) -> InvalidArgumentError:
+    return InvalidArgumentError(
+        f"to_tensor: Failed to convert input data to a regular ndarray. Got {type(data).__name__} of {len(data)} items "
+        f"that differ in length or depth, expected the same everywhere. Usually this means the input data contains "
+        f"nested lists with different lengths; pad them to one length."
+    )
+
+
+def _from_numbers(flat: Sequence[Any], shape: tuple[int, ...], kind: int, dtype: Any) -> Tensor:
+    """From Python numbers of which the widest is of `kind`."""
+    if dtype is None:
+        dtype = (bool_, int64, default_dtype(), default_complex_dtype())[kind]
+    if kind <= _INT and dtype.is_integer and dtype is not int64:
+        flat = [fitted(value, dtype, "to_tensor") for value in flat]
+    elif (kind, dtype.is_bool) != (_BOOL, True) and kind > (
+        _BOOL if dtype.is_bool else _INT if dtype.is_integer else _FLOAT if dtype.is_floating else _COMPLEX
+    ):
+        # Narrower than the numbers are: cast as tensors are cast, from the most precise dtype.
+        return _cast(_from_numbers(flat, shape, kind, (bool_, int64, float64, complex128)[kind]), dtype)
+    try:
+        return _core.from_values(flat, shape, dtype)
+    except OverflowError:
+        raise InvalidArgumentError(
+            f"to_tensor: an int does not fit into 64 bits. Got one outside [{-(1 << 63)}, {1 << 63}), expected smaller "
+            f"ones. Write it as a float, as in 1e20."
+        ) from None
+
+
+def _from_array(data: Any, numpy: Any) -> Tensor:
+    try:
+        # NumPy has no bfloat16; Paddle carries its bits as uint16, and so do we.
+        return _core.from_buffer(data, _core.bfloat16) if data.dtype == "uint16" else _core.from_buffer(data)
+    except (TypeError, ValueError, BufferError):
+        raise InvalidArgumentError(
+            f"to_tensor: tensors have no such dtype. Got a NumPy array of {data.dtype!r}, expected bool, uint8, int8, "
+            f"int16, int32, int64, float16, float32, float64, complex64 or complex128 in native byte order. "
+            f"Convert it with astype."
+        ) from None
+
+
+def _dtype_or_default(dtype: Any, op_name: str) -> Any:
+    return default_dtype() if dtype is None else as_dtype(dtype, op_name)
+
+
+def zeros(shape: Shape, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A tensor of `shape` filled with 0.
+
+    Args:
+        shape: sizes >= 0: a list or tuple of ints (or tensors of one element), one int, or a 1-D integer tensor.
+        dtype: any; None is the default dtype, float32 unless set.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `shape` holds something else than ints (also a ValueError), or `dtype` names no dtype.
+        ValueError: a size is negative.
+        MemoryError: there is not that much memory.
+
+    Source:
+        `paddle.zeros`.
+
+    Examples:
+        >>> print(wherry.zeros([2, 3]).numpy())
+        [[0. 0. 0.]
+         [0. 0. 0.]]
+    """
+    return _full(sizes_of(shape, "zeros"), 0, default_dtype() if dtype is None else as_dtype(dtype, "zeros"))
+
+
+def ones(shape: Shape, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A tensor of `shape` filled with 1. Arguments and errors are those of `zeros`.
+
+    Source:
+        `paddle.ones`.
+
+    Examples:
+        >>> print(wherry.ones([2], "int64").numpy())
+        [1 1]
+    """
+    return _full(sizes_of(shape, "ones"), 1, default_dtype() if dtype is None else as_dtype(dtype, "ones"))
+
+
+def full(shape: Shape, fill_value: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A tensor of `shape` filled with one number.
+
+    Args:
+        shape: as for `zeros`.
+        fill_value: a number, or a tensor of one element.
+        dtype: any; None is the default dtype, also for an int `fill_value` (complex for a complex one).
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `fill_value` is no number, or `dtype` names no dtype.
+        ValueError: a size is negative, or the dtype has no such number (infinity as an integer).
+        MemoryError: there is not that much memory.
+
+    Source:
+        `paddle.full`.
+
+    Examples:
+        >>> print(wherry.full([2, 2], 7).numpy())
+        [[7. 7.]
+         [7. 7.]]
+    """
+    value = fill_value if type(fill_value) in _kinds else _fill_value(fill_value, "full")
+    if dtype is None:
+        dtype = default_complex_dtype() if type(value) is type(1j) else default_dtype()
+    else:
+        dtype = as_dtype(dtype, "full")
+    return _full(sizes_of(shape, "full"), fitted(value, dtype, "full"), dtype)
+
+
+def _fill_value(value: Any, op_name: str) -> Any:
+    if isinstance(value, str):  # Paddle reads text
+        try:
+            return float(value)
+        except ValueError:
+            raise InvalidTypeError(
+                f"{op_name}: fill_value is no number. Got {value!r}, expected an int, float or bool. Write it without quotes."
+            ) from None
+    return number(value, op_name, "fill_value")
+
+
+def empty(shape: Shape, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A tensor of `shape` whose values are not set: whatever the memory held.
+
+    Arguments and errors are those of `zeros`.
+
+    Source:
+        `paddle.empty`.
+
+    Examples:
+        >>> wherry.empty([2, 3]).shape
+        [2, 3]
+    """
+    return _core.uninitialized(sizes_of(shape, "empty"), _dtype_or_default(dtype, "empty"))
+
+
+def _like(x: Any, fill_value: Any, dtype: Any, op_name: str) -> Tensor:
+    require_tensor(x, op_name)
+    dtype = x.dtype if dtype is None else as_dtype(dtype, op_name)
+    return _full_like(x, fitted(fill_value, dtype, op_name), dtype)
+
+
+def zeros_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Zeros of the shape of `x`, and of its dtype unless `dtype` names another.
+
+    Raises:
+        TypeError: `x` is no Tensor, or `dtype` names no dtype.
+
+    Source:
+        `paddle.zeros_like`.
+
+    Examples:
+        >>> print(wherry.zeros_like(wherry.to_tensor([1, 2])).numpy())
+        [0 0]
+    """
+    return _like(x, 0, dtype, "zeros_like")
+
+
+def ones_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Ones of the shape of `x`, and of its dtype unless `dtype` names another.
+
+    Raises:
+        TypeError: `x` is no Tensor, or `dtype` names no dtype.
+
+    Source:
+        `paddle.ones_like`.
+
+    Examples:
+        >>> print(wherry.ones_like(wherry.to_tensor([3.0])).numpy())
+        [1.]
+    """
+    return _like(x, 1, dtype, "ones_like")
+
+
+def full_like(x: Tensor, fill_value: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A tensor of the shape of `x` filled with one number, of its dtype unless `dtype` names another.
+
+    Raises:
+        TypeError: `x` is no Tensor, `fill_value` no number, or `dtype` names no dtype.
+
+    Source:
+        `paddle.full_like`.
+
+    Examples:
+        >>> print(wherry.full_like(wherry.to_tensor([1, 2]), 1.5).numpy())
+        [1 1]
+    """
+    return _like(x, fill_value if type(fill_value) in _kinds else _fill_value(fill_value, "full_like"), dtype, "full_like")
+
+
+def empty_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A tensor of the shape of `x` (and its dtype, unless another is named) whose values are not set.
+
+    Raises:
+        TypeError: `x` is no Tensor, or `dtype` names no dtype.
+
+    Source:
+        `paddle.empty_like`.
+
+    Examples:
+        >>> wherry.empty_like(wherry.zeros([2, 3])).shape
+        [2, 3]
+    """
+    require_tensor(x, "empty_like")
+    if _core.is_symbolic(x):
+        return _like(x, 0, dtype, "empty_like")
+    return _core.uninitialized(x.shape, x.dtype if dtype is None else as_dtype(dtype, "empty_like"))
+
+
+def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Numbers from `start` up to but without `end`, `step` apart.
+
+    Args:
+        start: the first; the only argument is `end`, and start is 0 then.
+        end: where to stop; below `start` when `step` is negative.
+        step: the distance, not 0.
+        dtype: None is int64 when all three are integers, else the default dtype. An integer dtype cuts the
+            three to integers first.
+        name: accepted for compatibility; unused.
+
+    Each of the three is a number or a tensor of one element.
+
+    Shape:
+        `[ceil((end - start) / step)]`.
+
+    Raises:
+        TypeError: one of the three is no number, or `dtype` names no dtype.
+        ValueError: `step` is 0 or leads away from `end`, or one of the three is not finite.
+        MemoryError: there are too many numbers.
+
+    Source:
+        `paddle.arange`.
+
+    Examples:
+        >>> print(wherry.arange(1, 10, 3).numpy())
+        [1 4 7]
+        >>> print(wherry.arange(0, 1, 0.25).numpy())
+        [0.   0.25 0.5  0.75]
+    """
+    if end is None:
+        start, end = 0, start
+    start, end, step = (number(v, "arange", n) for v, n in ((start, "start"), (end, "end"), (step, "step")))
+    for value in (start, end, step):
+        if isinstance(value, type(1j)) or not math.isfinite(value):
+            raise InvalidArgumentError(
+                f"arange: the numbers must be real and finite. Got start={start}, end={end}, step={step}, expected finite "
+                f"numbers. Check how they were computed."
+            )
+    if dtype is None:
+        dtype = default_dtype() if any(isinstance(v, float) for v in (start, end, step)) else int64
+    else:
+        dtype = as_dtype(dtype, "arange")
+    if dtype.is_integer:
+        start, end, step = int(start), int(end), int(step)
+    if step == 0 or (end - start) * (1 if step > 0 else -1) < 0:
+        raise InvalidArgumentError(
+            f"arange: step does not lead from start to end. Got start={start}, end={end}, step={step}, expected "
+            f"{'a step other than 0' if step == 0 else 'a negative step' if end < start else 'a positive step'}. "
+            f"Change its sign, or swap start and end."
+        )
+    if all(isinstance(v, int) for v in (start, end, step)):
+        length = -((start - end) // step)
+    else:
+        length = math.ceil((end - start) / step)
+    if length >= 1 << 59:
+        raise MemoryError(f"arange: no machine holds so many numbers. Got {length}. Check start, end and step.")
+    return ops.arange(start, step, length, dtype)
+
+
+def _count(num: Any, op_name: str) -> int:
+    if isinstance(num, float) and num == int(num):
+        num = int(num)
+    if isinstance(num, Tensor):
+        num = num.item()
+    num = integer(num, op_name, "num")
+    if num <= 0:
+        raise InvalidArgumentError(
+            f"{op_name}: num must be positive. Got num={num}, expected how many numbers to make, at least 1. "
+            f"Use empty([0]) for a tensor without elements."
+        )
+    if num >= 1 << 59:
+        raise MemoryError(f"{op_name}: no machine holds so many numbers. Got num={num}. Check it.")
+    return num
+
+
+def linspace(start: Any, stop: Any, num: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """`num` numbers in equal steps from `start` to `stop`, both included.
+
+    Args:
+        start, stop: numbers, or tensors of one element.
+        num: how many, at least 1; one gives `start`.
+        dtype: None is the default dtype; an integer dtype cuts the fractions off.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        `[num]`.
+
+    Raises:
+        TypeError: an argument is no number, or `dtype` names no dtype.
+        ValueError: `num` is not positive.
+
+    Source:
+        `paddle.linspace`.
+
+    Examples:
+        >>> print(wherry.linspace(0, 1, 5).numpy())
+        [0.   0.25 0.5  0.75 1.  ]
+    """
+    start, stop = number(start, "linspace", "start"), number(stop, "linspace", "stop")
+    return ops.linspace(start, stop, _count(num, "linspace"), _dtype_or_default(dtype, "linspace"))
+
+
+def logspace(
+    start: Any, stop: Any, num: Any, base: Any = 10.0, dtype: Any = None, name: str | None = None
+) -> Tensor:
+    """Powers of `base` whose exponents go in equal steps from `start` to `stop`, both included.
+
+    Args:
+        start, stop: exponents: numbers, or tensors of one element.
+        num: how many, at least 1.
+        base: a number, or a tensor of one element.
+        dtype: None is the default dtype; an integer dtype cuts the fractions off.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        `[num]`.
+
+    Raises:
+        TypeError: an argument is no number, or `dtype` names no dtype.
+        ValueError: `num` is not positive.
+
+    Source:
+        `paddle.logspace`.
+
+    Examples:
+        >>> print(wherry.logspace(0, 3, 4, base=2).numpy())
+        [1. 2. 4. 8.]
+    """
+    start, stop = number(start, "logspace", "start"), number(stop, "logspace", "stop")
+    base = number(base, "logspace", "base")
+    dtype = _dtype_or_default(dtype, "logspace")
+    exponents = ops.linspace(start, stop, _count(num, "logspace"), float64)
+    powers = ops.power(_full((), float(base), float64), exponents)
+    if dtype.is_integer:
+        # A power may come out a rounding error below the integer it is; cutting must not lose that one.
+        powers = powers * (1 + 2.0**-50)
+    return _cast(powers, dtype)
+
+
+def eye(num_rows: Any, num_columns: Any = None, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A matrix with ones on the diagonal and zeros elsewhere.
+
+    Args:
+        num_rows: how many rows, >= 0.
+        num_columns: how many columns, >= 0; None is as many.
+        dtype: any; None is the default dtype.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        `[num_rows, num_columns]`.
+
+    Raises:
+        TypeError: a count is negative or no int (as in Paddle), or `dtype` names no dtype.
+
+    Source:
+        `paddle.eye`.
+
+    Examples:
+        >>> print(wherry.eye(2, 3).numpy())
+        [[1. 0. 0.]
+         [0. 1. 0.]]
+    """
+    counts = []
+    for count, which in ((num_rows, "num_rows"), (num_rows if num_columns is None else num_columns, "num_columns")):
+        count = integer(count, "eye", which)
+        if count < 0:
+            raise InvalidTypeError(
+                f"eye: {which} counts. Got {which}={count}, expected an int >= 0. Check how it was computed."
+            )
+        counts.append(count)
+    sizes_of(counts, "eye")
+    return ops.eye(counts[0], counts[1], _dtype_or_default(dtype, "eye"))
+
+
+def _matrix(x: Any, diagonal: Any, op_name: str) -> int:
+    require_tensor(x, op_name)
+    if x.ndim < 2:
+        raise InvalidArgumentError(
+            f"{op_name}: x must hold matrices. Got shape {x.shape}, expected rank >= 2. Add axes with unsqueeze."
+        )
+    return integer(diagonal, op_name, "diagonal")
+
+
+def tril(x: Tensor, diagonal: int = 0, name: str | None = None) -> Tensor:
+    """The lower triangle of matrices: what lies above the diagonal becomes 0.
+
+    Args:
+        x: any dtype, `[..., rows, columns]`.
+        diagonal: the last diagonal kept: 0 the main one, positive above it, negative below.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        The shape and dtype of `x`.
+
+    Raises:
+        TypeError: `x` is no Tensor or `diagonal` no int (also a ValueError).
+        ValueError: `x` has fewer than two axes.
+
+    Source:
+        `paddle.tril`.
+
+    Examples:
+        >>> print(wherry.tril(wherry.ones([2, 3])).numpy())
+        [[1. 0. 0.]
+         [1. 1. 0.]]
+    """
+    return ops.tril(x, _matrix(x, diagonal, "tril"))
+
+
+def triu(x: Tensor, diagonal: int = 0, name: str | None = None) -> Tensor:
+    """The upper triangle of matrices: what lies below the diagonal becomes 0.
+
+    Args:
+        x: any dtype, `[..., rows, columns]`.
+        diagonal: the first diagonal kept: 0 the main one, positive above it, negative below.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        The shape and dtype of `x`.
+
+    Raises:
+        TypeError: `x` is no Tensor or `diagonal` no int (also a ValueError).
+        ValueError: `x` has fewer than two axes.
+
+    Source:
+        `paddle.triu`.
+
+    Examples:
+        >>> print(wherry.triu(wherry.ones([2, 3])).numpy())
+        [[1. 1. 1.]
+         [0. 1. 1.]]
+    """
+    return ops.triu(x, _matrix(x, diagonal, "triu"))
+
+
+def _embedded(x: Tensor, offset: int, axis1: int, axis2: int, shape: Sequence[int]) -> Tensor:
+    """Zeros of `shape` with `x` on the diagonal of two axes."""
+    return ops.diagonal_vjp(x, _full(tuple(shape), 0, x.dtype), offset, axis1, axis2)
+
+
+def diag(x: Tensor, offset: int = 0, padding_value: Any = 0, name: str | None = None) -> Tensor:
+    """A matrix with a vector on its diagonal, or the diagonal of a matrix.
+
+    Args:
+        x: `[n]`, or `[rows, columns]`; a 0-d tensor counts as `[1]`.
+        offset: which diagonal: 0 the main one, positive above it, negative below.
+        padding_value: what stands elsewhere when a matrix is made.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        `[n]` to `[n + |offset|, n + |offset|]`; `[rows, columns]` to the length of that diagonal.
+
+    Raises:
+        TypeError: `x` is no Tensor or `offset` no int (also a ValueError).
+        ValueError: `x` has more than two axes.
+
+    Source:
+        `paddle.diag`.
+
+    Examples:
+        >>> print(wherry.diag(wherry.to_tensor([1, 2]), offset=1).numpy())
+        [[0 1 0]
+         [0 0 2]
+         [0 0 0]]
+        >>> print(wherry.diag(wherry.to_tensor([[1, 2], [3, 4]])).numpy())
+        [1 4]
+    """
+    require_tensor(x, "diag")
+    offset = integer(offset, "diag", "offset")
+    rank = x.ndim
+    if rank == 2:
+        return _copy(ops.diagonal(x, offset, 0, 1))
+    if rank > 2:
+        raise InvalidArgumentError(
+            f"diag: x must be a vector or a matrix. Got shape {x.shape}, expected rank 1 or 2. "
+            f"Use diag_embed or diagonal for batches."
+        )
+    if rank == 0:
+        x = ops.reshape(x, (1,))
+    size = x.shape[0] + abs(offset)
+    out = _embedded(x, offset, 0, 1, (size, size))
+    if padding_value == 0:
+        return out
+    kept = _cast(_embedded(_full_like(x, 1, _core.int32), offset, 0, 1, (size, size)), bool_)
+    return ops.where(kept, out, _full((), fitted(number(padding_value, "diag", "padding_value"), x.dtype, "diag"), x.dtype))
+
+
+def diagflat(x: Tensor, offset: int = 0, name: str | None = None) -> Tensor:
+    """A matrix with all elements of `x`, row by row, on its diagonal.
+
+    Args:
+        x: any shape.
+        offset: which diagonal: 0 the main one, positive above it, negative below.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        n elements to `[n + |offset|, n + |offset|]`.
+
+    Raises:
+        TypeError: `x` is no Tensor or `offset` no int (also a ValueError).
+
+    Source:
+        `paddle.diagflat`.
+
+    Examples:
+        >>> print(wherry.diagflat(wherry.to_tensor([[1, 2]])).numpy())
+        [[1 0]
+         [0 2]]
+    """
+    require_tensor(x, "diagflat")
+    return diag(ops.reshape(x, (x.size,)), integer(offset, "diagflat", "offset"))
+
+
+def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """Matrices with the last axis of `input` on their diagonals.
+
+    Args:
+        input: `[..., n]`, a tensor or what makes one.
+        offset: which diagonal: 0 the main one, positive above it, negative below.
+        dim1, dim2: the axes of the result that are rows and columns.
+
+    Shape:
+        `[..., n]` to `[..., n + |offset|, n + |offset|]`, those two axes at `dim1` and `dim2`.
+
+    Raises:
+        TypeError: `offset`, `dim1` or `dim2` is no int (also a ValueError).
+        IndexError: `dim1` or `dim2` is out of range.
+        ValueError: they are the same axis.
+
+    Source:
+        `paddle.diag_embed`.
+
+    Examples:
+        >>> print(wherry.diag_embed(wherry.to_tensor([[1, 2], [3, 4]])).numpy())
+        [[[1 0]
+          [0 2]]
+        <BLANKLINE>
+         [[3 0]
+          [0 4]]]
+    """
+    x = input if isinstance(input, Tensor) else to_tensor(input)
+    offset = integer(offset, "diag_embed", "offset")
+    rank = x.ndim + 1
+    axes = []
+    for axis, which in ((dim1, "dim1"), (dim2, "dim2")):
+        axis = integer(axis, "diag_embed", which)
+        if not -rank <= axis < rank or rank == 1:
+            raise OutOfRangeError(
+                f"diag_embed: {which} is out of range for the result. Got {which}={axis} for input of shape {x.shape}, "
+                f"expected one in [{-rank}, {rank}). The result has one axis more than the input, which needs one at least."
+            )
+        axes.append(axis % rank)
+    if axes[0] == axes[1]:
+        raise InvalidArgumentError(
+            f"diag_embed: rows and columns are the same axis. Got dim1={dim1} and dim2={dim2}, expected two axes. "
+            f"The defaults are -2 and -1."
+        )
+    size = x.shape[-1] + abs(offset)
+    rest = iter(x.shape[:-1])
+    shape = [size if axis in axes else next(rest) for axis in range(rank)]
+    return _embedded(x, offset, axes[0], axes[1], shape)
+
+
+def tril_indices(row: int, col: int, offset: int = 0, dtype: Any = "int64") -> Tensor:
+    """Rows and columns of the lower triangle of a `[row, col]` matrix, row by row.
+
+    Args:
+        row, col: the size of the matrix.
+        offset: the last diagonal that belongs to the triangle.
+        dtype: int32 or int64.
+
+    Shape:
+        `[2, count]`: row numbers above column numbers.
+
+    Raises:
+        TypeError: an argument is no int (also a ValueError), or `dtype` is no integer dtype.
+
+    Source:
+        `paddle.tril_indices`.
+
+    Examples:
+        >>> print(wherry.tril_indices(2, 2).numpy())
+        [[0 1 1]
+         [0 0 1]]
+    """
+    row, col, offset = _index_arguments(row, col, offset, "tril_indices")
+    pairs = [(i, j) for i in range(row) for j in range(min(col, max(0, i + offset + 1)))]
+    return _index_pairs(pairs, dtype, "tril_indices")
+
+
+def triu_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any = "int64") -> Tensor:
+    """Rows and columns of the upper triangle of a `[row, col]` matrix, row by row.
+
+    Args:
+        row, col: the size of the matrix; `col` None is as many.
+        offset: the first diagonal that belongs to the triangle.
+        dtype: int32 or int64.
+
+    Shape:
+        `[2, count]`: row numbers above column numbers.
+
+    Raises:
+        TypeError: an argument is no int (also a ValueError), or `dtype` is no integer dtype.
+
+    Source:
+        `paddle.triu_indices`.
+
+    Examples:
+        >>> print(wherry.triu_indices(2).numpy())
+        [[0 0 1]
+         [0 1 1]]
+    """
+    row, col, offset = _index_arguments(row, row if col is None else col, offset, "triu_indices")
+    pairs = [(i, j) for i in range(row) for j in range(max(0, i + offset), col)]
+    return _index_pairs(pairs, dtype, "triu_indices")
+
+
+def _index_arguments(row: Any, col: Any, offset: Any, op_name: str) -> tuple[int, int, int]:
+    return integer(row, op_name, "row"), integer(col, op_name, "col"), integer(offset, op_name, "offset")
+
+
+def _index_pairs(pairs: list[tuple[int, int]], dtype: Any, op_name: str) -> Tensor:
+    dtype = as_dtype(dtype, op_name)
+    if not dtype.is_integer:
+        raise InvalidTypeError(
+            f"{op_name}: indices are integers. Got dtype={dtype.name}, expected int32 or int64. Cast the result if need be."
+        )
+    return _core.from_values([i for i, _ in pairs] + [j for _, j in pairs], (2, len(pairs)), dtype)
+
+
+def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
+    """Coordinates of a grid from coordinates along its axes, in matrix order (`ij`).
+
+    Args:
+        args: vectors of one dtype, each `[n_i]` (a 0-d tensor counts as `[1]`), or one list of them.
+        kwargs: `name`, accepted for compatibility; unused.
+
+    Returns:
+        As many tensors of shape `[n_0, n_1, ...]`; the k-th varies along axis k.
+
+    Raises:
+        TypeError: an argument is no Tensor, or dtypes differ (also a ValueError).
+        ValueError: there is none, or one has more than one axis.
+
+    Source:
+        `paddle.meshgrid`.
+
+    Examples:
+        >>> rows, columns = wherry.meshgrid(wherry.to_tensor([1, 2]), wherry.to_tensor([3, 4, 5]))
+        >>> print(columns.numpy())
+        [[3 4 5]
+         [3 4 5]]
+    """
+    given = list(args[0]) if len(args) == 1 and isinstance(args[0], (list, tuple)) else list(args)
+    if not given:
+        raise InvalidArgumentError(
+            "meshgrid: there is nothing to make a grid of. Got no tensors, expected at least one. Pass one for each axis."
+        )
+    for i, x in enumerate(given):
+        require_tensor(x, "meshgrid", f"args[{i}]")
+        if x.ndim > 1:
+            raise InvalidArgumentError(
+                f"meshgrid: each argument gives one axis. Got shape {x.shape} for args[{i}], expected rank 0 or 1. "
+                f"Flatten it first."
+            )
+        if x.dtype is not given[0].dtype:
+            raise refused("meshgrid", TypeError(), **{f"args[{j}]": y for j, y in enumerate(given)})
+    shape = tuple(x.shape[0] if x.ndim else 1 for x in given)
+    grids = []
+    for i, x in enumerate(given):
+        along = ops.reshape(x, tuple(size if axis == i else 1 for axis, size in enumerate(shape)))
+        grids.append(_copy(ops.broadcast_to(along, shape)))
+    return grids
+
+
+def assign(x: Any, output: Tensor | None = None) -> Tensor:
+    """A copy of `x`, written into `output` if that is given.
+
+    Args:
+        x: a Tensor; or a number, list, tuple or NumPy array. As in Paddle, a number gives shape `[1]`, and
+            float64 arrays and numbers give float32.
+        output: a tensor that takes the values (and the shape and dtype, where they differ).
+
+    Returns:
+        `output`, or a new tensor.
+
+    Raises:
+        TypeError: `x` is none of these, or `output` is no Tensor (also a ValueError).
+        ValueError: nested lists have different lengths.
+
+    Source:
+        `paddle.assign`.
+
+    Examples:
+        >>> print(wherry.assign([1.0, 2.0]).numpy())
+        [1. 2.]
+    """
+    if not isinstance(x, Tensor):
+        if type(x) in _kinds:
+            x = [x]
+        x = to_tensor(x)
+        if x.dtype is float64 or x.dtype is complex128:
+            x = _cast(x, float32 if x.dtype is float64 else complex64)
+        if output is None:
+            return x
+    if output is None:
+        return _copy(x)
+    require_tensor(output, "assign", "output")
+    if output.shape == x.shape and output.dtype is x.dtype and output._is_initialized():
+        return _copy.into((output,), x)
+    output._share_data_with(_copy(_core.alias(x)))
+    return output
+
+
+def clone(x: Tensor, name: str | None = None) -> Tensor:
+    """A copy of `x` that gradients pass through.
+
+    Raises:
+        TypeError: `x` is no Tensor (also a ValueError).
+
+    Source:
+        `paddle.clone`.
+
+    Examples:
+        >>> x = wherry.to_tensor([1.0])
+        >>> wherry.clone(x) is x
+        False
+    """
+    try:
+        return _copy(x)
+    except TypeError:
+        require_tensor(x, "clone")
+        raise
+
+
+def cast(x: Tensor, dtype: Any) -> Tensor:
+    """`x` in another dtype.
+
+    Floats are cut to integers toward 0, integers wrap around in a smaller dtype, anything but 0 is
+    True, and complex numbers lose their imaginary part.
+
+    Args:
+        x: any dtype and shape.
+        dtype: a DType, a name such as "float32", a NumPy dtype, or bool, int, float, complex.
+
+    Returns:
+        A new tensor of the shape of `x`.
+
+    Raises:
+        TypeError: `x` is no Tensor (also a ValueError), or `dtype` names no dtype.
+
+    Source:
+        `paddle.cast`.
+
+    Examples:
+        >>> print(wherry.cast(wherry.to_tensor([1.7, -1.7]), "int32").numpy())
+        [ 1 -1]
+    """
+    known = as_dtype(dtype, "cast")
+    try:
+        return _cast(x, known)
+    except TypeError:
+        require_tensor(x, "cast")
+        raise
+
+
+def complex(real: Tensor, imag: Tensor, name: str | None = None) -> Tensor:
+    """Complex numbers from real and imaginary parts, which broadcast together.
+
+    Args:
+        real, imag: both float32 or both float64.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        complex64 or complex128, of the broadcast shape.
+
+    Raises:
+        TypeError: one is no Tensor, or the dtypes are not those (also a ValueError where they differ).
+        ValueError: the shapes do not broadcast.
+
+    Source:
+        `paddle.complex`.
+
+    Examples:
+        >>> print(wherry.complex(wherry.to_tensor([1.0]), wherry.to_tensor([2.0])).numpy())
+        [1.+2.j]
+    """
+    try:
+        return ops.complex(real, imag)
+    except TypeError as error:
+        raise refused("complex", error, real=real, imag=imag) from None
+
+
+def polar(abs: Tensor, angle: Tensor, name: str | None = None) -> Tensor:
+    """Complex numbers from absolute values and angles (radians), which broadcast together.
+
+    Args:
+        abs, angle: both float32 or both float64.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        complex64 or complex128, of the broadcast shape.
+
+    Raises:
+        TypeError: one is no Tensor, or the dtypes are not those (also a ValueError where they differ).
+        ValueError: the shapes do not broadcast.
+
+    Source:
+        `paddle.polar`.
+
+    Examples:
+        >>> print(wherry.polar(wherry.to_tensor([2.0]), wherry.to_tensor([0.0])).numpy())
+        [2.+0.j]
+    """
+    try:
+        return ops.complex(ops.multiply(abs, ops.cos(angle)), ops.multiply(abs, ops.sin(angle)))
+    except TypeError as error:
+        raise refused("polar", error, abs=abs, angle=angle) from None

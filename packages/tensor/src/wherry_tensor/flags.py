@@ -1,0 +1,184 @@
+"""FLAGS: switches of the whole process, from the environment or from `set_flags`.
+
+A flag is declared here with its default. Two change what Wherry does: FLAGS_check_nan_inf and
+FLAGS_paddle_num_threads. The others exist because Paddle programs set them; they are kept and read
+back, and what they would tune (Paddle's allocator, say) has no counterpart.
+"""
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from wherry_tensor import _core
+from wherry_tensor.errors import InvalidArgumentError
+
+__all__ = ["get_flags", "set_flags"]
+
+Value = bool | int | float | str
+
+_values: dict[str, Value] = {
+    "FLAGS_check_nan_inf": False,
+    "FLAGS_paddle_num_threads": _core.get_num_threads(),
+    "FLAGS_allocator_strategy": "auto_growth",
+    "FLAGS_benchmark": False,
+    "FLAGS_call_stack_level": 1,
+    "FLAGS_check_nan_inf_level": 0,
+    "FLAGS_cpu_deterministic": True,
+    "FLAGS_cudnn_deterministic": False,
+    "FLAGS_cudnn_exhaustive_search": False,
+    "FLAGS_conv_workspace_size_limit": 512,
+    "FLAGS_eager_delete_tensor_gb": 0.0,
+    "FLAGS_embedding_deterministic": 0,
+    "FLAGS_enable_parallel_graph": False,
+    "FLAGS_fast_eager_deletion_mode": True,
+    "FLAGS_fraction_of_cpu_memory_to_use": 1.0,
+    "FLAGS_fraction_of_gpu_memory_to_use": 0.92,
+    "FLAGS_init_allocated_mem": False,
+    "FLAGS_initial_cpu_memory_in_mb": 500,
+    "FLAGS_initial_gpu_memory_in_mb": 0,
+    "FLAGS_inner_op_parallelism": 0,
+    "FLAGS_max_inplace_grad_add": 0,
+    "FLAGS_memory_fraction_of_eager_deletion": 1.0,
+    "FLAGS_reallocate_gpu_memory_in_mb": 0,
+    "FLAGS_selected_gpus": "",
+    "FLAGS_set_to_1d": False,
+    "FLAGS_sort_sum_gradient": False,
+    "FLAGS_use_mkldnn": False,
+    "FLAGS_use_pinned_memory": True,
+    "FLAGS_use_stride_kernel": True,
+    "FLAGS_use_system_allocator": False,
+}
+
+
+def get_flags(flags: str | Sequence[str]) -> dict[str, Value]:
+    """Values of flags, by name.
+
+    Args:
+        flags: one name, as "FLAGS_check_nan_inf", or a list or tuple of names.
+
+    Raises:
+        TypeError: `flags` is something else.
+        ValueError: there is no such flag.
+
+    Source:
+        `paddle.get_flags`.
+
+    Examples:
+        >>> wherry.get_flags("FLAGS_check_nan_inf")
+        {'FLAGS_check_nan_inf': False}
+    """
+    if isinstance(flags, str):
+        flags = (flags,)
+    elif not isinstance(flags, (list, tuple)):
+        raise TypeError(
+            f"get_flags: flags are named by strings. Got {flags!r}, expected a str, or a list or tuple of them. "
+            f"Write get_flags('FLAGS_check_nan_inf')."
+        )
+    return {name: _values[_known(name, "get_flags")] for name in flags}
+
+
+def set_flags(flags: dict[str, Any]) -> None:
+    """Set flags for the whole process.
+
+    `FLAGS_check_nan_inf` makes every operation of the calling thread raise RuntimeError when its
+    result holds NaN or infinity. `FLAGS_paddle_num_threads` sets how many threads a kernel may use.
+    The environment sets the same flags when Wherry is imported: `FLAGS_check_nan_inf=1 python train.py`.
+
+    Args:
+        flags: values by name.
+
+    Raises:
+        TypeError: `flags` is no dict.
+        ValueError: there is no such flag, or the value does not fit it.
+
+    Source:
+        `paddle.set_flags`.
+
+    Examples:
+        >>> wherry.set_flags({"FLAGS_check_nan_inf": True})
+        >>> wherry.log(wherry.to_tensor([0.0]))
+        Traceback (most recent call last):
+        RuntimeError: log: the result holds NaN or infinity. Got 1 such value in output 0 of shape [1], ...
+        >>> wherry.set_flags({"FLAGS_check_nan_inf": False})
+    """
+    if not isinstance(flags, dict):
+        raise TypeError(
+            f"set_flags: flags are set from a dict. Got {flags!r}, expected values by name. "
+            f"Write set_flags({{'FLAGS_check_nan_inf': True}})."
+        )
+    wanted = {_known(name, "set_flags"): _converted(name, value, "set_flags") for name, value in flags.items()}
+    for name, value in wanted.items():
+        _values[name] = value
+        if name in _effects:
+            _effects[name](value)
+
+
+def _known(name: Any, op_name: str) -> str:
+    if name in _values:
+        return name
+    import difflib
+
+    near = difflib.get_close_matches(str(name), _values, n=1)
+    raise InvalidArgumentError(
+        f"{op_name}: there is no such flag. Got {name!r}, expected one of {len(_values)} names that begin with FLAGS_. "
+        f"{f'Did you mean {near[0]}?' if near else 'Check the spelling.'}"
+    )
+
+
+def _converted(name: str, value: Any, op_name: str) -> Value:
+    """`value` in the type of the flag; text as the environment has it is read."""
+    kind = type(_values[name])
+    try:
+        if kind is bool and isinstance(value, str):
+            return {"1": True, "true": True, "on": True, "0": False, "false": False, "off": False, "": False}[value.lower()]
+        return kind(value)
+    except (KeyError, TypeError, ValueError):
+        raise InvalidArgumentError(
+            f"{op_name}: {name} does not take this value. Got {value!r}, expected a {kind.__name__}, like "
+            f"{_values[name]!r}. Pass a plain {kind.__name__}."
+        ) from None
+
+
+_checking: dict[int, Any] = {}  # thread: its layer
+
+
+def _check_nan_inf(wanted: Value) -> None:
+    thread = threading.get_ident()
+    if wanted and thread not in _checking:
+        _checking[thread] = _raise_for_nan_inf
+        _core.push_layer(_raise_for_nan_inf, "outer")
+    elif not wanted and thread in _checking:
+        _core.pop_layer(_checking.pop(thread), "outer")
+
+
+def _raise_for_nan_inf(op: Any, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
+    from wherry_tensor import ops
+
+    result = op.apply(inputs, attrs)
+    for i, out in enumerate(result if isinstance(result, tuple) else (result,)):
+        if (out.dtype.is_floating or out.dtype.is_complex) and not _core.is_symbolic(out):
+            finite = ops.isfinite(out)
+            axes = tuple(range(out.ndim))
+            if not ops.reduce_all(finite, axes=axes, keepdim=False).item():
+                bad = out.size - ops.reduce_sum(ops.cast(finite, dtype=_core.int64), axes=axes, keepdim=False).item()
+                raise RuntimeError(
+                    f"{op.name}: the result holds NaN or infinity. Got {bad} such value{'s' if bad > 1 else ''} in "
+                    f"output {i} of shape {out.shape}, expected finite numbers while FLAGS_check_nan_inf is set. "
+                    f"Look at the inputs of this call."
+                )
+    return result
+
+
+_effects = {
+    "FLAGS_check_nan_inf": _check_nan_inf,
+    "FLAGS_paddle_num_threads": lambda value: _core.set_num_threads(max(1, int(value))),
+}
+
+
+def read_environment() -> None:
+    """Take over the FLAGS_* that the environment has and that exist; others are not ours to refuse."""
+    found = {name: value for name, value in os.environ.items() if name in _values}
+    if found:
+        set_flags(found)

@@ -1,0 +1,227 @@
+"""In-place forms: `exp_` writes what `exp` returns into its first argument, and returns that.
+
+Where no gradient is asked for, the op writes straight into the tensor. Where one is, the function
+reads a copy, so that what it keeps for the backward pass is not what gets overwritten.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wherry_tensor import _core, creation, logic, math, ops, reduction
+from wherry_tensor._core import Op, Tensor
+from wherry_tensor.arguments import fitted, number, require_tensor
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+
+
+def require_writable(x: Any, op_name: str) -> None:
+    """Refuse a leaf that asks for gradients, as in Paddle: its value is what gradients are taken at."""
+    require_tensor(x, op_name)
+    if not x.stop_gradient and x.is_leaf and _core.is_grad_enabled():
+        raise InvalidArgumentError(
+            f"{op_name}: a leaf that asks for gradients cannot be written in place. Got a tensor with "
+            f"stop_gradient=False that no operation made, expected stop_gradient=True or a result. "
+            f"Use the form without underscore, or write under no_grad()."
+        )
+
+
+def write(x: Tensor, out: Tensor, op_name: str, retype: bool = False) -> Tensor:
+    """Write `out` into `x`; with `retype`, `x` may take another dtype with it."""
+    require_writable(x, op_name)
+    if out.shape != x.shape:
+        raise InvalidArgumentError(
+            f"{op_name}: the shape of broadcast output {out.shape} is different from that of inplace tensor {x.shape}. "
+            f"Got a result that does not fit, expected the shape of x. Use the form without underscore."
+        )
+    if out.dtype is x.dtype:
+        return ops.copy.into((x,), out)
+    if not retype:
+        raise InvalidTypeError(
+            f"{op_name}: the result has another dtype than x. Got {out.dtype.name} for x of {x.dtype.name}, expected "
+            f"{x.dtype.name}. Use the form without underscore, or cast x first."
+        )
+    x._share_data_with(out)
+    x.node = out.node
+    x.stop_gradient = out.stop_gradient
+    return x
+
+
+def _form(function: Callable[..., Tensor], op: Op | None = None, retype: bool = False) -> Callable[..., Tensor]:
+    name = function.__name__ + "_"
+
+    def inplace(x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if op is not None and not kwargs and isinstance(x, Tensor) and x.stop_gradient:
+            if not args or (isinstance(args[0], Tensor) and args[0].dtype is x.dtype and args[0].stop_gradient):
+                try:
+                    return op.into((x,), x, *args)
+                except (TypeError, ValueError):
+                    pass  # the longer way says what is wrong
+        require_writable(x, name)
+        source = x if x.stop_gradient else ops.copy(x)
+        return write(x, function(source, *args, **kwargs), name, retype)
+
+    inplace.__name__ = inplace.__qualname__ = name
+    inplace.__module__ = __name__
+    inplace.__wrapped__ = function  # type: ignore[attr-defined]  # inspect.signature and help() read it
+    inplace.__doc__ = (
+        f"In-place form of `{function.__name__}`: writes the result into the first argument and returns it.\n\n"
+        f"Errors are those of `{function.__name__}`; besides, ValueError where the result has another shape"
+        f"{'' if retype else ' or dtype'}, and for a leaf that asks for gradients.\n\n"
+        f"Source:\n    `paddle.Tensor.{name}`."
+    )
+    return inplace
+
+
+# One tensor.
+abs_ = _form(math.abs, ops.abs)
+acos_ = _form(math.acos, ops.acos)
+acosh_ = _form(math.acosh, ops.acosh)
+asin_ = _form(math.asin, ops.asin)
+asinh_ = _form(math.asinh, ops.asinh)
+atan_ = _form(math.atan, ops.atan)
+atanh_ = _form(math.atanh, ops.atanh)
+ceil_ = _form(math.ceil, ops.ceil)
+cos_ = _form(math.cos, ops.cos)
+cosh_ = _form(math.cosh, ops.cosh)
+digamma_ = _form(math.digamma, ops.digamma)
+erf_ = _form(math.erf, ops.erf)
+erfinv_ = _form(math.erfinv, ops.erfinv)
+exp_ = _form(math.exp, ops.exp)
+expm1_ = _form(math.expm1, ops.expm1)
+floor_ = _form(math.floor, ops.floor)
+frac_ = _form(math.frac)
+lgamma_ = _form(math.lgamma, ops.lgamma)
+log_ = _form(math.log, ops.log)
+log10_ = _form(math.log10, ops.log10)
+log1p_ = _form(math.log1p, ops.log1p)
+log2_ = _form(math.log2, ops.log2)
+logit_ = _form(math.logit)
+multigammaln_ = _form(math.multigammaln)
+nan_to_num_ = _form(math.nan_to_num)
+neg_ = _form(math.neg, ops.negative)
+reciprocal_ = _form(math.reciprocal, ops.reciprocal)
+round_ = _form(math.round, ops.round)
+rsqrt_ = _form(math.rsqrt, ops.rsqrt)
+sigmoid_ = _form(math.sigmoid, ops.sigmoid)
+sin_ = _form(math.sin, ops.sin)
+sinh_ = _form(math.sinh, ops.sinh)
+sqrt_ = _form(math.sqrt, ops.sqrt)
+square_ = _form(math.square, ops.square)
+tan_ = _form(math.tan, ops.tan)
+tanh_ = _form(math.tanh, ops.tanh)
+trunc_ = _form(math.trunc, ops.trunc)
+
+# Two tensors.
+add_ = _form(math.add, ops.add)
+divide_ = _form(math.divide, ops.divide)
+floor_divide_ = _form(math.floor_divide, ops.floor_divide)
+gcd_ = _form(math.gcd, ops.gcd)
+hypot_ = _form(math.hypot)
+lcm_ = _form(math.lcm, ops.lcm)
+ldexp_ = _form(math.ldexp)
+multiply_ = _form(math.multiply, ops.multiply)
+pow_ = _form(math.pow, ops.power)
+remainder_ = _form(math.remainder, ops.remainder)
+mod_ = remainder_
+floor_mod_ = remainder_
+subtract_ = _form(math.subtract, ops.subtract)
+
+# Tensors and numbers.
+clip_ = _form(math.clip)
+lerp_ = _form(math.lerp)
+scale_ = _form(math.scale)
+
+# Comparison and logic: x becomes bool.
+equal_ = _form(logic.equal, retype=True)
+greater_equal_ = _form(logic.greater_equal, retype=True)
+greater_than_ = _form(logic.greater_than, retype=True)
+less_equal_ = _form(logic.less_equal, retype=True)
+less_than_ = _form(logic.less_than, retype=True)
+logical_and_ = _form(logic.logical_and, retype=True)
+logical_not_ = _form(logic.logical_not, retype=True)
+logical_or_ = _form(logic.logical_or, retype=True)
+logical_xor_ = _form(logic.logical_xor, retype=True)
+not_equal_ = _form(logic.not_equal, retype=True)
+bitwise_and_ = _form(logic.bitwise_and, ops.bitwise_and)
+bitwise_not_ = _form(logic.bitwise_not, ops.bitwise_not)
+bitwise_or_ = _form(logic.bitwise_or, ops.bitwise_or)
+bitwise_xor_ = _form(logic.bitwise_xor, ops.bitwise_xor)
+
+# Copies, triangles, scans.
+tril_ = _form(creation.tril)
+triu_ = _form(creation.triu)
+cumprod_ = _form(reduction.cumprod)
+
+
+def cumsum_(x: Tensor, axis: int | None = None, dtype: Any = None, name: str | None = None) -> Tensor:
+    """In-place form of `cumsum`. Without `axis`, `x` becomes one axis of all elements, as in Paddle.
+
+    Source:
+        `paddle.Tensor.cumsum_`.
+
+    Examples:
+        >>> print(wherry.to_tensor([1.0, 2.0]).cumsum_().numpy())
+        [1. 3.]
+    """
+    require_writable(x, "cumsum_")
+    out = reduction.cumsum(x if x.stop_gradient else ops.copy(x), axis, dtype)
+    if axis is None and out.shape != x.shape:
+        x._share_data_with(out)
+        x.node = out.node
+        return x
+    return write(x, out, "cumsum_", retype=True)
+
+
+def where_(condition: Tensor, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+    """In-place form of `where`: writes the result into `x` and returns it.
+
+    Source:
+        `paddle.where_`.
+
+    Examples:
+        >>> x = wherry.to_tensor([1, 2])
+        >>> print(wherry.where_(wherry.to_tensor([True, False]), x, wherry.to_tensor([3, 4])).numpy())
+        [1 4]
+    """
+    require_writable(x, "where_")
+    return write(x, logic.where(condition, x if x.stop_gradient else ops.copy(x), y), "where_")
+
+
+def fill_(x: Tensor, value: Any) -> Tensor:
+    """Fill `x` with one number, in place.
+
+    Raises:
+        TypeError: `x` is no Tensor (also a ValueError), or `value` no int or float.
+        ValueError: the dtype has no such number, or `x` is a leaf that asks for gradients.
+
+    Source:
+        `paddle.Tensor.fill_`.
+
+    Examples:
+        >>> print(wherry.zeros([2]).fill_(3).numpy())
+        [3. 3.]
+    """
+    require_writable(x, "fill_")
+    if isinstance(value, Tensor) or not isinstance(value, (int, float)):
+        raise TypeError(
+            f"fill_: The type of 'value' must be int or float. Got {type(value).__name__}, expected a number. "
+            f"Use x.set_value(...) or x[...] = value for tensors."
+        )
+    number(value, "fill_", "value")
+    return ops.full.into((x,), shape=tuple(x.shape), value=fitted(value, x.dtype, "fill_"), dtype=x.dtype)
+
+
+def zero_(x: Tensor) -> Tensor:
+    """Fill `x` with 0, in place.
+
+    Source:
+        `paddle.Tensor.zero_`.
+
+    Examples:
+        >>> print(wherry.ones([2]).zero_().numpy())
+        [0. 0.]
+    """
+    return fill_(x, 0)
+
+
+__all__ = [name for name, value in list(globals().items()) if name.endswith("_") and not name.startswith("_")]

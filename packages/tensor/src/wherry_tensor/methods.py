@@ -1,0 +1,334 @@
+"""Tensor methods: every function that is one, in one table.
+
+A function of `paddle.*` whose first argument is a tensor is also a method. What only exists as a
+method is written below. `bind` is called once, when the package is imported.
+"""
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+from wherry_tensor import _core, ops
+from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import require_tensor
+from wherry_tensor.device import Place, as_place, place_of
+from wherry_tensor.dtype import as_dtype
+from wherry_tensor.errors import InvalidArgumentError
+
+# Functions of these modules that are methods under their own name.
+_METHODS = {
+    "creation": "cast diag diag_embed diagflat polar tril triu",
+    "dtype": "is_complex is_floating_point is_integer",
+    "inplace": "*",
+    "logic": """allclose bitwise_and bitwise_not bitwise_or bitwise_xor equal equal_all greater_equal greater_than
+        is_empty is_tensor isclose isfinite isinf isnan less_equal less_than logical_and logical_not logical_or
+        logical_xor not_equal where""",
+    "math": "*",
+    "random": "cauchy_ exponential_ geometric_ multinomial normal_ uniform_",
+    "reduction": "*",
+    # Of the other half of the functions: manipulation, search, products.
+    "linalg": "*",
+    "manipulation": "*",
+    "search": "*",
+}
+_NOT_METHODS = frozenset(("complex", "broadcast_shape", "einsum", "meshgrid"))
+
+
+def table() -> dict[str, Any]:
+    """Names and functions (or properties) of all methods that this package gives to Tensor."""
+    methods: dict[str, Any] = {}
+    own = vars(Tensor)  # what the core has itself (tolist, ...) stays: the functions call it
+    for module_name, names in _METHODS.items():
+        try:
+            module = importlib.import_module(f"wherry_tensor.{module_name}")
+        except ModuleNotFoundError:
+            continue
+        for name in module.__all__ if names == "*" else names.split():
+            if name not in _NOT_METHODS and name not in own:
+                methods[name] = getattr(module, name)
+    return methods | _only_methods
+
+
+_only_methods: dict[str, Any] = {}
+
+
+def _method(function: Callable[..., Any]) -> Callable[..., Any]:
+    _only_methods[function.__name__] = function
+    return function
+
+
+def _property(function: Callable[[Tensor], Any]) -> Callable[[Tensor], Any]:
+    _only_methods[function.__name__] = property(function, doc=function.__doc__)
+    return function
+
+
+@_method
+def astype(self: Tensor, dtype: Any) -> Tensor:
+    """The tensor in another dtype, as `cast`.
+
+    Raises:
+        TypeError: `dtype` names no dtype.
+
+    Source:
+        `paddle.Tensor.astype`.
+
+    Examples:
+        >>> wherry.to_tensor([1.5]).astype("int64").numpy()
+        array([1])
+    """
+    return ops.cast(self, as_dtype(dtype, "astype"))
+
+
+@_method
+def clone(self: Tensor) -> Tensor:
+    """A copy that gradients pass through. Source: `paddle.Tensor.clone`."""
+    return ops.copy(self)
+
+
+@_method
+def detach(self: Tensor) -> Tensor:
+    """A tensor on the same memory without gradient history: stop_gradient is True.
+
+    Source:
+        `paddle.Tensor.detach`.
+
+    Examples:
+        >>> x = wherry.to_tensor([1.0], stop_gradient=False)
+        >>> x.detach().stop_gradient
+        True
+    """
+    out = _core.alias(self)
+    out.stop_gradient = True
+    return out
+
+
+@_method
+def detach_(self: Tensor) -> Tensor:
+    """Cut the tensor off from what made it: stop_gradient becomes True. Source: `paddle.Tensor.detach_`."""
+    self.node = None
+    self.stop_gradient = True
+    return self
+
+
+@_method
+def cpu(self: Tensor) -> Tensor:
+    """The tensor on the CPU: itself, since it is there. Source: `paddle.Tensor.cpu`."""
+    return self
+
+
+@_method
+def cuda(self: Tensor, device_id: int | None = None, blocking: bool = True) -> Tensor:
+    """A copy on a GPU. Raises ValueError: there is none. Source: `paddle.Tensor.cuda`."""
+    as_place(f"gpu:{device_id or 0}", "Tensor.cuda")
+    raise AssertionError("a GPU place was found, but this package has no GPU memory")
+
+
+@_method
+def pin_memory(self: Tensor, blocking: bool = True) -> Tensor:
+    """A copy in pinned memory. Raises ValueError without a GPU. Source: `paddle.Tensor.pin_memory`."""
+    as_place("gpu_pinned", "Tensor.pin_memory")
+    raise AssertionError("a pinned place was found, but this package has no pinned memory")
+
+
+@_method
+def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """The tensor on a device and in a dtype.
+
+    Called as `to(device, dtype=None, blocking=None)`, `to(dtype, blocking=None)` or
+    `to(other, blocking=None)`, which takes device and dtype from another tensor.
+
+    Raises:
+        TypeError: an argument is none of these.
+        ValueError: there is no such device.
+
+    Source:
+        `paddle.Tensor.to`.
+
+    Examples:
+        >>> wherry.to_tensor([1.0]).to("float64").dtype.name
+        'float64'
+    """
+    given = dict(zip(("device", "dtype", "blocking"), args)) if args and _is_place(args[0]) else {}
+    if args and not given:
+        if isinstance(args[0], Tensor):
+            given = {"dtype": args[0].dtype}
+        else:
+            given = {"dtype": args[0]}
+    given |= kwargs
+    other = given.pop("other", None)
+    if isinstance(other, Tensor):
+        given["dtype"] = other.dtype
+    unknown = given.keys() - {"device", "dtype", "blocking"}
+    if unknown:
+        raise TypeError(f"to: unknown arguments. Got {', '.join(unknown)}, expected device, dtype, blocking or other.")
+    if given.get("device") is not None:
+        as_place(given["device"], "to")
+    dtype = given.get("dtype")
+    if dtype is None or as_dtype(dtype, "to") is self.dtype:
+        return self
+    return ops.cast(self, as_dtype(dtype, "to"))
+
+
+def _is_place(value: Any) -> bool:
+    return isinstance(value, Place) or (
+        isinstance(value, str) and value.partition(":")[0] in ("cpu", "gpu", "xpu", "npu", "mlu", "ipu", "gpu_pinned")
+    )
+
+
+@_method
+def dim(self: Tensor) -> int:
+    """Number of axes. Source: `paddle.Tensor.dim`."""
+    return self.ndim
+
+
+@_method
+def ndimension(self: Tensor) -> int:
+    """Number of axes. Source: `paddle.Tensor.ndimension`."""
+    return self.ndim
+
+
+@_method
+def element_size(self: Tensor) -> int:
+    """Bytes of one element. Source: `paddle.Tensor.element_size`."""
+    return self.itemsize
+
+
+@_method
+def get_strides(self: Tensor) -> list[int]:
+    """Elements from one index to the next along each axis. Source: `paddle.Tensor.get_strides`."""
+    return self.strides
+
+
+@_method
+def is_dense(self: Tensor) -> bool:
+    """True: there are no sparse tensors. Source: `paddle.Tensor.is_dense`."""
+    return True
+
+
+@_method
+def is_dist(self: Tensor) -> bool:
+    """False: tensors live in one process. Source: `paddle.Tensor.is_dist`."""
+    return False
+
+
+@_method
+def is_sparse(self: Tensor) -> bool:
+    """False: there are no sparse tensors. Source: `paddle.Tensor.is_sparse`."""
+    return False
+
+
+@_method
+def is_sparse_coo(self: Tensor) -> bool:
+    """False: there are no sparse tensors. Source: `paddle.Tensor.is_sparse_coo`."""
+    return False
+
+
+@_method
+def is_sparse_csr(self: Tensor) -> bool:
+    """False: there are no sparse tensors. Source: `paddle.Tensor.is_sparse_csr`."""
+    return False
+
+
+@_method
+def is_selected_rows(self: Tensor) -> bool:
+    """False: there are no such tensors. Source: `paddle.Tensor.is_selected_rows`."""
+    return False
+
+
+@_method
+def is_same_shape(self: Tensor, y: Tensor) -> bool:
+    """Whether `y` has the same shape. Source: `paddle.Tensor.is_same_shape`."""
+    return self.shape == require_tensor(y, "is_same_shape", "y").shape
+
+
+@_method
+def value(self: Tensor) -> Tensor:
+    """The tensor itself. Source: `paddle.Tensor.value`."""
+    return self
+
+
+@_method
+def set_value(self: Tensor, value: Any) -> None:
+    """Overwrite the values, without any record for gradients.
+
+    Args:
+        value: a tensor or array of the same shape; it is cast to the dtype of this tensor.
+
+    Raises:
+        TypeError: `value` makes no tensor.
+        ValueError: it has another shape.
+
+    Source:
+        `paddle.Tensor.set_value`.
+
+    Examples:
+        >>> x = wherry.zeros([2])
+        >>> x.set_value(wherry.to_tensor([1.0, 2.0]))
+        >>> print(x.numpy())
+        [1. 2.]
+    """
+    from wherry_tensor.creation import to_tensor
+
+    given = value if isinstance(value, Tensor) else to_tensor(value)
+    if given.shape != self.shape:
+        raise InvalidArgumentError(
+            f"set_value: the value has another shape. Got {given.shape}, expected {self.shape}. Reshape it first."
+        )
+    source = detach(given)
+    target = detach(self)
+    ops.copy.into((target,), ops.cast(source, self.dtype) if source.dtype is not self.dtype else source)
+
+
+@_method
+def copy_(self: Tensor, other: Tensor, blocking: bool = True) -> Tensor:
+    """Overwrite the values with those of `other`, as `set_value`. Source: `paddle.Tensor.copy_`."""
+    set_value(self, other)
+    return self
+
+
+@_property
+def place(self: Tensor) -> Place:
+    """Where the memory is: `Place(cpu)`."""
+    return place_of(self)
+
+
+@_property
+def data(self: Tensor) -> Tensor:
+    """The tensor itself. Assigning shares the memory of another one. Source: `paddle.Tensor.data`."""
+    return self
+
+
+def _set_data(self: Tensor, other: Tensor) -> None:
+    self._share_data_with(require_tensor(other, "data"))
+
+
+_only_methods["data"] = property(data, _set_data, doc=data.__doc__)
+
+
+@_property
+def type(self: Tensor) -> str:
+    """Kind of tensor, "DENSE_TENSOR". Source: `paddle.Tensor.type`."""
+    return "DENSE_TENSOR"
+
+
+@_property
+def layout(self: Tensor) -> str:
+    """Order of axes in memory as Paddle counts it, "NCHW". Source: `paddle.Tensor.layout`."""
+    return "NCHW"
+
+
+# NumPy asks the tensor first in `array + tensor`, so that the result is a tensor.
+_only_methods["__array_priority__"] = 100
+
+
+def bind() -> None:
+    """Give Tensor its methods, and the core the functions it falls back on."""
+    from wherry_tensor.creation import to_tensor
+    from wherry_tensor.operators import binary
+    from wherry_tensor.printing import tensor_to_string
+
+    _core.add_methods(table())
+    _core.set_fallback("binary", binary)
+    _core.set_fallback("to_tensor", to_tensor)
+    _core.set_fallback("repr", tensor_to_string)
