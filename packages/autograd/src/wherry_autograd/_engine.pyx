@@ -22,7 +22,7 @@ from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 from wherry_tensor._core cimport (
-    CONTIGUOUS, HAS_HOOKS, RETAIN_GRAD, STOP_GRADIENT, SYMBOLIC, DType, Op, Tensor, apply, apply2, grad_enabled,
+    CONTIGUOUS, HAS_HOOKS, STOP_GRADIENT, SYMBOLIC, DType, Op, Tensor, apply, apply2, grad_enabled,
     inplace, new_alias, new_ghost, set_grad_enabled_flag, set_record_functions,
 )
 
@@ -1303,16 +1303,15 @@ cdef list extras_of(Tensor x):
 
 def retain_grad(Tensor x):
     """Keep the gradient of `x` in `.grad` although `x` is no leaf."""
-    if x.node is not None and not x.flags & RETAIN_GRAD:
+    if x.node is not None:
         extras_of(x)[1] = weakref.ref(x)
-        x.flags |= RETAIN_GRAD
 
 
 def detach_in_place(Tensor x):
     """Make `x` a leaf that stops gradients."""
     x.node = None
     x.output_index = 0
-    x.flags = (x.flags | STOP_GRADIENT) & ~<uint32_t>RETAIN_GRAD
+    x.flags |= STOP_GRADIENT
 
 
 set_record_functions(record, protect)

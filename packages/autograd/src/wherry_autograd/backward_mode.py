@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from wherry_autograd import _engine
 from wherry_tensor import ops
-from wherry_tensor._core import Tensor, add_methods, alias, is_symbolic, set_grad_mode
+from wherry_tensor._core import Tensor, add_methods, is_symbolic, set_grad_mode
 
 if TYPE_CHECKING:
     import numpy
@@ -269,23 +269,6 @@ def tensor_retain_grads(self: Tensor) -> None:
     _engine.retain_grad(self)
 
 
-def tensor_detach(self: Tensor) -> Tensor:
-    """Another tensor on the same memory that stops gradients."""
-    if not is_symbolic(self):
-        return alias(self)
-    before = set_grad_mode(False)
-    try:
-        return ops.reshape_like(self, self)  # an op, so that a captured program knows the result
-    finally:
-        set_grad_mode(before)
-
-
-def tensor_detach_(self: Tensor) -> Tensor:
-    """Make this tensor a leaf that stops gradients; returns it."""
-    _engine.detach_in_place(self)
-    return self
-
-
 def tensor_grad_fn(self: Tensor) -> Any:
     """The record of the op that made this tensor, with a method `name()`; None for a leaf."""
     return self.node
@@ -298,8 +281,6 @@ _METHODS = {
     "clear_gradient": tensor_clear_gradient,
     "register_hook": tensor_register_hook,
     "retain_grads": tensor_retain_grads,
-    "detach": tensor_detach,
-    "detach_": tensor_detach_,
 }
 for _name, _method in _METHODS.items():
     _method.__name__, _method.__qualname__ = _name, f"Tensor.{_name}"

@@ -98,9 +98,13 @@ def detach(self: Tensor) -> Tensor:
         >>> x.detach().stop_gradient
         True
     """
-    out = _core.alias(self)
-    out.stop_gradient = True
-    return out
+    if not _core.is_symbolic(self):
+        return _core.alias(self)
+    before = _core.set_grad_mode(False)
+    try:
+        return ops.reshape_like(self, self)  # an op, so that a captured program knows the result
+    finally:
+        _core.set_grad_mode(before)
 
 
 @_method
