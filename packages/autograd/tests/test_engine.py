@@ -364,3 +364,19 @@ def test_cycles_through_hooks_are_collected(x):
     del y
     gc.collect()
     assert _core.memory_stats()["allocated"] == before
+
+
+def test_a_rule_that_asks_for_needs_survives_blocked_inputs(x, y):
+    z = y * 2
+    (g,) = grad(total(x * z), x, no_grad_vars=[z])
+    assert g.numpy().tolist() == [8, 10, 12]
+
+
+def test_the_gradient_can_be_set_to_a_tensor_or_none(x):
+    x.grad = make([1.0, 1.0, 1.0])
+    total(x).backward()
+    assert x.grad.numpy().tolist() == [2, 2, 2]
+    x.grad = None
+    assert x.grad is None
+    with pytest.raises(ValueError, match=r"must be a Tensor\. Got int"):
+        x.grad = 3

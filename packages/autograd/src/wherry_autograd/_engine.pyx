@@ -1170,9 +1170,11 @@ cdef tuple needs_of(Walk walk, Node node):
 
 
 cdef inline bint is_needed(Walk walk, Input *one) noexcept:
-    if one.target == NULL:
-        return False
-    return not walk.selective or walk.states[find(walk, one.target)].needed
+    cdef Py_ssize_t found
+    if one.target == NULL or not walk.selective:
+        return one.target != NULL
+    found = find(walk, one.target)  # none behind a blocked tensor
+    return found >= 0 and walk.states[found].needed
 
 
 cdef tuple call_custom(Node node, State *state):

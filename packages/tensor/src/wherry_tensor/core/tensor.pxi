@@ -214,7 +214,10 @@ cdef class Tensor:
     @grad.setter
     def grad(self, value):
         if value is not None and not isinstance(value, Tensor):
-            raise TypeError(f"grad: got {type(value).__name__}, expected a Tensor or None.")
+            raise ValueError(  # Paddle's class
+                f"grad: a gradient must be a Tensor. Got {type(value).__name__}, expected a Tensor, or None to forget it. "
+                f"Convert it with to_tensor."
+            )
         self.grad_value = value
 
     @property
