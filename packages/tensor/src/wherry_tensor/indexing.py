@@ -75,12 +75,6 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         >>> print(x.tolist())
         [[0.0, 5.0, 7.0], [0.0, 5.0, 7.0]]
     """
-    if not x.stop_gradient and x.is_leaf and _core.is_grad_enabled():
-        raise ValueError(
-            "setitem: a leaf that asks for gradients cannot be written in place. "
-            "Got x[...] = value with x.stop_gradient=False, expected stop_gradient=True or the result of an operation. "
-            "Write inside wherry.no_grad(), or into a copy: y = x.clone()."
-        )
     value = _value_tensor(x, value)
     if isinstance(index, Tensor) and index.dtype is bool_ and index.ndim:
         if _put_where(x, index, value):

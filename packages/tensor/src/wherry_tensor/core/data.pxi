@@ -190,3 +190,87 @@ def add_methods(dict methods):
     """Give Tensor more methods and properties: {name: function or property}."""
     for name, value in methods.items():
         wry_type_set(<PyTypeObject *>Tensor, name, value)
+
+
+def rebind(Tensor x not None, Tensor y not None):
+    """Make `x` what `y` is: memory, shape, dtype and gradient history. Its name stays; its version goes up."""
+    become(x, y)
+    x.node = y.node
+    x.output_index = y.output_index
+    x.flags = (x.flags & ~<uint32_t>STOP_GRADIENT) | (y.flags & STOP_GRADIENT)
+    if x.storage != NULL:
+        x.storage.version += 1
+    return x
+
+
+def strided(Tensor x not None, shape, strides, int64_t offset):
+    """A view of the elements at `offset + sum(index * strides)` from the first element of `x`, without gradient history.
+
+    Raises:
+        ValueError: an element of the view would lie outside of the storage of `x`.
+    """
+    cdef Tensor out
+    cdef int64_t low, high, first
+    cdef int i
+    need_data(x, "strided")
+    if len(shape) != len(strides) or len(shape) > WRY_MAX_RANK:
+        raise ValueError(
+            f"strided: got {len(shape)} sizes and {len(strides)} strides, expected as many of each, at most {WRY_MAX_RANK}."
+        )
+    out = new_alias(x)
+    out.t.rank = <int32_t>len(shape)
+    low = high = offset
+    for i in range(out.t.rank):
+        out.dims[i] = shape[i]
+        out.steps[i] = strides[i]
+        if out.dims[i] < 0:
+            raise ValueError(f"strided: got the negative size {out.dims[i]} in shape {list(shape)}, expected sizes >= 0.")
+        if out.dims[i] > 0:
+            if out.steps[i] < 0:
+                low += (out.dims[i] - 1) * out.steps[i]
+            else:
+                high += (out.dims[i] - 1) * out.steps[i]
+    settle(out)
+    first = (<int64_t>(<char *>x.t.data - <char *>x.storage.data)) // itemsizes[x.t.dtype]
+    if out.t.size and (first + low < 0 or (first + high + 1) * itemsizes[x.t.dtype] > <int64_t>x.storage.nbytes):
+        raise ValueError(
+            f"strided: the view reaches outside of the memory of x. Got shape {list(shape)}, strides {list(strides)} and "
+            f"offset {offset}, elements {low} to {high}, expected them in [{-first}, "
+            f"{<int64_t>x.storage.nbytes // itemsizes[x.t.dtype] - first}). Make the view smaller."
+        )
+    out.t.data = <char *>x.t.data + offset * itemsizes[x.t.dtype]
+    return out
+
+
+def reinterpreted(Tensor x not None, DType dtype not None):
+    """The same bytes as elements of another dtype, without gradient history; the last axis grows or shrinks.
+
+    Raises:
+        ValueError: the bytes of the last axis do not divide into such elements.
+    """
+    cdef Tensor out
+    cdef int64_t old, new
+    cdef int i, last
+    need_data(x, "view")
+    old, new = itemsizes[x.t.dtype], dtype.itemsize
+    out = new_alias(x)
+    out.t.dtype = dtype.code
+    if old != new:
+        last = out.t.rank - 1
+        fits = last >= 0 and (out.steps[last] == 1 or out.dims[last] <= 1)
+        if fits and new > old:
+            fits = out.dims[last] % (new // old) == 0 and <size_t>x.t.data % <size_t>new == 0
+            for i in range(last):
+                fits = fits and (out.steps[i] % (new // old) == 0 or out.dims[i] <= 1)
+        if not fits:
+            raise ValueError(
+                f"view: the bytes of the last axis do not make {dtype.name} elements. Got shape {x.shape}, strides "
+                f"{x.strides} and dtype {x.dtype.name}, expected a contiguous last axis whose {old}-byte elements fill "
+                f"{new}-byte ones. Use a copy: x.astype('{dtype.name}') converts values."
+            )
+        for i in range(last):
+            out.steps[i] = out.steps[i] * old // new
+        out.dims[last] = out.dims[last] * old // new
+        out.steps[last] = 1
+    settle(out)
+    return out

@@ -1,0 +1,230 @@
+# DLPack: tensors handed to and taken from other libraries without a copy.
+#
+# The structs of https://dmlc.github.io/dlpack, version 1.0, and the one that came before versions.
+
+cdef extern from *:
+    """
+    typedef struct { int32_t device_type; int32_t device_id; } DLDevice;
+    typedef struct { uint8_t code; uint8_t bits; uint16_t lanes; } DLDataType;
+    typedef struct {
+      void *data; DLDevice device; int32_t ndim; DLDataType dtype; int64_t *shape; int64_t *strides; uint64_t byte_offset;
+    } DLTensor;
+    typedef struct DLManagedTensor {
+      DLTensor dl_tensor; void *manager_ctx; void (*deleter)(struct DLManagedTensor *);
+    } DLManagedTensor;
+    typedef struct DLManagedTensorVersioned {
+      uint32_t major; uint32_t minor; void *manager_ctx; void (*deleter)(struct DLManagedTensorVersioned *);
+      uint64_t flags; DLTensor dl_tensor;
+    } DLManagedTensorVersioned;
+    """
+    ctypedef struct DLDevice:
+        int32_t device_type
+        int32_t device_id
+    ctypedef struct DLDataType:
+        uint8_t code
+        uint8_t bits
+        uint16_t lanes
+    ctypedef struct DLTensor:
+        void *data
+        DLDevice device
+        int32_t ndim
+        DLDataType dtype
+        int64_t *shape
+        int64_t *strides
+        uint64_t byte_offset
+    ctypedef struct DLManagedTensor:
+        DLTensor dl_tensor
+        void *manager_ctx
+        void (*deleter)(DLManagedTensor *) noexcept
+    ctypedef struct DLManagedTensorVersioned:
+        uint32_t major
+        uint32_t minor
+        void *manager_ctx
+        void (*deleter)(DLManagedTensorVersioned *) noexcept
+        uint64_t flags
+        DLTensor dl_tensor
+
+cdef extern from "Python.h":
+    ctypedef void (*PyCapsule_Destructor)(PyObject *)
+    object PyCapsule_New_with "PyCapsule_New"(void *, const char *, PyCapsule_Destructor)
+    void *PyCapsule_GetPointer(object, const char *) except NULL
+    bint PyCapsule_IsValid(object, const char *)
+    int PyCapsule_SetName(object, const char *) except -1
+
+cdef enum:
+    DL_CPU = 1
+    DL_INT = 0
+    DL_UINT = 1
+    DL_FLOAT = 2
+    DL_BFLOAT = 4
+    DL_COMPLEX = 5
+    DL_BOOL = 6
+    DL_READ_ONLY = 1
+    DL_COPIED = 2
+
+# The code of each of our dtypes, in the order of wry_dtype.
+cdef int[12] dl_codes
+dl_codes[:] = [
+    DL_BOOL, DL_UINT, DL_INT, DL_INT, DL_INT, DL_INT, DL_FLOAT, DL_BFLOAT, DL_FLOAT, DL_FLOAT, DL_COMPLEX, DL_COMPLEX,
+]
+
+
+cdef void fill_dl_tensor(DLTensor *d, Tensor x) noexcept:
+    d.data = x.t.data
+    d.device.device_type = DL_CPU
+    d.device.device_id = 0
+    d.ndim = x.t.rank
+    d.dtype.code = <uint8_t>dl_codes[x.t.dtype]
+    d.dtype.bits = <uint8_t>(8 * itemsizes[x.t.dtype])
+    d.dtype.lanes = 1
+    d.shape = x.dims      # x is kept alive by the capsule, and nobody else changes this alias
+    d.strides = x.steps
+    d.byte_offset = 0
+
+
+cdef void drop_export(DLManagedTensor *m) noexcept with gil:
+    Py_DECREF(<object>m.manager_ctx)
+    free(m)
+
+
+cdef void drop_export_versioned(DLManagedTensorVersioned *m) noexcept with gil:
+    Py_DECREF(<object>m.manager_ctx)
+    free(m)
+
+
+cdef void drop_capsule(PyObject *capsule) noexcept:
+    """A capsule that nobody took: it still has its first name."""
+    cdef DLManagedTensor *m
+    cdef DLManagedTensorVersioned *v
+    cdef object c = <object>capsule
+    if PyCapsule_IsValid(c, b"dltensor"):
+        m = <DLManagedTensor *>PyCapsule_GetPointer(c, b"dltensor")
+        m.deleter(m)
+    elif PyCapsule_IsValid(c, b"dltensor_versioned"):
+        v = <DLManagedTensorVersioned *>PyCapsule_GetPointer(c, b"dltensor_versioned")
+        v.deleter(v)
+
+
+def to_dlpack(Tensor x not None, bint versioned=False, bint copied=False):
+    """A capsule with the memory of `x`, which lives until the taker lets go of it."""
+    cdef Tensor kept
+    cdef DLManagedTensor *m
+    cdef DLManagedTensorVersioned *v
+    need_data(x, "__dlpack__")
+    kept = new_alias(x)
+    if versioned:
+        v = <DLManagedTensorVersioned *>malloc(sizeof(DLManagedTensorVersioned))
+        if v == NULL:
+            raise MemoryError()
+        v.major = 1
+        v.minor = 0
+        v.flags = DL_COPIED if copied else 0
+        v.manager_ctx = <void *>kept
+        v.deleter = drop_export_versioned
+        fill_dl_tensor(&v.dl_tensor, kept)
+        Py_INCREF(kept)
+        return PyCapsule_New_with(v, b"dltensor_versioned", drop_capsule)
+    m = <DLManagedTensor *>malloc(sizeof(DLManagedTensor))
+    if m == NULL:
+        raise MemoryError()
+    m.manager_ctx = <void *>kept
+    m.deleter = drop_export
+    fill_dl_tensor(&m.dl_tensor, kept)
+    Py_INCREF(kept)
+    return PyCapsule_New_with(m, b"dltensor", drop_capsule)
+
+
+cdef void release_import(void *owner) noexcept with gil:
+    cdef DLManagedTensor *m = <DLManagedTensor *>owner
+    if m.deleter != NULL:
+        m.deleter(m)
+
+
+cdef void release_import_versioned(void *owner) noexcept with gil:
+    cdef DLManagedTensorVersioned *v = <DLManagedTensorVersioned *>owner
+    if v.deleter != NULL:
+        v.deleter(v)
+
+
+def take_dlpack(capsule):
+    """A tensor on the memory of a DLPack capsule; the capsule is used up."""
+    cdef DLManagedTensor *m = NULL
+    cdef DLManagedTensorVersioned *v = NULL
+    cdef DLTensor *d
+    cdef Tensor out
+    cdef int code = -1, i
+    cdef int64_t size = 1, low = 0, high = 0, item
+    cdef char *start
+    if PyCapsule_IsValid(capsule, b"dltensor_versioned"):
+        v = <DLManagedTensorVersioned *>PyCapsule_GetPointer(capsule, b"dltensor_versioned")
+        if v.major != 1:
+            raise ValueError(
+                f"from_dlpack: unknown version of DLPack. Got {v.major}.{v.minor}, expected 1.x. "
+                f"Pass the array itself, so that a version can be agreed on."
+            )
+        d = &v.dl_tensor
+    elif PyCapsule_IsValid(capsule, b"dltensor"):
+        m = <DLManagedTensor *>PyCapsule_GetPointer(capsule, b"dltensor")
+        d = &m.dl_tensor
+    elif PyCapsule_IsValid(capsule, b"used_dltensor") or PyCapsule_IsValid(capsule, b"used_dltensor_versioned"):
+        raise ValueError("from_dlpack: the capsule was used before. Got a second use, expected one. Make a new capsule.")
+    else:
+        raise TypeError(
+            f"from_dlpack: this is no DLPack capsule. Got {type(capsule).__name__}, expected a capsule named dltensor, or an "
+            f"object with __dlpack__. Make one with to_dlpack."
+        )
+    if d.device.device_type != DL_CPU:
+        raise ValueError(
+            f"from_dlpack: the memory is not the cpu's. Got device type {d.device.device_type}, expected 1 (cpu). "
+            f"Copy the array to the cpu first."
+        )
+    for i in range(WRY_NUM_DTYPES):
+        if d.dtype.lanes == 1 and dl_codes[i] == d.dtype.code and 8 * itemsizes[i] == d.dtype.bits:
+            code = i
+    if code < 0 or d.ndim > WRY_MAX_RANK:
+        raise TypeError(
+            f"from_dlpack: no tensor holds such an array. Got type code {d.dtype.code} of {d.dtype.bits} bits and {d.ndim} "
+            f"axes, expected a dtype that tensors have and at most {WRY_MAX_RANK} axes. Convert it in its own library."
+        )
+    item = itemsizes[code]
+    out = blank()
+    out.t.rank = d.ndim
+    out.t.dtype = code
+    for i in range(d.ndim - 1, -1, -1):
+        out.dims[i] = d.shape[i]
+        out.steps[i] = size if d.strides == NULL else d.strides[i]
+        size *= d.shape[i]
+    for i in range(d.ndim):
+        if out.dims[i] > 0 and size:
+            if out.steps[i] < 0:
+                low += (out.dims[i] - 1) * out.steps[i]
+            else:
+                high += (out.dims[i] - 1) * out.steps[i]
+    start = <char *>d.data + d.byte_offset
+    if v != NULL and v.flags & DL_READ_ONLY:
+        # A tensor can be written to, so memory that may not be is copied.
+        out.storage = wry_storage_borrow(start + low * item, <size_t>((high - low + 1) * item) if size else 0, NULL, NULL)
+        if out.storage == NULL:
+            raise MemoryError()
+        out.t.data = start
+        out.flags = STOP_GRADIENT
+        settle(out)
+        PyCapsule_SetName(capsule, b"used_dltensor_versioned")
+        copied = new_tensor(code, out.t.rank, out.dims)
+        if out.t.size:
+            wry_strided_copy(<char *>(<Tensor>copied).t.data, (<Tensor>copied).steps, <char *>out.t.data, out.steps, out.dims,
+                             out.t.rank, item)
+        if v.deleter != NULL:
+            v.deleter(v)
+        return copied
+    out.storage = wry_storage_borrow(
+        start + low * item, <size_t>((high - low + 1) * item) if size else 0, <void *>v if v != NULL else <void *>m,
+        release_import_versioned if v != NULL else release_import)
+    if out.storage == NULL:
+        raise MemoryError()
+    PyCapsule_SetName(capsule, b"used_dltensor_versioned" if v != NULL else b"used_dltensor")
+    # Zero-size arrays may come without memory; a tensor without data would count as uninitialized.
+    out.t.data = start if start != NULL else <void *>&dl_codes
+    out.flags = STOP_GRADIENT
+    settle(out)
+    return out

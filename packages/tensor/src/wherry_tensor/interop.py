@@ -1,0 +1,267 @@
+"""Tensors and the rest of Python: other libraries' arrays, pickling, copying, iterating, formatting.
+
+The buffer protocol, `numpy()`, `item()` and the number conversions are the core's; here is what can
+be said in Python. `methods` lists what becomes a method of Tensor.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from wherry_tensor import _core, ops
+from wherry_tensor._core import Tensor, bfloat16
+from wherry_tensor.arguments import require_tensor
+from wherry_tensor.errors import InvalidTypeError
+
+__all__ = ["from_dlpack", "methods", "to_dlpack"]
+
+_CPU = 1  # DLPack's number
+
+
+# DLPack.
+
+
+def to_dlpack(x: Tensor) -> Any:
+    """A DLPack capsule with the memory of `x`, for libraries that do not take the tensor itself.
+
+    Args:
+        x: any dtype. It must not ask for gradients, which the other library would not see; use
+            `x.detach()`.
+
+    Returns:
+        A capsule, to be used once. The memory lives as long as its taker needs it.
+
+    Raises:
+        TypeError: not a Tensor.
+        BufferError: `x` asks for gradients.
+
+    Source:
+        `paddle.utils.dlpack.to_dlpack`.
+
+    Examples:
+        >>> x = wherry.to_tensor([1.0, 2.0])
+        >>> y = wherry.utils.dlpack.from_dlpack(wherry.utils.dlpack.to_dlpack(x))  # doctest: +SKIP
+    """
+    return _core.to_dlpack(_shared(require_tensor(x, "to_dlpack")))
+
+
+def from_dlpack(dlpack: Any) -> Tensor:
+    """A tensor on the memory of another library's array.
+
+    Args:
+        dlpack: an array with `__dlpack__` (of NumPy, PyTorch, JAX, ...), or a DLPack capsule.
+
+    Returns:
+        A tensor that shares the memory: what one writes the other sees. Read-only memory is copied.
+
+    Raises:
+        TypeError: neither an array nor a capsule, or a dtype that tensors do not have.
+        ValueError: the memory is not the cpu's, or the capsule was used before.
+
+    Source:
+        `paddle.utils.dlpack.from_dlpack`.
+
+    Examples:
+        >>> a = np.arange(3)
+        >>> x = wherry.utils.dlpack.from_dlpack(a)  # doctest: +SKIP
+        >>> x[0] = 7  # doctest: +SKIP
+        >>> print(a)  # doctest: +SKIP
+        [7 1 2]
+    """
+    if not hasattr(dlpack, "__dlpack__"):
+        return _core.take_dlpack(dlpack)
+    device = getattr(dlpack, "__dlpack_device__", None)
+    if device is not None and int(device()[0]) != _CPU:
+        raise ValueError(
+            f"from_dlpack: the memory is not the cpu's. Got device {device()}, expected ({_CPU}, 0), the cpu. "
+            f"Copy the array to the cpu first."
+        )
+    try:
+        capsule = dlpack.__dlpack__(max_version=(1, 0))
+    except TypeError:  # a library from before versions
+        capsule = dlpack.__dlpack__()
+    return _core.take_dlpack(capsule)
+
+
+def _shared(x: Tensor) -> Tensor:
+    if not x.stop_gradient and _core.is_grad_enabled():
+        raise BufferError(
+            "__dlpack__: the tensor asks for gradients, which another library would not see. "
+            "Got stop_gradient=False, expected True. Share x.detach()."
+        )
+    return x
+
+
+def _dlpack(
+    self: Tensor,
+    stream: Any = None,
+    *,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None,
+    copy: bool | None = None,
+) -> Any:
+    """A DLPack capsule; libraries call this."""
+    if dl_device is not None and int(dl_device[0]) != _CPU:
+        raise BufferError(
+            f"__dlpack__: the tensor is on the cpu. Got dl_device={dl_device}, expected ({_CPU}, 0). Copy it there afterwards."
+        )
+    x = _shared(self)
+    if copy:
+        x = ops.copy(x)
+    return _core.to_dlpack(x, versioned=max_version is not None and max_version[0] >= 1, copied=bool(copy))
+
+
+def _dlpack_device(self: Tensor) -> tuple[int, int]:
+    """The device in DLPack's numbers."""
+    return _CPU, 0
+
+
+# NumPy.
+
+
+def _array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
+    """A NumPy array: the values as `numpy()` gives them, or on the same memory with copy=False."""
+    import numpy
+
+    if copy is False:
+        shared = numpy.asarray(memoryview(self)) if self.ndim else numpy.frombuffer(self, dtype=_numpy_name(self)).reshape(())
+        if dtype is not None and shared.dtype != dtype:
+            raise ValueError(
+                f"__array__: another dtype needs a copy. Got dtype={dtype} and copy=False for a {self.dtype.name} tensor, "
+                f"expected {shared.dtype}, or copy=None. Leave copy out."
+            )
+        return shared
+    array = self.numpy()
+    return array if dtype is None else array.astype(dtype, copy=False)
+
+
+def _numpy_name(x: Tensor) -> str:
+    return "uint16" if x.dtype is bfloat16 else x.dtype.name
+
+
+# Copying and pickling.
+
+
+def _reduce(self: Tensor) -> tuple[Any, ...]:
+    data = self.detach().contiguous()
+    # Shape and strides of the memoryview are not ours to keep: plain bytes, shape and dtype say it all.
+    state = (bytes(memoryview(data).cast("B")) if data.size and data.ndim else _bytes_of(data), tuple(self.shape), self.dtype)
+    extra = dict(self.__dict__) if self.__dict__ else None
+    return _rebuild, (type(self), *state, self.stop_gradient, self.persistable, self.name, extra)
+
+
+def _bytes_of(data: Tensor) -> bytes:
+    return bytes(data) if data.size else b""
+
+
+def _rebuild(
+    kind: type,
+    data: bytes,
+    shape: tuple[int, ...],
+    dtype: Any,
+    stop_gradient: bool,
+    persistable: bool,
+    name: str,
+    extra: dict[str, Any] | None,
+) -> Tensor:
+    flat = _core.from_buffer(memoryview(data).cast("B")) if data else _core.uninitialized((0,), _core.uint8)
+    if dtype is not _core.uint8:
+        if flat.size:
+            flat = _core.reinterpreted(flat, dtype)
+        else:
+            flat = _core.uninitialized((0,), dtype)
+    whole = ops.reshape(flat, shape)
+    x = Tensor.__new__(kind)
+    _core.rebind(x, whole)
+    x.stop_gradient, x.persistable, x.name = stop_gradient, persistable, name
+    if extra:
+        x.__dict__.update(extra)
+    return x
+
+
+def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
+    """A tensor with a copy of the values; only a leaf, whose gradient history is its own, has one.
+
+    Raises:
+        RuntimeError: the tensor is the result of a recorded operation.
+    """
+    import copy
+
+    if not self.is_leaf:
+        raise RuntimeError(
+            "deepcopy: only leaf tensors can be copied deeply, as the history of another is not its own. "
+            "Got the result of an operation, expected a tensor that no recorded operation made. "
+            "Use x.detach() or x.clone()."
+        )
+    if id(self) in memo:
+        return memo[id(self)]
+    x = Tensor.__new__(type(self))
+    memo[id(self)] = x
+    _core.rebind(x, ops.copy(self.detach()))
+    x.stop_gradient, x.persistable = self.stop_gradient, self.persistable
+    if self.grad is not None:
+        x.grad = copy.deepcopy(self.grad.detach(), memo)
+    if self.__dict__:
+        x.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    return x
+
+
+def _copy(self: Tensor) -> Tensor:
+    """Another tensor on the same memory."""
+    x = Tensor.__new__(type(self))
+    _core.rebind(x, self)
+    x.persistable = self.persistable
+    if self.__dict__:
+        x.__dict__.update(self.__dict__)
+    return x
+
+
+# Iterating and text.
+
+
+def _iter(self: Tensor) -> Iterator[Tensor]:
+    """The slices along the first axis."""
+    if self.ndim == 0:
+        raise TypeError(
+            "iter: a 0-d tensor has no elements to go through. Got shape [], expected rank 1 or more. Use x.item()."
+        )
+    return map(self.__getitem__, range(len(self)))
+
+
+def _contains(self: Tensor, item: Any) -> bool:
+    """Whether an element equals `item`."""
+    if isinstance(item, (int, float, complex, Tensor)) or hasattr(item, "__array_interface__"):
+        found = self == item
+        return bool(ops.reduce_any(found, axes=tuple(range(found.ndim)), keepdim=False))
+    raise InvalidTypeError(
+        f"in: a tensor contains numbers. Got {type(item).__name__}, expected a number or a Tensor. "
+        f"To look for a tensor in a list of tensors compare with `is`."
+    )
+
+
+def _format(self: Tensor, spec: str) -> str:
+    """A 0-d tensor formats as its number, all else as text; without a spec every tensor as `str` does."""
+    if not spec:
+        return str(self)
+    if self.ndim == 0:
+        return format(self.item(), spec)
+    raise TypeError(
+        f"format: only a single number takes a format. Got '{spec}' for a Tensor of shape {self.shape}, expected no format or "
+        f"shape []. Format x.tolist() element by element, or use set_printoptions."
+    )
+
+
+methods = {
+    "__dlpack__": _dlpack,
+    "__dlpack_device__": _dlpack_device,
+    "__array__": _array,
+    "__reduce__": _reduce,
+    "__reduce_ex__": lambda self, protocol: _reduce(self),
+    "__deepcopy__": _deepcopy,
+    "__copy__": _copy,
+    "__iter__": _iter,
+    "__contains__": _contains,
+    "__format__": _format,
+}
+
+_core.add_methods(methods)

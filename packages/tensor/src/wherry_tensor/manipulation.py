@@ -1,0 +1,2700 @@
+"""Changing shapes, joining, cutting, repeating, and reading or writing at given positions.
+
+Which results share memory with their input is Paddle 2.6.2's choice: `reshape`, `transpose`,
+`squeeze`, `slice`, `unbind`, ... are views; `split`, `expand`, `unstack`, `crop`, ... are copies.
+docs/compatibility.md has the list.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from wherry_tensor import _core, ops
+from wherry_tensor._core import Tensor, bool_, complex64, complex128, float32, float64, from_values, int32, int64
+from wherry_tensor.arguments import MAX_RANK, Axes, flag, fitted, integer, one_axis, refused, require_tensor, to_dtype
+from wherry_tensor.creation import cast
+from wherry_tensor.dtype import as_dtype
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError
+from wherry_tensor.ops.shapes import UNKNOWN, broadcast_shapes
+
+__all__ = [
+    "as_complex",
+    "as_real",
+    "as_strided",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "broadcast_shape",
+    "broadcast_tensors",
+    "broadcast_to",
+    "cast_",
+    "chunk",
+    "concat",
+    "crop",
+    "diagonal",
+    "diagonal_scatter",
+    "expand",
+    "expand_as",
+    "fill_diagonal_",
+    "fill_diagonal_tensor",
+    "fill_diagonal_tensor_",
+    "flatten",
+    "flatten_",
+    "flip",
+    "gather",
+    "gather_nd",
+    "index_add",
+    "index_add_",
+    "index_fill",
+    "index_fill_",
+    "index_put",
+    "index_put_",
+    "index_sample",
+    "index_select",
+    "masked_fill",
+    "masked_fill_",
+    "moveaxis",
+    "multiplex",
+    "one_hot",
+    "pad",
+    "put_along_axis",
+    "put_along_axis_",
+    "repeat_interleave",
+    "reshape",
+    "reshape_",
+    "reverse",
+    "roll",
+    "rot90",
+    "scatter",
+    "scatter_",
+    "scatter_nd",
+    "scatter_nd_add",
+    "select_scatter",
+    "shard_index",
+    "slice",
+    "split",
+    "squeeze",
+    "squeeze_",
+    "stack",
+    "strided_slice",
+    "t",
+    "t_",
+    "take",
+    "take_along_axis",
+    "tensordot",
+    "tile",
+    "tolist",
+    "transpose",
+    "transpose_",
+    "unbind",
+    "unflatten",
+    "unfold",
+    "unique",
+    "unique_consecutive",
+    "unsqueeze",
+    "unsqueeze_",
+    "unstack",
+    "view",
+    "view_as",
+    "vsplit",
+]
+
+_reshape, _transpose, _squeeze, _unsqueeze, _slice, _select = (
+    ops.reshape, ops.transpose, ops.squeeze, ops.unsqueeze, ops.slice, ops.select,
+)
+_tolist = Tensor.tolist  # this function may take its place as a method
+_copy, _concat, _gather, _broadcast_to = ops.copy, ops.concat, ops.gather, ops.broadcast_to
+
+
+# Shapes.
+
+
+def reshape(x: Tensor, shape: Sequence[int | Tensor] | Tensor, name: str | None = None) -> Tensor:
+    """The elements of `x`, row by row, in another shape.
+
+    Args:
+        x: any dtype, any shape.
+        shape: the new sizes: ints, or integer tensors of one element, or one 1-D integer tensor. One
+            size may be -1: it follows from the others. A 0 at place i means the size of axis i of `x`.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        A view of `x` where its strides allow one, as they do whenever `x` is contiguous; else a copy.
+
+    Raises:
+        TypeError: `shape` is not made of ints (also a ValueError, as in Paddle).
+        ValueError: the element counts differ, a second size is -1, or a 0 stands beyond the rank of `x`.
+
+    Source:
+        `paddle.reshape`.
+
+    Examples:
+        >>> x = wherry.arange(6)
+        >>> print(wherry.reshape(x, [2, -1]).tolist())
+        [[0, 1, 2], [3, 4, 5]]
+        >>> wherry.reshape(wherry.zeros([2, 3, 4]), [0, -1]).shape
+        [2, 12]
+    """
+    if type(shape) is list:
+        shape = tuple(shape)
+    elif type(shape) is not tuple:
+        shape = _shape_argument(shape, "reshape")
+    for size in shape:
+        if type(size) is not int or size < -1 or size == 0:
+            shape = _reshape_sizes(x, shape, "reshape")
+            break
+    try:
+        return _reshape(x, shape)
+    except (TypeError, ValueError) as error:
+        raise _reshape_error(x, shape, error) from None
+
+
+def _shape_argument(shape: Any, op_name: str, name: str = "shape") -> tuple[Any, ...]:
+    if isinstance(shape, (list, tuple)):
+        return tuple(shape)
+    if isinstance(shape, Tensor) and shape.dtype.is_integer and shape.ndim <= 1:
+        return tuple(shape.tolist()) if shape.ndim else (shape.item(),)
+    got = f"a Tensor of shape {shape.shape}, dtype {shape.dtype.name}" if isinstance(shape, Tensor) else repr(shape)
+    raise InvalidTypeError(
+        f"{op_name}: '{name}' is not a list of sizes. Got {got}, expected a list or tuple of ints, or a 1-D int32 or "
+        f"int64 tensor. Write [{shape}] for one size." if isinstance(shape, int) else
+        f"{op_name}: '{name}' is not a list of sizes. Got {got}, expected a list or tuple of ints, or a 1-D int32 or "
+        f"int64 tensor. Write [2, -1] for two rows."
+    )
+
+
+def _integers(values: Any, op_name: str, name: str) -> tuple[int, ...]:
+    """Ints from a list, tuple or 1-D tensor of them, or from one of them."""
+    if type(values) is int:
+        return (values,)
+    if isinstance(values, Tensor):
+        if values.ndim == 0:
+            return (integer(values, op_name, name),)
+        values = _shape_argument(values, op_name, name)
+    elif type(values).__module__ == "numpy":
+        values = values.tolist()
+    if isinstance(values, (list, tuple, range)):
+        return tuple(
+            [value if type(value) is int else integer(value, op_name, f"{name}[{i}]") for i, value in enumerate(values)]
+        )
+    return (integer(values, op_name, name),)
+
+
+def _reshape_sizes(x: Any, shape: tuple[Any, ...], op_name: str) -> tuple[int, ...]:
+    """Ints, with each 0 replaced by the size it stands for."""
+    require_tensor(x, op_name)
+    sizes = list(_integers(shape, op_name, "shape"))
+    have = x.shape
+    for at, size in enumerate(sizes):
+        if size < -1:
+            raise InvalidArgumentError(
+                f"{op_name}: a size cannot be negative. Got shape={sizes}, expected sizes >= 0, or one -1. "
+                f"Use -1 for the size that follows from the others."
+            )
+        if size == 0 and x.size != 0:
+            if at >= len(have):
+                raise InvalidArgumentError(
+                    f"{op_name}: a 0 stands for the size of the same axis of x, which has none here. Got a 0 at place {at} "
+                    f"of shape={sizes} for x of shape {have}, expected zeros at places below {len(have)}. Write the size itself."
+                )
+            sizes[at] = have[at]
+    return tuple(sizes)
+
+
+def _reshape_error(x: Any, shape: tuple[int, ...], error: Exception) -> Exception:
+    require_tensor(x, "reshape")
+    if shape.count(-1) > 1:
+        return InvalidArgumentError(
+            f"reshape: only one size can follow from the others. Got shape={list(shape)}, expected at most one -1. "
+            f"Give all sizes but one."
+        )
+    return error
+
+
+def _become(x: Tensor, y: Tensor, op_name: str) -> Tensor:
+    """`x` with the shape (or dtype) of `y`, a result of `x`: what the forms with an underscore return."""
+    if not x.stop_gradient and x.is_leaf and _core.is_grad_enabled():
+        raise InvalidArgumentError(
+            f"{op_name}: a leaf that asks for gradients cannot be changed in place. "
+            f"Got x.stop_gradient=False, expected True, or the result of an operation. "
+            f"Use {op_name.rstrip('_')}, which makes a new tensor, or change it under no_grad()."
+        )
+    return _core.rebind(x, y)
+
+
+def reshape_(x: Tensor, shape: Sequence[int | Tensor] | Tensor, name: str | None = None) -> Tensor:
+    """`reshape` in place: `x` itself gets the new shape.
+
+    Examples:
+        >>> x = wherry.arange(6)
+        >>> wherry.reshape_(x, [2, 3]).shape, x.shape
+        ([2, 3], [2, 3])
+    """
+    return _become(x, reshape(x, shape), "reshape_")
+
+
+def view(x: Tensor, shape_or_dtype: Any, name: str | None = None) -> Tensor:
+    """`x` with another shape, or its bytes as another dtype, always on the memory of `x`.
+
+    Args:
+        x: any dtype.
+        shape_or_dtype: a list or tuple of sizes, as for `reshape`; or a dtype. Elements of another size
+            change the last axis: float32 `[2, 3]` is uint8 `[2, 12]`. Reading bytes anew has no gradient.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `shape_or_dtype` is neither.
+        ValueError: no strides on this memory give that shape; `reshape` would copy.
+
+    Source:
+        `paddle.view`.
+
+    Examples:
+        >>> x = wherry.to_tensor([1.0, -2.0])
+        >>> print(wherry.view(x, "int32").tolist(), wherry.view(x, [2, 1]).shape)
+        [1065353216, -1073741824] [2, 1]
+    """
+    require_tensor(x, "view")
+    if not isinstance(shape_or_dtype, (list, tuple)):
+        return _core.reinterpreted(x, as_dtype(shape_or_dtype))
+    y = reshape(x, shape_or_dtype)
+    if not _core.is_symbolic(x) and not y._shares_memory_with(x):
+        raise InvalidArgumentError(
+            f"view: no view of this memory has that shape. Got x of shape {x.shape} with strides {x.strides} and "
+            f"shape {list(shape_or_dtype)}, expected axes that lie one behind the other in memory. Use reshape, which copies."
+        )
+    return y
+
+
+def view_as(x: Tensor, other: Tensor, name: str | None = None) -> Tensor:
+    """`x` with the shape of `other`, on the memory of `x`.
+
+    Raises:
+        ValueError: the element counts differ, or no view has that shape.
+
+    Examples:
+        >>> wherry.view_as(wherry.arange(6), wherry.zeros([2, 3])).shape
+        [2, 3]
+    """
+    require_tensor(other, "view_as", "other")
+    return view(x, tuple(other.shape))
+
+
+def flatten(x: Tensor, start_axis: int = 0, stop_axis: int = -1, name: str | None = None) -> Tensor:
+    """`x` with the axes from `start_axis` to `stop_axis` (included) merged into one.
+
+    Args:
+        x: any dtype, any shape.
+        start_axis: the first of them, in `[-rank, rank)`.
+        stop_axis: the last of them.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        A view where the strides allow one. A 0-d `x` gives shape `[1]`.
+
+    Raises:
+        ValueError: an axis is out of range or no int, or `stop_axis` comes before `start_axis`.
+
+    Source:
+        `paddle.flatten`.
+
+    Examples:
+        >>> wherry.flatten(wherry.zeros([2, 3, 4]), start_axis=1).shape
+        [2, 12]
+    """
+    require_tensor(x, "flatten")
+    shape = x.shape
+    rank = len(shape)
+    if rank == 0:
+        one_axis(start_axis, 0, "flatten", name="start_axis")
+        one_axis(stop_axis, 0, "flatten", name="stop_axis")
+        return _reshape(x, (1,))
+    start = one_axis(start_axis, rank, "flatten", name="start_axis")
+    stop = one_axis(stop_axis, rank, "flatten", name="stop_axis")
+    if stop < start:
+        raise InvalidArgumentError(
+            f"flatten: the axes to merge end before they start. Got start_axis={start_axis} and stop_axis={stop_axis} for "
+            f"rank {rank}, expected start_axis <= stop_axis. Exchange them."
+        )
+    merged = 1
+    for size in shape[start : stop + 1]:
+        merged = UNKNOWN if size == UNKNOWN or merged == UNKNOWN else merged * size
+    return _reshape(x, (*shape[:start], merged, *shape[stop + 1 :]))
+
+
+def flatten_(x: Tensor, start_axis: int = 0, stop_axis: int = -1, name: str | None = None) -> Tensor:
+    """`flatten` in place: `x` itself gets the new shape.
+
+    Examples:
+        >>> wherry.flatten_(wherry.zeros([2, 3])).shape
+        [6]
+    """
+    return _become(x, flatten(x, start_axis, stop_axis), "flatten_")
+
+
+def unflatten(x: Tensor, axis: int, shape: Sequence[int] | Tensor, name: str | None = None) -> Tensor:
+    """`x` with one axis cut into several.
+
+    Args:
+        x: any dtype.
+        axis: the axis to cut, in `[-rank, rank)`.
+        shape: the sizes that it is cut into; one may be -1.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        ValueError: the sizes do not multiply to that of the axis.
+
+    Source:
+        `paddle.unflatten`.
+
+    Examples:
+        >>> wherry.unflatten(wherry.zeros([4, 6]), axis=1, shape=[2, -1]).shape
+        [4, 2, 3]
+    """
+    require_tensor(x, "unflatten")
+    at = one_axis(axis, x.ndim, "unflatten")
+    sizes = _integers(_shape_argument(shape, "unflatten"), "unflatten", "shape")
+    have = x.shape
+    return reshape(x, (*have[:at], *sizes, *have[at + 1 :]))
+
+
+def squeeze(x: Tensor, axis: Axes = None, name: str | None = None) -> Tensor:
+    """`x` without axes of size 1.
+
+    Args:
+        x: any dtype, any shape.
+        axis: which axes; None takes all of size 1. An axis of another size stays, as in Paddle.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        A view.
+
+    Raises:
+        ValueError: an axis is out of range.
+
+    Source:
+        `paddle.squeeze`.
+
+    Examples:
+        >>> x = wherry.zeros([1, 3, 1])
+        >>> wherry.squeeze(x).shape, wherry.squeeze(x, 0).shape, wherry.squeeze(x, 1).shape
+        ([3], [3, 1], [1, 3, 1])
+    """
+    require_tensor(x, "squeeze")
+    shape = x.shape
+    if axis is None:
+        axes = range(len(shape))
+    else:
+        axes = sorted({one_axis(a, len(shape), "squeeze") for a in _integers(axis, "squeeze", "axis")})
+        axes = axes or range(len(shape))
+    return _squeeze(x, tuple([a for a in axes if a < len(shape) and shape[a] == 1]))
+
+
+def squeeze_(x: Tensor, axis: Axes = None, name: str | None = None) -> Tensor:
+    """`squeeze` in place: `x` itself loses the axes.
+
+    Examples:
+        >>> wherry.squeeze_(wherry.zeros([1, 3])).shape
+        [3]
+    """
+    return _become(x, squeeze(x, axis), "squeeze_")
+
+
+def unsqueeze(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
+    """`x` with new axes of size 1.
+
+    Args:
+        x: any dtype, any shape.
+        axis: where: an int, several, or an integer tensor. Each counts in the shape that those before it
+            have made, in `[-rank - 1, rank]`.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        A view.
+
+    Raises:
+        ValueError: an axis is out of range.
+
+    Source:
+        `paddle.unsqueeze`.
+
+    Examples:
+        >>> x = wherry.zeros([2, 3])
+        >>> wherry.unsqueeze(x, 0).shape, wherry.unsqueeze(x, [0, 2]).shape, wherry.unsqueeze(x, -1).shape
+        ([1, 2, 3], [1, 2, 1, 3], [2, 3, 1])
+    """
+    rank = require_tensor(x, "unsqueeze").ndim
+    if type(axis) is int and 0 <= axis <= rank:
+        return _unsqueeze(x, (axis,))
+    new: list[int] = []
+    for a in _integers(axis, "unsqueeze", "axis"):
+        have = rank + len(new)
+        if not -have - 1 <= a <= have or have == MAX_RANK:
+            raise InvalidArgumentError(
+                f"unsqueeze: there is no such place for a new axis. Got axis={axis!r} for x of shape {x.shape}, expected "
+                f"each in [{-have - 1}, {have}], and a result of at most {MAX_RANK} axes. Axes count in the result."
+            )
+        a = a + have + 1 if a < 0 else a
+        new = [place + 1 if place >= a else place for place in new]
+        new.append(a)
+    return _unsqueeze(x, tuple(sorted(new)))
+
+
+def unsqueeze_(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
+    """`unsqueeze` in place: `x` itself gets the axes.
+
+    Examples:
+        >>> wherry.unsqueeze_(wherry.zeros([3]), 0).shape
+        [1, 3]
+    """
+    return _become(x, unsqueeze(x, axis), "unsqueeze_")
+
+
+def atleast_1d(*inputs: Tensor, name: str | None = None) -> Any:
+    """Each input with at least one axis; a list when there are several.
+
+    Examples:
+        >>> wherry.atleast_1d(wherry.to_tensor(3.0)).shape
+        [1]
+    """
+    return _at_least(inputs, 1, "atleast_1d")
+
+
+def atleast_2d(*inputs: Tensor, name: str | None = None) -> Any:
+    """Each input with at least two axes, the new ones first; a list when there are several.
+
+    Examples:
+        >>> wherry.atleast_2d(wherry.zeros([3])).shape
+        [1, 3]
+    """
+    return _at_least(inputs, 2, "atleast_2d")
+
+
+def atleast_3d(*inputs: Tensor, name: str | None = None) -> Any:
+    """Each input with at least three axes: `[n]` becomes `[1, n, 1]`, `[m, n]` becomes `[m, n, 1]`.
+
+    Examples:
+        >>> wherry.atleast_3d(wherry.zeros([3])).shape
+        [1, 3, 1]
+    """
+    return _at_least(inputs, 3, "atleast_3d")
+
+
+_NEW_AXES = {1: {0: (0,)}, 2: {0: (0, 1), 1: (0,)}, 3: {0: (0, 1, 2), 1: (0, 2), 2: (2,)}}
+
+
+def _at_least(inputs: tuple[Any, ...], rank: int, op_name: str) -> Any:
+    from wherry_tensor.creation import to_tensor
+
+    if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)) and any(isinstance(x, Tensor) for x in inputs[0]):
+        inputs = tuple(inputs[0])
+    if not inputs:
+        raise InvalidArgumentError(f"{op_name}: there is no input. Got none, expected at least one tensor. Pass one.")
+    results = []
+    for x in inputs:
+        x = x if isinstance(x, Tensor) else to_tensor(x)
+        results.append(x if x.ndim >= rank else _unsqueeze(x, _NEW_AXES[rank][x.ndim]))
+    return results[0] if len(results) == 1 else results
+
+
+# The order of axes.
+
+
+def transpose(x: Tensor, perm: Sequence[int], name: str | None = None) -> Tensor:
+    """`x` with its axes in another order.
+
+    Args:
+        x: any dtype, any shape.
+        perm: for each axis of the result, the axis of `x` it is, in `[-rank, rank)`.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        A view.
+
+    Raises:
+        TypeError: `perm` is no list or tuple of ints (also a ValueError, as in Paddle).
+        ValueError: `perm` does not name each axis once.
+
+    Source:
+        `paddle.transpose`.
+
+    Examples:
+        >>> wherry.transpose(wherry.zeros([2, 3, 4]), perm=[2, 0, 1]).shape
+        [4, 2, 3]
+    """
+    if type(perm) is list:
+        perm = tuple(perm)
+    elif type(perm) is not tuple:
+        raise InvalidTypeError(
+            f"transpose: 'perm' must be a list of axes. Got {perm!r}, expected a list or tuple of ints. "
+            f"Write perm=[1, 0] to exchange two axes."
+        )
+    for axis in perm:
+        if type(axis) is not int or axis < 0:
+            rank = require_tensor(x, "transpose").ndim
+            perm = tuple([one_axis(a, rank, "transpose", name="perm") for a in perm])
+            break
+    try:
+        return _transpose(x, perm)
+    except TypeError:
+        require_tensor(x, "transpose")
+        raise
+
+
+def transpose_(x: Tensor, perm: Sequence[int], name: str | None = None) -> Tensor:
+    """`transpose` in place: `x` itself gets the new order of axes.
+
+    Examples:
+        >>> wherry.transpose_(wherry.zeros([2, 3]), [1, 0]).shape
+        [3, 2]
+    """
+    return _become(x, transpose(x, perm), "transpose_")
+
+
+def t(input: Tensor, name: str | None = None) -> Tensor:
+    """A matrix transposed; a vector or number as it is.
+
+    Raises:
+        ValueError: `input` has more than two axes.
+
+    Source:
+        `paddle.t`.
+
+    Examples:
+        >>> print(wherry.t(wherry.to_tensor([[1, 2, 3]])).tolist())
+        [[1], [2], [3]]
+    """
+    rank = require_tensor(input, "t", "input").ndim
+    if rank > 2:
+        raise InvalidArgumentError(
+            f"t: only a matrix has a transpose without more being said. Got shape {input.shape}, expected rank 0, 1 or 2. "
+            f"Use transpose with a perm."
+        )
+    return _transpose(input, (1, 0) if rank == 2 else tuple(range(rank)))
+
+
+def t_(input: Tensor, name: str | None = None) -> Tensor:
+    """`t` in place: `input` itself is transposed.
+
+    Examples:
+        >>> wherry.t_(wherry.zeros([2, 3])).shape
+        [3, 2]
+    """
+    return _become(input, t(input), "t_")
+
+
+def moveaxis(x: Tensor, source: Any, destination: Any, name: str | None = None) -> Tensor:
+    """`x` with some axes moved to other places; the rest keep their order.
+
+    Args:
+        x: any dtype.
+        source: an axis or several, each in `[-rank, rank)`.
+        destination: for each of them its place in the result.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        A view.
+
+    Raises:
+        ValueError: an axis is repeated or out of range, or the counts differ.
+
+    Source:
+        `paddle.moveaxis`.
+
+    Examples:
+        >>> wherry.moveaxis(wherry.zeros([2, 3, 4]), 0, -1).shape
+        [3, 4, 2]
+    """
+    rank = require_tensor(x, "moveaxis").ndim
+    at = [one_axis(a, rank, "moveaxis", name="source") for a in _integers(source, "moveaxis", "source")]
+    to = [one_axis(a, rank, "moveaxis", name="destination") for a in _integers(destination, "moveaxis", "destination")]
+    if len(at) != len(to) or len(set(at)) != len(at) or len(set(to)) != len(to):
+        raise InvalidArgumentError(
+            f"moveaxis: each axis moves to one place. Got source={source} and destination={destination} for rank {rank}, "
+            f"expected equally many different axes in both. Remove the repeats."
+        )
+    rest = iter([axis for axis in range(rank) if axis not in at])
+    found = dict(zip(to, at, strict=True))
+    return _transpose(x, tuple([found[place] if place in found else next(rest) for place in range(rank)]))
+
+
+def flip(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
+    """`x` backwards along `axis`.
+
+    Args:
+        x: any dtype.
+        axis: one axis or several different ones.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        A copy of the shape of `x`.
+
+    Raises:
+        ValueError: an axis is repeated or out of range.
+
+    Source:
+        `paddle.flip`.
+
+    Examples:
+        >>> print(wherry.flip(wherry.to_tensor([[1, 2], [3, 4]]), axis=[0, 1]).tolist())
+        [[4, 3], [2, 1]]
+    """
+    rank = require_tensor(x, "flip").ndim
+    return ops.flip(x, tuple([one_axis(a, rank, "flip") for a in _integers(axis, "flip", "axis")]))
+
+
+def reverse(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
+    """`flip` under its older name.
+
+    Examples:
+        >>> print(wherry.reverse(wherry.to_tensor([1, 2, 3]), axis=0).tolist())
+        [3, 2, 1]
+    """
+    return flip(x, axis)
+
+
+def roll(x: Tensor, shifts: Any, axis: Axes = None, name: str | None = None) -> Tensor:
+    """`x` with its elements moved on along `axis`; those that leave at the end enter at the start.
+
+    Args:
+        x: any dtype.
+        shifts: by how many places, one number for each axis; negative moves towards the start.
+        axis: one axis or several; None rolls the flattened `x` and restores its shape.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        ValueError: an axis is out of range, or shifts and axes differ in number.
+
+    Source:
+        `paddle.roll`.
+
+    Examples:
+        >>> print(wherry.roll(wherry.to_tensor([1, 2, 3, 4]), 1).tolist())
+        [4, 1, 2, 3]
+    """
+    rank = require_tensor(x, "roll").ndim
+    by = _integers(shifts, "roll", "shifts")
+    if axis is not None:
+        axes = tuple([one_axis(a, rank, "roll") for a in _integers(axis, "roll", "axis")])
+        if rank == 0:
+            return _copy(x)
+        return ops.roll(x, by, axes)
+    if len(by) != 1:
+        raise InvalidArgumentError(
+            f"roll: without axes there is one shift. Got shifts={list(by)} and axis=None, expected one shift. "
+            f"Name an axis for each shift."
+        )
+    return _reshape(ops.roll(_reshape(x, (UNKNOWN if x.size < 0 else x.size,)), by, (0,)), tuple(x.shape))
+
+
+def rot90(x: Tensor, k: int = 1, axes: Sequence[int] = (0, 1), name: str | None = None) -> Tensor:
+    """`x` turned by `k` times 90 degrees in the plane of two axes, from the first towards the second.
+
+    Args:
+        x: any dtype, rank 2 or more.
+        k: how often; negative turns the other way.
+        axes: the two axes.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        ValueError: `x` has fewer than two axes, or `axes` are not two different ones in range.
+
+    Source:
+        `paddle.rot90`.
+
+    Examples:
+        >>> print(wherry.rot90(wherry.to_tensor([[1, 2], [3, 4]])).tolist())
+        [[2, 4], [1, 3]]
+    """
+    rank = require_tensor(x, "rot90").ndim
+    plane = _integers(axes, "rot90", "axes")
+    if rank < 2 or len(plane) != 2:
+        raise InvalidArgumentError(
+            f"rot90: a plane has two axes. Got axes={list(plane)} for x of shape {x.shape}, expected two axes and rank 2 or "
+            f"more. Name the two axes to turn in."
+        )
+    a, b = (one_axis(axis, rank, "rot90", name="axes") for axis in plane)
+    if a == b:
+        raise InvalidArgumentError(
+            f"rot90: the two axes must differ. Got axes={list(plane)} for rank {rank}, expected different ones. Change one."
+        )
+    turns = integer(k, "rot90", "k") % 4
+    if turns == 0:
+        return _copy(x)
+    if turns == 2:
+        return ops.flip(x, (a, b))
+    perm = list(range(rank))
+    perm[a], perm[b] = b, a
+    return _transpose(ops.flip(x, (b,)), tuple(perm)) if turns == 1 else ops.flip(_transpose(x, tuple(perm)), (b,))
+
+
+# Joining and cutting.
+
+
+def _tensors(xs: Any, op_name: str, name: str = "x") -> list[Tensor]:
+    if not isinstance(xs, (list, tuple)):
+        got = "one Tensor" if isinstance(xs, Tensor) else type(xs).__name__
+        raise InvalidTypeError(
+            f"{op_name}: argument '{name}' must be a list of tensors. Got {got}, expected a list or tuple of Tensor. "
+            f"Write {op_name}([a, b])."
+        )
+    if not xs:
+        raise InvalidArgumentError(
+            f"{op_name}: there is nothing to join. Got an empty list, expected at least one tensor. Check what filled it."
+        )
+    for i, x in enumerate(xs):
+        if not isinstance(x, Tensor):
+            require_tensor(x, op_name, f"{name}[{i}]")
+    return list(xs)
+
+
+def _refused_list(op_name: str, xs: Sequence[Tensor], error: Exception) -> Exception:
+    if len({x.dtype for x in xs}) > 1:
+        return InvalidTypeError(
+            f"{op_name}: the tensors must have one dtype. Got {', '.join(x.dtype.name for x in xs)}, expected equal dtypes. "
+            f"Cast them, as in x.astype('{xs[0].dtype.name}')."
+        )
+    return error
+
+
+def concat(x: Sequence[Tensor], axis: Any = 0, name: str | None = None) -> Tensor:
+    """Several tensors one behind the other along an axis.
+
+    Args:
+        x: tensors of one dtype whose shapes differ in `axis` only. A tensor of shape `[0]` is skipped.
+        axis: in `[-rank, rank)`, an int or an integer tensor.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: not a list of tensors, or several dtypes (also a ValueError, as in Paddle).
+        ValueError: no tensors, tensors without axes, an axis out of range, or other sizes.
+
+    Source:
+        `paddle.concat`.
+
+    Examples:
+        >>> a, b = wherry.zeros([2, 1], "int64"), wherry.ones([2, 2], "int64")
+        >>> print(wherry.concat([a, b], axis=1).tolist())
+        [[0, 1, 1], [0, 1, 1]]
+    """
+    xs = _tensors(x, "concat")
+    ranks = [one.ndim for one in xs if one.shape != [0]] or [1]
+    if ranks[0] == 0:
+        raise InvalidArgumentError(
+            f"concat: a 0-d tensor has no axis to join along. Got shapes {', '.join(str(one.shape) for one in xs)}, expected "
+            f"rank 1 or more. Use stack."
+        )
+    at = one_axis(axis, ranks[0], "concat")
+    try:
+        return _concat(*xs, axis=at)
+    except TypeError as error:
+        raise _refused_list("concat", xs, error) from None
+
+
+def stack(x: Sequence[Tensor], axis: int = 0, name: str | None = None) -> Tensor:
+    """Tensors of one shape side by side along a new axis.
+
+    Args:
+        x: tensors of one shape and dtype.
+        axis: the place of the new axis, in `[-rank - 1, rank]`.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        n tensors `[a, b]` give `[n, a, b]`, `[a, n, b]` or `[a, b, n]`.
+
+    Raises:
+        TypeError: not a list of tensors, or several dtypes (also a ValueError, as in Paddle).
+        ValueError: no tensors, shapes that differ, or an axis out of range.
+
+    Source:
+        `paddle.stack`.
+
+    Examples:
+        >>> a = wherry.to_tensor([1, 2])
+        >>> print(wherry.stack([a, a + 2], axis=1).tolist())
+        [[1, 3], [2, 4]]
+    """
+    xs = _tensors(x, "stack")
+    shape = xs[0].shape
+    at = one_axis(axis, len(shape) + 1, "stack")
+    for one in xs:
+        if one.shape != shape and (
+            one.ndim != len(shape) or any(a != b and -1 not in (a, b) for a, b in zip(one.shape, shape, strict=True))
+        ):
+            raise InvalidArgumentError(
+                f"stack: the tensors must have one shape. Got {', '.join(str(one.shape) for one in xs)}, expected equal "
+                f"shapes. Use concat to join along an axis they have."
+            )
+    try:
+        return _concat(*[_unsqueeze(one, (at,)) for one in xs], axis=at)
+    except TypeError as error:
+        raise _refused_list("stack", xs, error) from None
+
+
+def split(x: Tensor, num_or_sections: int | Sequence[int], axis: Any = 0, name: str | None = None) -> list[Tensor]:
+    """`x` cut into parts along an axis.
+
+    Args:
+        x: any dtype.
+        num_or_sections: how many equal parts, or the size of each part, of which one may be -1.
+        axis: in `[-rank, rank)`, an int or an integer tensor.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        A list of copies.
+
+    Raises:
+        TypeError: `num_or_sections` is neither an int nor a list of ints.
+        ValueError: the parts do not make up the axis, or it is out of range.
+
+    Source:
+        `paddle.split`.
+
+    Examples:
+        >>> [part.tolist() for part in wherry.split(wherry.arange(5), [2, -1])]
+        [[0, 1], [2, 3, 4]]
+    """
+    return [_copy(part) for part in _parts(x, num_or_sections, axis, "split")]
+
+
+def _parts(x: Any, num_or_sections: Any, axis: Any, op_name: str) -> list[Tensor]:
+    """The parts as views."""
+    rank = require_tensor(x, op_name).ndim
+    if rank == 0:
+        raise InvalidArgumentError(
+            f"{op_name}: a 0-d tensor has no axis to cut. Got shape [], expected rank 1 or more. Use x itself."
+        )
+    at = one_axis(axis, rank, op_name)
+    size = x.shape[at]
+    if type(num_or_sections) is int:
+        if num_or_sections < 1 or size % num_or_sections or size == UNKNOWN:
+            raise InvalidArgumentError(
+                f"{op_name}: the axis does not divide into equal parts. Got {num_or_sections} parts of axis {at} of shape "
+                f"{x.shape}, expected a number that divides {size}. Give the size of each part instead."
+            )
+        sizes = [size // num_or_sections] * num_or_sections
+    elif isinstance(num_or_sections, (list, tuple)):
+        sizes = list(_integers(num_or_sections, op_name, "num_or_sections"))
+        if sizes.count(-1) == 1 and size != UNKNOWN:
+            sizes[sizes.index(-1)] = size - sum(sizes) - 1
+        if not sizes or min(sizes) < 0 or (size != UNKNOWN and sum(sizes) != size):
+            raise InvalidArgumentError(
+                f"{op_name}: the parts do not make up the axis. Got sections {list(num_or_sections)} of axis {at} of shape "
+                f"{x.shape}, expected sizes >= 0 with the sum {size}. One of them may be -1, for what is left."
+            )
+    else:
+        raise TypeError(
+            f"{op_name}: 'num_or_sections' must be a count or the sizes. Got {type(num_or_sections).__name__}, expected an "
+            f"int, list or tuple. Convert a tensor with int(...) or tolist()."
+        )
+    parts, start = [], 0
+    for n in sizes:
+        parts.append(_slice(x, (at,), (start,), (start + n,), (1,)))
+        start += n
+    return parts
+
+
+def chunk(x: Tensor, chunks: int, axis: Any = 0, name: str | None = None) -> list[Tensor]:
+    """`x` cut into equal parts along an axis; the size must divide.
+
+    Raises:
+        TypeError: `chunks` is no int.
+        ValueError: the axis does not divide into so many parts, or is out of range.
+
+    Source:
+        `paddle.chunk`.
+
+    Examples:
+        >>> [part.shape for part in wherry.chunk(wherry.zeros([4, 3]), 2)]
+        [[2, 3], [2, 3]]
+    """
+    return [_copy(part) for part in _parts(x, integer(chunks, "chunk", "chunks"), axis, "chunk")]
+
+
+def vsplit(x: Tensor, num_or_sections: int | Sequence[int], name: str | None = None) -> list[Tensor]:
+    """`x`, of rank 2 or more, cut into parts along its first axis.
+
+    Examples:
+        >>> [part.shape for part in wherry.vsplit(wherry.zeros([4, 3]), 2)]
+        [[2, 3], [2, 3]]
+    """
+    if require_tensor(x, "vsplit").ndim < 2:
+        raise InvalidArgumentError(
+            f"vsplit: x must have rows. Got shape {x.shape}, expected rank 2 or more. Use split for a vector."
+        )
+    return [_copy(part) for part in _parts(x, num_or_sections, 0, "vsplit")]
+
+
+def unbind(input: Tensor, axis: int = 0) -> list[Tensor]:
+    """The slices of `input` along an axis, each without it.
+
+    Args:
+        input: any dtype, rank 1 or more.
+        axis: in `[-rank, rank)`.
+
+    Returns:
+        A list of views, one for each index.
+
+    Raises:
+        ValueError: the axis is out of range.
+
+    Source:
+        `paddle.unbind`.
+
+    Examples:
+        >>> [row.tolist() for row in wherry.unbind(wherry.to_tensor([[1, 2], [3, 4]]))]
+        [[1, 2], [3, 4]]
+    """
+    at, size = _cut_axis(input, axis, "unbind", "input")
+    return [_select(input, at, i) for i in range(size)]
+
+
+def unstack(x: Tensor, axis: int = 0, num: int | None = None) -> list[Tensor]:
+    """`unbind` into copies.
+
+    Args:
+        x: any dtype, rank 1 or more.
+        axis: in `[-rank, rank)`.
+        num: the size of the axis, where the caller knows it; it must be right.
+
+    Raises:
+        ValueError: the axis is out of range, or `num` is not its size.
+
+    Source:
+        `paddle.unstack`.
+
+    Examples:
+        >>> [row.tolist() for row in wherry.unstack(wherry.to_tensor([[1, 2], [3, 4]]), axis=1)]
+        [[1, 3], [2, 4]]
+    """
+    at, size = _cut_axis(x, axis, "unstack", "x")
+    if num is not None and num != size:
+        raise InvalidArgumentError(
+            f"unstack: num is not the size of the axis. Got num={num} for axis {at} of shape {x.shape}, expected {size}. "
+            f"Leave num out."
+        )
+    return [_copy(_select(x, at, i)) for i in range(size)]
+
+
+def _cut_axis(x: Any, axis: Any, op_name: str, name: str) -> tuple[int, int]:
+    rank = require_tensor(x, op_name, name).ndim
+    at = one_axis(axis, rank, op_name)
+    if rank == 0 or x.shape[at] == UNKNOWN:
+        raise InvalidArgumentError(
+            f"{op_name}: there is no axis of known size to take apart. Got axis={axis} for shape {x.shape}, expected rank 1 "
+            f"or more and a size that is known. Give the axis a size first."
+        )
+    return at, x.shape[at]
+
+
+def slice(input: Tensor, axes: Sequence[int], starts: Any, ends: Any) -> Tensor:
+    """A range of some axes, by Python's rules for bounds.
+
+    Args:
+        input: any dtype.
+        axes: a list or tuple of axes, each in `[-rank, rank)`.
+        starts: for each axis the first index; ints, integer tensors of one element, or one 1-D tensor.
+            Negative ones count from the end.
+        ends: for each axis the index behind the last.
+
+    Returns:
+        A view. Where an end is not behind its start the axis is empty.
+
+    Raises:
+        ValueError: an axis is repeated or out of range, or the lists differ in length.
+
+    Source:
+        `paddle.slice`.
+
+    Examples:
+        >>> x = wherry.to_tensor([[1, 2, 3], [4, 5, 6]])
+        >>> print(wherry.slice(x, axes=[0, 1], starts=[0, -2], ends=[1, 9]).tolist())
+        [[2, 3]]
+    """
+    return _strided_slice(input, axes, starts, ends, None, "slice", "input")
+
+
+def strided_slice(
+    x: Tensor, axes: Sequence[int], starts: Any, ends: Any, strides: Any, name: str | None = None
+) -> Tensor:
+    """`slice` with a step for each axis, which may be negative.
+
+    Args:
+        x: any dtype.
+        axes: the axes, each in `[-rank, rank)`.
+        starts: for each axis the first index.
+        ends: for each axis the index before which to stop.
+        strides: for each axis the step, not 0.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        A view.
+
+    Raises:
+        ValueError: an axis is repeated or out of range, a step is 0, or the lists differ in length.
+
+    Source:
+        `paddle.strided_slice`.
+
+    Examples:
+        >>> print(wherry.strided_slice(wherry.arange(6), axes=[0], starts=[5], ends=[0], strides=[-2]).tolist())
+        [5, 3, 1]
+    """
+    return _strided_slice(x, axes, starts, ends, strides, "strided_slice", "x")
+
+
+def _strided_slice(x: Any, axes: Any, starts: Any, ends: Any, strides: Any, op_name: str, name: str) -> Tensor:
+    rank = require_tensor(x, op_name, name).ndim
+    if not isinstance(axes, (list, tuple)):
+        raise InvalidTypeError(
+            f"{op_name}: 'axes' must be a list of axes. Got {type(axes).__name__}, expected a list or tuple of ints. "
+            f"Write axes=[0]."
+        )
+    at = tuple([one_axis(a, rank, op_name, name="axes") for a in axes])
+    begin = _integers(starts, op_name, "starts")
+    end = _integers(ends, op_name, "ends")
+    step = (1,) * len(at) if strides is None else _integers(strides, op_name, "strides")
+    if not len(at) == len(begin) == len(end) == len(step) or 0 in step or len(set(at)) != len(at):
+        raise InvalidArgumentError(
+            f"{op_name}: each axis needs a start, an end and a step. Got axes={list(axes)}, starts={list(begin)}, "
+            f"ends={list(end)}, strides={list(step)}, expected equally many, different axes and no step of 0. "
+            f"Give one of each for every axis."
+        )
+    return _slice(x, at, begin, end, step)
+
+
+def crop(x: Tensor, shape: Any = None, offsets: Any = None, name: str | None = None) -> Tensor:
+    """A block cut out of `x`.
+
+    Args:
+        x: any dtype.
+        shape: the sizes of the block, one for each axis; -1 reaches to the end; None is the shape of `x`.
+        offsets: for each axis the first index; None is 0 everywhere.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        A copy.
+
+    Raises:
+        ValueError: the block does not lie in `x`, or does not have its rank.
+
+    Source:
+        `paddle.crop`.
+
+    Examples:
+        >>> x = wherry.to_tensor([[1, 2, 3], [4, 5, 6]])
+        >>> print(wherry.crop(x, shape=[-1, 2], offsets=[1, 1]).tolist())
+        [[5, 6]]
+    """
+    have = require_tensor(x, "crop").shape
+    start = (0,) * len(have) if offsets is None else _integers(offsets, "crop", "offsets")
+    sizes = tuple(have) if shape is None else _integers(_shape_argument(shape, "crop"), "crop", "shape")
+    fits = len(sizes) == len(start) == len(have)
+    if fits:
+        sizes = tuple([n - s if size == -1 else size for size, s, n in zip(sizes, start, have, strict=True)])
+        fits = all(s >= 0 and size >= 0 and (n < 0 or s + size <= n) for size, s, n in zip(sizes, start, have, strict=True))
+    if not fits:
+        raise InvalidArgumentError(
+            f"crop: the block does not lie in x. Got shape={shape} and offsets={offsets} for x of shape {have}, expected for "
+            f"each of the {len(have)} axes an offset >= 0 and offset + size <= the size of x. Make the block smaller."
+        )
+    axes = tuple(range(len(have)))
+    end = tuple([s + size for s, size in zip(start, sizes, strict=True)])
+    return _copy(_slice(x, axes, start, end, (1,) * len(have)))
+
+
+# Repeating.
+
+
+def expand(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
+    """`x` repeated along axes of size 1, and along new leading axes, up to `shape`.
+
+    Args:
+        x: any dtype.
+        shape: the sizes of the result, at least as many as `x` has axes; -1 keeps the size of `x`.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        A copy: as in Paddle it may be written to.
+
+    Raises:
+        ValueError: an axis of `x` is neither 1 nor the new size, or `shape` is shorter than that of `x`.
+
+    Source:
+        `paddle.expand`.
+
+    Examples:
+        >>> print(wherry.expand(wherry.to_tensor([[1], [2]]), [2, 3]).tolist())
+        [[1, 1, 1], [2, 2, 2]]
+    """
+    return _copy(_expanded(x, shape, "expand"))
+
+
+def _expanded(x: Any, shape: Any, op_name: str) -> Tensor:
+    have = require_tensor(x, op_name).shape
+    sizes = list(_integers(_shape_argument(shape, op_name), op_name, "shape"))
+    added = len(sizes) - len(have)
+    fits = added >= 0
+    for at, size in enumerate(sizes if fits else ()):
+        old = have[at - added] if at >= added else 1
+        if size == -1 and at >= added:
+            sizes[at] = old
+        elif size < 0 or not (old in (1, size) or old == UNKNOWN):
+            fits = False
+    if not fits:
+        raise InvalidArgumentError(
+            f"{op_name}: x does not expand to this shape. Got x of shape {have} and shape={sizes}, expected at least "
+            f"{len(have)} sizes that, aligned at the right, equal those of x where they are not 1. -1 keeps a size of x."
+        )
+    return _broadcast_to(x, tuple(sizes))
+
+
+def expand_as(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
+    """`expand` to the shape of `y`.
+
+    Examples:
+        >>> wherry.expand_as(wherry.zeros([3]), wherry.zeros([2, 3])).shape
+        [2, 3]
+    """
+    require_tensor(x, "expand_as")
+    return _copy(ops.broadcast_like(x, require_tensor(y, "expand_as", "y")))
+
+
+def broadcast_to(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
+    """`expand` under NumPy's name.
+
+    Examples:
+        >>> wherry.broadcast_to(wherry.zeros([3]), [2, 3]).shape
+        [2, 3]
+    """
+    return _copy(_expanded(x, shape, "broadcast_to"))
+
+
+def broadcast_shape(x_shape: Sequence[int], y_shape: Sequence[int]) -> list[int]:
+    """The shape of the result of an element-wise operation on two shapes.
+
+    Raises:
+        ValueError: they do not broadcast.
+
+    Source:
+        `paddle.broadcast_shape`.
+
+    Examples:
+        >>> wherry.broadcast_shape([2, 1, 3], [4, 1])
+        [2, 4, 3]
+    """
+    x_sizes = _integers(x_shape, "broadcast_shape", "x_shape")
+    return list(broadcast_shapes("broadcast_shape", x_sizes, _integers(y_shape, "broadcast_shape", "y_shape")))
+
+
+def broadcast_tensors(input: Sequence[Tensor], name: str | None = None) -> list[Tensor]:
+    """Several tensors expanded to the shape that they broadcast to.
+
+    Args:
+        input: tensors of one dtype.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        A list of copies.
+
+    Raises:
+        TypeError: not a list of tensors, or several dtypes (also a ValueError, as in Paddle).
+        ValueError: no tensors, or shapes that do not broadcast together.
+
+    Source:
+        `paddle.broadcast_tensors`.
+
+    Examples:
+        >>> [x.shape for x in wherry.broadcast_tensors([wherry.zeros([2, 1]), wherry.zeros([3])])]
+        [[2, 3], [2, 3]]
+    """
+    xs = _tensors(input, "broadcast_tensors", "input")
+    if len({x.dtype for x in xs}) > 1:
+        raise _refused_list("broadcast_tensors", xs, TypeError())
+    shape = broadcast_shapes("broadcast_tensors", *[tuple(x.shape) for x in xs])
+    return [_copy(_broadcast_to(x, shape)) for x in xs]
+
+
+def tile(x: Tensor, repeat_times: Any, name: str | None = None) -> Tensor:
+    """`x` laid out several times along its axes.
+
+    Args:
+        x: any dtype.
+        repeat_times: how often along each axis, aligned at the right: an int, ints, or an integer tensor.
+            With more numbers than `x` has axes it gets new leading ones.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        ValueError: a number is below 1.
+
+    Source:
+        `paddle.tile`.
+
+    Examples:
+        >>> print(wherry.tile(wherry.to_tensor([1, 2]), [2, 2]).tolist())
+        [[1, 2, 1, 2], [1, 2, 1, 2]]
+    """
+    have = require_tensor(x, "tile").shape
+    times = list(_integers(repeat_times, "tile", "repeat_times"))
+    if any(n < 1 for n in times):
+        raise InvalidArgumentError(
+            f"tile: x cannot be laid out less than once. Got repeat_times={times}, expected numbers >= 1. "
+            f"Use 1 for an axis that stays."
+        )
+    rank = max(len(times), len(have))
+    times = [1] * (rank - len(times)) + times
+    have = [1] * (rank - len(have)) + have
+    if UNKNOWN in have:
+        y = _unsqueeze(x, tuple(range(rank - x.ndim))) if rank > x.ndim else x
+        for axis, n in enumerate(times):
+            if n > 1:
+                y = _concat(*[y] * n, axis=axis)
+        return _copy(y) if y is x else y
+    spread, sizes, result = [], [], []
+    for n, size in zip(times, have, strict=True):
+        if n == 1:
+            spread.append(size)
+            sizes.append(size)
+        else:
+            spread += [1, size]
+            sizes += [n, size]
+        result.append(n * size)
+    if len(sizes) > MAX_RANK:  # rather than as one block: axis by axis
+        y = _reshape(x, tuple(have))
+        for axis, n in enumerate(times):
+            if n > 1:
+                y = _concat(*[y] * n, axis=axis)
+        return y
+    return _reshape(_copy(_broadcast_to(_reshape(x, tuple(spread)), tuple(sizes))), tuple(result))
+
+
+def repeat_interleave(x: Tensor, repeats: Any, axis: int | None = None, name: str | None = None) -> Tensor:
+    """Each element (or slice along `axis`) several times in succession.
+
+    Args:
+        x: any dtype.
+        repeats: how often: one int, or a 1-D integer tensor with a number for each index of the axis.
+        axis: in `[-rank, rank)`; None repeats the elements of the flattened `x`.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        IndexError: the axis is out of range.
+        TypeError: `repeats` is neither an int nor an integer tensor (also a ValueError, as in Paddle).
+        ValueError: a number is negative (an int: below 1), or there is not one for each index.
+
+    Source:
+        `paddle.repeat_interleave`.
+
+    Examples:
+        >>> x = wherry.to_tensor([[1, 2], [3, 4]])
+        >>> print(wherry.repeat_interleave(x, 2, axis=1).tolist())
+        [[1, 1, 2, 2], [3, 3, 4, 4]]
+        >>> print(wherry.repeat_interleave(x, wherry.to_tensor([2, 1]), axis=0).tolist())
+        [[1, 2], [1, 2], [3, 4]]
+    """
+    rank = require_tensor(x, "repeat_interleave").ndim
+    if axis is None:
+        x, at = _reshape(x, (-1,)), 0
+    else:
+        at = one_axis(axis, rank, "repeat_interleave", OutOfRangeError)
+        if rank == 0:
+            x = _reshape(x, (1,))
+    if not isinstance(repeats, Tensor):
+        n = integer(repeats, "repeat_interleave", "repeats")
+        if n < 1:
+            raise InvalidArgumentError(
+                f"repeat_interleave: a value cannot be repeated {n} times. Got repeats={n}, expected 1 or more. "
+                f"A tensor of repeats may hold zeros."
+            )
+        return ops.repeat_interleave(x, n, at)
+    if repeats.dtype is not int64 and repeats.dtype is not int32:
+        raise InvalidTypeError(
+            f"repeat_interleave: 'repeats' must hold counts. Got dtype {repeats.dtype.name}, expected int32 or int64. "
+            f"Cast it with astype('int64')."
+        )
+    if repeats.ndim == 0 or repeats.shape == [1] != [x.shape[at]]:
+        return repeat_interleave(x, repeats.item(), at)
+    if repeats.shape != [x.shape[at]]:
+        raise InvalidArgumentError(
+            f"repeat_interleave: there must be one count for each index of the axis. Got repeats of shape {repeats.shape} for "
+            f"axis {at} of shape {x.shape}, expected [{x.shape[at]}]. Use an int to repeat all equally often."
+        )
+    counts = repeats.tolist()
+    if counts and min(counts) < 0:
+        raise InvalidArgumentError(
+            f"repeat_interleave: a value cannot be repeated a negative number of times. Got repeats with {min(counts)}, "
+            f"expected numbers >= 0. Use 0 to drop a value."
+        )
+    index = [i for i, n in enumerate(counts) for _ in range(n)]
+    return _gather(x, from_values(index, (len(index),), int64), at)
+
+
+# Reading at positions.
+
+
+def _index_tensor(index: Any, op_name: str, name: str = "index") -> Tensor:
+    require_tensor(index, op_name, name)
+    if index.dtype is not int64 and index.dtype is not int32:
+        raise InvalidTypeError(
+            f"{op_name}: '{name}' must hold positions. Got dtype {index.dtype.name}, expected int32 or int64. "
+            f"Cast it with astype('int64')."
+        )
+    return index
+
+
+def _flat_index(index: Any, op_name: str) -> Tensor:
+    """An index of shape [n]; Paddle also takes [n, 1]."""
+    _index_tensor(index, op_name)
+    if index.ndim == 2 and index.shape[1] == 1:
+        return _reshape(index, (index.shape[0],))
+    if index.ndim > 1:
+        raise InvalidArgumentError(
+            f"{op_name}: 'index' must be a list of positions. Got shape {index.shape}, expected [n] or [n, 1]. "
+            f"Flatten it, or use x[index], which takes any shape."
+        )
+    return index
+
+
+def gather(x: Tensor, index: Tensor, axis: Any = None, name: str | None = None) -> Tensor:
+    """Slices of `x` at the positions `index` along an axis.
+
+    Args:
+        x: any dtype, rank 1 or more.
+        index: int32 or int64, of shape `[n]`, `[n, 1]` or `[]`. Negative positions count from the end.
+        axis: in `[-rank, rank)`, an int or an integer tensor; None is 0.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        `[..., size, ...]` to `[..., n, ...]`; a 0-d index drops the axis.
+
+    Raises:
+        IndexError: a position or the axis is out of range.
+        TypeError: `index` holds no positions (also a ValueError, as in Paddle).
+        ValueError: `index` has another shape.
+
+    Source:
+        `paddle.gather`.
+
+    Examples:
+        >>> x = wherry.to_tensor([[1, 2], [3, 4], [5, 6]])
+        >>> print(wherry.gather(x, wherry.to_tensor([2, 0])).tolist())
+        [[5, 6], [1, 2]]
+    """
+    rank = require_tensor(x, "gather").ndim
+    at = 0 if axis is None else one_axis(axis, rank, "gather", OutOfRangeError)
+    index = _flat_index(index, "gather")
+    if rank == 0:
+        raise InvalidArgumentError(
+            "gather: a 0-d tensor has no positions. Got x of shape [], expected rank 1 or more. Use x itself."
+        )
+    return _gather(x, index, at)
+
+
+def gather_nd(x: Tensor, index: Tensor, name: str | None = None) -> Tensor:
+    """Elements (or slices) of `x` at positions given by several coordinates.
+
+    Args:
+        x: any dtype.
+        index: int32 or int64; its last axis holds the coordinates in the first axes of `x`.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        x `[d0, ..., dn]` and index `[..., k]` to `[..., dk, ..., dn]`.
+
+    Raises:
+        IndexError: a position is out of range.
+        TypeError: `index` holds no positions (also a ValueError, as in Paddle).
+        ValueError: there are more coordinates than axes.
+
+    Source:
+        `paddle.gather_nd`.
+
+    Examples:
+        >>> x = wherry.to_tensor([[1, 2], [3, 4]])
+        >>> print(wherry.gather_nd(x, wherry.to_tensor([[0, 1], [1, 0]])).tolist())
+        [2, 3]
+    """
+    require_tensor(x, "gather_nd")
+    return ops.gather_nd(x, _index_tensor(index, "gather_nd"))
+
+
+def index_select(x: Tensor, index: Tensor, axis: int = 0, name: str | None = None) -> Tensor:
+    """Slices of `x` at the positions `index` along an axis.
+
+    Args:
+        x: any dtype, rank 1 or more.
+        index: int32 or int64, of shape `[n]`. Negative positions count from the end.
+        axis: in `[-rank, rank)`.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        IndexError: a position or the axis is out of range.
+        TypeError: `index` holds no positions (also a ValueError, as in Paddle).
+        ValueError: `index` has another shape.
+
+    Source:
+        `paddle.index_select`.
+
+    Examples:
+        >>> x = wherry.to_tensor([[1, 2, 3], [4, 5, 6]])
+        >>> print(wherry.index_select(x, wherry.to_tensor([2, 0]), axis=1).tolist())
+        [[3, 1], [6, 4]]
+    """
+    rank = require_tensor(x, "index_select").ndim
+    at = one_axis(axis, rank, "index_select", OutOfRangeError)
+    return _gather(x, _vector_index(_flat_index(index, "index_select"), "index_select"), at)
+
+
+def _vector_index(index: Tensor, op_name: str) -> Tensor:
+    if index.ndim != 1:
+        raise InvalidArgumentError(
+            f"{op_name}: 'index' must be a list of positions. Got shape {index.shape}, expected [n]. "
+            f"Use unsqueeze for a single position."
+        )
+    return index
+
+
+def index_sample(x: Tensor, index: Tensor) -> Tensor:
+    """From each row of `x` the elements at the positions in the same row of `index`.
+
+    Args:
+        x: `[N, M]`, any dtype.
+        index: `[N, K]`, int32 or int64.
+
+    Returns:
+        `[N, K]`.
+
+    Raises:
+        IndexError: a position is out of range.
+        TypeError: `index` holds no positions (also a ValueError, as in Paddle).
+        ValueError: not two matrices with equally many rows.
+
+    Source:
+        `paddle.index_sample`.
+
+    Examples:
+        >>> x = wherry.to_tensor([[1, 2, 3], [4, 5, 6]])
+        >>> print(wherry.index_sample(x, wherry.to_tensor([[0, 2], [1, 1]])).tolist())
+        [[1, 3], [5, 5]]
+    """
+    require_tensor(x, "index_sample")
+    _index_tensor(index, "index_sample")
+    if x.ndim != 2 or index.ndim != 2 or (x.shape[0] != index.shape[0] and -1 not in (x.shape[0], index.shape[0])):
+        raise InvalidArgumentError(
+            f"index_sample: x and index must be matrices with equally many rows. Got shapes {x.shape} and {index.shape}, "
+            f"expected [N, M] and [N, K]. Use take_along_axis for other ranks."
+        )
+    return ops.take_along_axis(x, index, 1)
+
+
+def take_along_axis(arr: Tensor, indices: Tensor, axis: int, broadcast: bool = True) -> Tensor:
+    """For each place in `indices`, the element of `arr` at the same place but, along `axis`, at the position it holds.
+
+    Args:
+        arr: any dtype.
+        indices: int32 or int64, of the rank of `arr`. Negative positions count from the end.
+        axis: in `[-rank, rank)`.
+        broadcast: whether the axes other than `axis` broadcast against each other; else those of
+            `indices` may be smaller.
+
+    Returns:
+        The shape of the (broadcast) `indices`.
+
+    Raises:
+        IndexError: a position is out of range.
+        TypeError: `indices` holds no positions (also a ValueError, as in Paddle).
+        ValueError: the ranks differ, or the axis is out of range.
+
+    Source:
+        `paddle.take_along_axis`.
+
+    Examples:
+        >>> x = wherry.to_tensor([[1, 2, 3], [4, 5, 6]])
+        >>> print(wherry.take_along_axis(x, wherry.to_tensor([[2], [0]]), axis=1).tolist())
+        [[3], [4]]
+    """
+    arr, indices, at = _along(arr, indices, axis, broadcast, "take_along_axis", expand=True)
+    return ops.take_along_axis(arr, indices, at)
+
+
+def _along(
+    arr: Any, indices: Any, axis: Any, broadcast: Any, op_name: str, expand: bool
+) -> tuple[Tensor, Tensor, int]:
+    rank = require_tensor(arr, op_name, "arr").ndim
+    _index_tensor(indices, op_name, "indices")
+    if indices.ndim != rank:
+        raise InvalidArgumentError(
+            f"{op_name}: 'indices' and 'arr' must have one rank. Got shapes {indices.shape} and {arr.shape}, expected rank "
+            f"{rank} for both. Add axes with unsqueeze."
+        )
+    at = one_axis(axis, rank, op_name)
+    if rank == 0:
+        return arr, indices, at
+    if not flag(broadcast, op_name, "broadcast"):
+        return arr, indices, at
+    have, want = arr.shape, indices.shape
+    if not expand:
+        # What is written to keeps its shape, so only the indices broadcast.
+        target = [*have]
+        target[at] = want[at]
+        return arr, indices if want == target else _fit_along(indices, target, arr, op_name), at
+    others = [size if axis != at else 1 for axis, size in enumerate(have)]
+    target = list(broadcast_shapes(op_name, tuple(others), tuple([1 if a == at else n for a, n in enumerate(want)])))
+    target[at] = want[at]
+    source = [have[at] if axis == at else size for axis, size in enumerate(target)]
+    arr = arr if source == have else _broadcast_to(arr, tuple(source))
+    return arr, indices if target == want else _broadcast_to(indices, tuple(target)), at
+
+
+def _fit_along(indices: Tensor, target: list[int], arr: Tensor, op_name: str) -> Tensor:
+    if any(a not in (1, b) and UNKNOWN not in (a, b) for a, b in zip(indices.shape, target, strict=True)):
+        raise InvalidArgumentError(
+            f"{op_name}: 'indices' does not broadcast to 'arr'. Got shapes {indices.shape} and {arr.shape}, expected "
+            f"{target} or sizes of 1. Pass broadcast=False to write to a part of arr."
+        )
+    return _broadcast_to(indices, tuple(target))
+
+
+def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None) -> Tensor:
+    """Elements of the flattened `x`.
+
+    Args:
+        x: any dtype.
+        index: int32 or int64, any shape.
+        mode: what happens to positions out of range: "raise", "wrap" (modulo the size), or "clip" (to the
+            first or last; negative ones to the first).
+        name: accepted for compatibility; unused.
+
+    Returns:
+        The shape of `index`.
+
+    Raises:
+        IndexError: a position is out of range and `mode` is "raise".
+        TypeError: `index` holds no positions.
+        ValueError: there is no such mode.
+
+    Source:
+        `paddle.take`.
+
+    Examples:
+        >>> x = wherry.to_tensor([[1, 2, 3], [4, 5, 6]])
+        >>> print(wherry.take(x, wherry.to_tensor([[0, -1]])).tolist())
+        [[1, 6]]
+    """
+    if mode not in ("raise", "wrap", "clip"):
+        raise InvalidArgumentError(
+            f"take: there is no such mode. Got mode={mode!r}, expected 'raise', 'wrap' or 'clip'. Use 'raise' to find mistakes."
+        )
+    require_tensor(x, "take")
+    _index_tensor(index, "take")
+    flat = _reshape(x, (-1,))
+    size = _core.scalar(max(flat.shape[0], 1), index.dtype)
+    if mode == "wrap":
+        index = ops.remainder(index, size)
+    elif mode == "clip":
+        index = ops.clip(index, _core.scalar(0, index.dtype), ops.subtract(size, _core.scalar(1, index.dtype)))
+    return _gather(flat, index, 0)
+
+
+# Writing at positions.
+
+
+def _fresh(op: Any, x: Tensor, *rest: Any, **attrs: Any) -> Tensor:
+    try:
+        return op(x, *rest, **attrs)
+    except TypeError as error:
+        raise refused(op.name, error, x=x, **{f"input {i + 1}": r for i, r in enumerate(rest) if _is_value(r)}) from None
+
+
+def _is_value(x: Any) -> bool:
+    return isinstance(x, Tensor) and x.dtype is not int64 and x.dtype is not int32
+
+
+def _same_dtype(op_name: str, x: Tensor, name: str, value: Any) -> Tensor:
+    require_tensor(value, op_name, name)
+    if value.dtype is not x.dtype:
+        raise refused(op_name, TypeError(), **{"x": x, name: value})
+    return value
+
+
+def _scatter_inputs(x: Any, index: Any, updates: Any, op_name: str) -> tuple[Tensor, Tensor]:
+    require_tensor(x, op_name)
+    index = _flat_index(index, op_name)
+    _same_dtype(op_name, x, "updates", updates)
+    if index.ndim == 0:
+        index = _reshape(index, (1,))
+        if updates.ndim == x.ndim - 1:
+            updates = _unsqueeze(updates, (0,))
+    return index, updates
+
+
+def scatter(x: Tensor, index: Tensor, updates: Tensor, overwrite: bool = True, name: str | None = None) -> Tensor:
+    """`x` with some of its rows replaced.
+
+    Args:
+        x: any dtype, rank 1 or more.
+        index: int32 or int64, of shape `[n]`, `[n, 1]` or `[]`: which rows.
+        updates: `[n, ...]`, the dtype of `x`: the new rows.
+        overwrite: True: of several updates of a row the last counts. False: they are added up (and the
+            old row does not count).
+        name: accepted for compatibility; unused.
+
+    Raises:
+        IndexError: a row is out of range.
+        TypeError: the dtypes do not fit (also a ValueError, as in Paddle).
+        ValueError: the shapes do not fit.
+
+    Source:
+        `paddle.scatter`.
+
+    Examples:
+        >>> x, rows = wherry.zeros([3, 2]), wherry.ones([2, 2])
+        >>> print(wherry.scatter(x, wherry.to_tensor([2, 2]), rows, overwrite=False).tolist())
+        [[0.0, 0.0], [0.0, 0.0], [2.0, 2.0]]
+    """
+    index, updates = _scatter_inputs(x, index, updates, "scatter")
+    return ops.scatter(x, index, updates, overwrite=flag(overwrite, "scatter", "overwrite"))
+
+
+def scatter_(x: Tensor, index: Tensor, updates: Tensor, overwrite: bool = True, name: str | None = None) -> Tensor:
+    """`scatter` in place.
+
+    Examples:
+        >>> x = wherry.zeros([3])
+        >>> print(wherry.scatter_(x, wherry.to_tensor([1]), wherry.ones([1])).tolist())
+        [0.0, 1.0, 0.0]
+    """
+    index, updates = _scatter_inputs(x, index, updates, "scatter_")
+    return ops.scatter.into((x,), x, index, updates, overwrite=flag(overwrite, "scatter_", "overwrite"))
+
+
+def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None = None) -> Tensor:
+    """`x` with `updates` added at positions given by several coordinates; repeats add up.
+
+    Args:
+        x: any dtype but bool.
+        index: int32 or int64; its last axis holds the coordinates in the first axes of `x`.
+        updates: the dtype of `x`, of the shape that `gather_nd(x, index)` has.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        IndexError: a position is out of range.
+        TypeError: the dtypes do not fit (also a ValueError, as in Paddle).
+        ValueError: the shapes do not fit.
+
+    Source:
+        `paddle.scatter_nd_add`.
+
+    Examples:
+        >>> x = wherry.zeros([3])
+        >>> print(wherry.scatter_nd_add(x, wherry.to_tensor([[1], [1]]), wherry.ones([2])).tolist())
+        [0.0, 2.0, 0.0]
+    """
+    require_tensor(x, "scatter_nd_add")
+    _index_tensor(index, "scatter_nd_add")
+    return ops.scatter_nd_add(x, index, _same_dtype("scatter_nd_add", x, "updates", updates))
+
+
+def scatter_nd(index: Tensor, updates: Tensor, shape: Any, name: str | None = None) -> Tensor:
+    """Zeros of `shape` with `updates` added at positions given by several coordinates.
+
+    Examples:
+        >>> print(wherry.scatter_nd(wherry.to_tensor([[1], [1]]), wherry.ones([2]), [3]).tolist())
+        [0.0, 2.0, 0.0]
+    """
+    require_tensor(updates, "scatter_nd", "updates")
+    sizes = _integers(_shape_argument(shape, "scatter_nd"), "scatter_nd", "shape")
+    return scatter_nd_add(ops.full(shape=sizes, value=0, dtype=updates.dtype), index, updates)
+
+
+def _index_add_inputs(x: Any, index: Any, axis: Any, value: Any, op_name: str) -> tuple[Tensor, Tensor, int]:
+    rank = require_tensor(x, op_name).ndim
+    at = one_axis(axis, rank, op_name, OutOfRangeError)
+    return _vector_index(_flat_index(index, op_name), op_name), _same_dtype(op_name, x, "value", value), at
+
+
+def index_add(x: Tensor, index: Tensor, axis: int, value: Tensor, name: str | None = None) -> Tensor:
+    """`x` with slices of `value` added at the positions `index` along an axis; repeats add up.
+
+    Args:
+        x: any dtype but bool.
+        index: int32 or int64, `[n]`.
+        axis: in `[-rank, rank)`.
+        value: the dtype of `x` and its shape, but for n at `axis`.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        IndexError: a position or the axis is out of range.
+        TypeError: the dtypes do not fit (also a ValueError, as in Paddle).
+        ValueError: the shapes do not fit.
+
+    Source:
+        `paddle.index_add`.
+
+    Examples:
+        >>> x = wherry.zeros([2, 3])
+        >>> print(wherry.index_add(x, wherry.to_tensor([0, 0]), 1, wherry.ones([2, 2])).tolist())
+        [[2.0, 0.0, 0.0], [2.0, 0.0, 0.0]]
+    """
+    index, value, at = _index_add_inputs(x, index, axis, value, "index_add")
+    return ops.index_add(x, index, value, axis=at)
+
+
+def index_add_(x: Tensor, index: Tensor, axis: int, value: Tensor, name: str | None = None) -> Tensor:
+    """`index_add` in place.
+
+    Examples:
+        >>> x = wherry.zeros([3])
+        >>> print(wherry.index_add_(x, wherry.to_tensor([1, 1]), 0, wherry.ones([2])).tolist())
+        [0.0, 2.0, 0.0]
+    """
+    index, value, at = _index_add_inputs(x, index, axis, value, "index_add_")
+    return ops.index_add.into((x,), x, index, value, axis=at)
+
+
+def _index_fill_inputs(x: Any, index: Any, axis: Any, value: Any, op_name: str) -> tuple[Tensor, Tensor, int]:
+    rank = require_tensor(x, op_name).ndim
+    at = one_axis(axis, rank, op_name, OutOfRangeError)
+    index = _vector_index(_flat_index(index, op_name), op_name)
+    return index, _fill_tensor(x, value, op_name), at
+
+
+def _fill_tensor(x: Tensor, value: Any, op_name: str) -> Tensor:
+    """A number or a tensor of one element as a 0-d tensor of the dtype of `x`."""
+    if isinstance(value, Tensor):
+        if value.size != 1:
+            raise InvalidArgumentError(
+                f"{op_name}: 'value' must be one number. Got a Tensor of shape {value.shape}, expected one element. "
+                f"Use where or index_put to write several."
+            )
+        _same_dtype(op_name, x, "value", value)
+        return _reshape(value, ())
+    if isinstance(value, (int, float, complex)):
+        return _core.scalar(fitted(value, x.dtype, op_name), x.dtype)
+    raise InvalidTypeError(
+        f"{op_name}: 'value' must be one number. Got {type(value).__name__}, expected an int, a float or a Tensor of one "
+        f"element. Convert it first."
+    )
+
+
+def index_fill(x: Tensor, index: Tensor, axis: int, value: Any, name: str | None = None) -> Tensor:
+    """`x` with the slices at the positions `index` along an axis filled with one value.
+
+    Examples:
+        >>> print(wherry.index_fill(wherry.zeros([2, 3]), wherry.to_tensor([0, 2]), 1, 7.0).tolist())
+        [[7.0, 0.0, 7.0], [7.0, 0.0, 7.0]]
+    """
+    index, value, at = _index_fill_inputs(x, index, axis, value, "index_fill")
+    return ops.index_put(x, value, index, axes=(at,), accumulate=False)
+
+
+def index_fill_(x: Tensor, index: Tensor, axis: int, value: Any, name: str | None = None) -> Tensor:
+    """`index_fill` in place.
+
+    Examples:
+        >>> print(wherry.index_fill_(wherry.zeros([3]), wherry.to_tensor([0]), 0, 7.0).tolist())
+        [7.0, 0.0, 0.0]
+    """
+    index, value, at = _index_fill_inputs(x, index, axis, value, "index_fill_")
+    return ops.index_put.into((x,), x, value, index, axes=(at,), accumulate=False)
+
+
+def _index_put_inputs(x: Any, indices: Any, value: Any, op_name: str) -> tuple[list[Tensor], Tensor]:
+    from wherry_tensor.indexing import _check_mask, _one_dtype, _positions, _require_broadcast
+
+    require_tensor(x, op_name)
+    tensors: list[Tensor] = []
+    for index in _tensors(indices, op_name, "indices"):
+        if index.dtype is bool_:
+            _check_mask(x, index, len(tensors))
+            tensors += _positions(index)
+        else:
+            tensors.append(_index_tensor(index, op_name, "indices"))
+    if len(tensors) > x.ndim:
+        raise InvalidArgumentError(
+            f"{op_name}: there are more indices than axes. Got {len(tensors)} for x of shape {x.shape}, expected at most "
+            f"{x.ndim}. Each integer tensor stands for one axis, a mask for as many as it has."
+        )
+    _same_dtype(op_name, x, "value", value)
+    _require_broadcast(tensors)
+    return _one_dtype(tensors), value
+
+
+def index_put(
+    x: Tensor, indices: Sequence[Tensor], value: Tensor, accumulate: bool = False, name: str | None = None
+) -> Tensor:
+    """`x` with `value` written (or added) at positions given by one index tensor for each of the first axes.
+
+    Args:
+        x: any dtype.
+        indices: a tuple or list of int32 or int64 tensors, which broadcast together, or of bool masks.
+        value: the dtype of `x`; broadcasts to the shape of `x[indices]`.
+        accumulate: True adds to what is there, and repeats add up.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        IndexError: a position is out of range.
+        TypeError: the dtypes do not fit (also a ValueError, as in Paddle).
+        ValueError: the shapes do not fit.
+
+    Source:
+        `paddle.index_put`.
+
+    Examples:
+        >>> x, at = wherry.zeros([2, 2]), (wherry.to_tensor([0, 0]), wherry.to_tensor([1, 1]))
+        >>> print(wherry.index_put(x, at, wherry.ones([2]), accumulate=True).tolist())
+        [[0.0, 2.0], [0.0, 0.0]]
+    """
+    tensors, value = _index_put_inputs(x, indices, value, "index_put")
+    accumulate = flag(accumulate, "index_put", "accumulate")
+    return ops.index_put(x, value, *tensors, axes=tuple(range(len(tensors))), accumulate=accumulate)
+
+
+def index_put_(
+    x: Tensor, indices: Sequence[Tensor], value: Tensor, accumulate: bool = False, name: str | None = None
+) -> Tensor:
+    """`index_put` in place.
+
+    Examples:
+        >>> x = wherry.zeros([3])
+        >>> print(wherry.index_put_(x, [wherry.to_tensor([1])], wherry.to_tensor(5.0)).tolist())
+        [0.0, 5.0, 0.0]
+    """
+    tensors, value = _index_put_inputs(x, indices, value, "index_put_")
+    accumulate = flag(accumulate, "index_put_", "accumulate")
+    return ops.index_put.into((x,), x, value, *tensors, axes=tuple(range(len(tensors))), accumulate=accumulate)
+
+
+_PUT_WAYS = {"assign": "assign", "add": "add", "mul": "multiply", "multiply": "multiply"}
+
+
+def put_along_axis(
+    arr: Tensor,
+    indices: Tensor,
+    values: Any,
+    axis: int,
+    reduce: str = "assign",
+    include_self: bool = True,
+    broadcast: bool = True,
+) -> Tensor:
+    """`arr` with `values` put where `take_along_axis` would read.
+
+    Args:
+        arr: any dtype.
+        indices: int32 or int64, of the rank of `arr`.
+        values: a number, or a tensor of the dtype of `arr` that broadcasts to the shape of `indices`.
+        axis: in `[-rank, rank)`.
+        reduce: "assign", "add", "mul" or "multiply", "mean", "amax", "amin": how values that meet at one
+            place are put together.
+        include_self: whether the old value of `arr` is one of them.
+        broadcast: whether `indices` broadcasts to the shape of `arr` in the axes other than `axis`.
+
+    Raises:
+        IndexError: a position is out of range.
+        TypeError: the dtypes do not fit (also a ValueError, as in Paddle).
+        ValueError: the ranks differ, the axis is out of range, or there is no such `reduce`.
+
+    Source:
+        `paddle.put_along_axis`.
+
+    Examples:
+        >>> x = wherry.to_tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> print(wherry.put_along_axis(x, wherry.to_tensor([[0], [1]]), 9.0, axis=1).tolist())
+        [[9.0, 2.0], [3.0, 9.0]]
+    """
+    index, value, at = _put_inputs(arr, indices, values, axis, broadcast, "put_along_axis")
+    return _put(arr, index, value, at, reduce, include_self, "put_along_axis")
+
+
+def _put_inputs(
+    arr: Any, indices: Any, values: Any, axis: Any, broadcast: Any, op_name: str
+) -> tuple[Tensor, Tensor, int]:
+    arr, index, at = _along(arr, indices, axis, broadcast, op_name, expand=False)
+    if not isinstance(values, Tensor):
+        return index, _fill_tensor(arr, values, op_name), at
+    return index, _same_dtype(op_name, arr, "values", values), at
+
+
+def _put(arr: Tensor, index: Tensor, value: Tensor, at: int, reduce: Any, include_self: Any, op_name: str) -> Tensor:
+    if reduce not in ("assign", "add", "mul", "multiply", "mean", "amax", "amin"):
+        raise InvalidArgumentError(
+            f"{op_name}: there is no such way to put values together. Got reduce={reduce!r}, expected 'assign', 'add', 'mul', "
+            f"'multiply', 'mean', 'amax' or 'amin'. Use 'assign' to replace."
+        )
+    include_self = flag(include_self, op_name, "include_self")
+    if reduce in _PUT_WAYS:
+        way = _PUT_WAYS[reduce]
+        if not include_self and way != "assign":
+            neutral = _core.scalar(0 if way == "add" else 1, arr.dtype)
+            arr = ops.put_along_axis(arr, index, neutral, axis=at, reduce="assign")
+        return ops.put_along_axis(arr, index, value, axis=at, reduce=way)
+    if reduce == "mean":
+        one = _core.scalar(1, arr.dtype)
+        zero = _core.scalar(0, arr.dtype)
+        start = arr if include_self else ops.put_along_axis(arr, index, zero, axis=at, reduce="assign")
+        count = ops.full_like(arr, value=1, dtype=arr.dtype)
+        if not include_self:
+            count = ops.put_along_axis(count, index, zero, axis=at, reduce="assign")
+        count = ops.put_along_axis(count, index, one, axis=at, reduce="add")
+        total = ops.put_along_axis(start, index, value, axis=at, reduce="add")
+        return ops.divide(total, count) if arr.dtype.is_floating or arr.dtype.is_complex else ops.floor_divide(total, count)
+    # The last value written to a place stays, so those in order leave their extreme.
+    values, order = ops.sort(_broadcast_to(value, tuple(index.shape)), axis=at, descending=reduce == "amin")
+    put = ops.put_along_axis(arr, ops.take_along_axis(index, order, axis=at), values, axis=at, reduce="assign")
+    if not include_self:
+        return put
+    return ops.maximum(arr, put) if reduce == "amax" else ops.minimum(arr, put)
+
+
+def put_along_axis_(
+    arr: Tensor,
+    indices: Tensor,
+    values: Any,
+    axis: int,
+    reduce: str = "assign",
+    include_self: bool = True,
+    broadcast: bool = True,
+) -> Tensor:
+    """`put_along_axis` in place.
+
+    Examples:
+        >>> x = wherry.zeros([1, 3])
+        >>> print(wherry.put_along_axis_(x, wherry.to_tensor([[1]]), 9.0, axis=1).tolist())
+        [[0.0, 9.0, 0.0]]
+    """
+    index, value, at = _put_inputs(arr, indices, values, axis, broadcast, "put_along_axis_")
+    if reduce in _PUT_WAYS and include_self is True:
+        return ops.put_along_axis.into((arr,), arr, index, value, axis=at, reduce=_PUT_WAYS[reduce])
+    return _copy.into((arr,), _put(arr, index, value, at, reduce, include_self, "put_along_axis_"))
+
+
+def _mask_of(x: Any, mask: Any, op_name: str) -> Tensor:
+    require_tensor(x, op_name)
+    require_tensor(mask, op_name, "mask")
+    if mask.dtype is not bool_:
+        raise InvalidTypeError(
+            f"{op_name}: 'mask' must be true or false. Got dtype {mask.dtype.name}, expected bool. Compare first, as in x > 0."
+        )
+    return mask
+
+
+def masked_fill(x: Tensor, mask: Tensor, value: Any, name: str | None = None) -> Tensor:
+    """`x` with one value where `mask` is true.
+
+    Args:
+        x: any dtype.
+        mask: bool; broadcasts against `x`.
+        value: a number, or a tensor of one element of the dtype of `x`.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `mask` is not bool, or `value` of another dtype (also a ValueError, as in Paddle).
+        ValueError: `mask` does not broadcast, or `value` has several elements.
+
+    Source:
+        `paddle.masked_fill`.
+
+    Examples:
+        >>> x = wherry.to_tensor([1.0, 2.0, 3.0])
+        >>> print(wherry.masked_fill(x, x > 1.5, 0.0).tolist())
+        [1.0, 0.0, 0.0]
+    """
+    return ops.where(_mask_of(x, mask, "masked_fill"), _fill_tensor(x, value, "masked_fill"), x)
+
+
+def masked_fill_(x: Tensor, mask: Tensor, value: Any, name: str | None = None) -> Tensor:
+    """`masked_fill` in place; `mask` broadcasts to the shape of `x`.
+
+    Examples:
+        >>> x = wherry.to_tensor([1.0, 2.0, 3.0])
+        >>> print(wherry.masked_fill_(x, x > 1.5, 0.0).tolist())
+        [1.0, 0.0, 0.0]
+    """
+    return ops.where.into((x,), _mask_of(x, mask, "masked_fill_"), _fill_tensor(x, value, "masked_fill_"), x)
+
+
+def select_scatter(x: Tensor, values: Tensor, axis: int, index: int, name: str | None = None) -> Tensor:
+    """`x` with the slice at `index` along an axis replaced.
+
+    Args:
+        x: any dtype.
+        values: the shape of `x` without `axis`, and its dtype (else cast to it).
+        axis: in `[-rank, rank)`.
+        index: in `[-size, size)`.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        IndexError: axis or index is out of range.
+        RuntimeError: `values` has another shape.
+
+    Source:
+        `paddle.select_scatter`.
+
+    Examples:
+        >>> print(wherry.select_scatter(wherry.zeros([2, 2]), wherry.ones([2]), 1, 0).tolist())
+        [[1.0, 0.0], [1.0, 0.0]]
+    """
+    rank = require_tensor(x, "select_scatter").ndim
+    require_tensor(values, "select_scatter", "values")
+    at = one_axis(axis, rank, "select_scatter", OutOfRangeError)
+    shape = x.shape
+    place = integer(index, "select_scatter", "index")
+    if rank == 0 or (shape[at] >= 0 and not -shape[at] <= place < shape[at]):
+        raise OutOfRangeError(
+            f"select_scatter: there is no such index. Got index={place} for axis {at} of shape {shape}, expected one in "
+            f"[{-shape[at] if rank else 0}, {shape[at] if rank else 0}). Indices count from 0."
+        )
+    if values.shape != shape[:at] + shape[at + 1 :]:
+        raise RuntimeError(
+            f"select_scatter: the values do not have the shape of the slice. Got {values.shape}, expected "
+            f"{shape[:at] + shape[at + 1 :]}, x of shape {shape} without axis {at}. Reshape or expand them."
+        )
+    value = _unsqueeze(to_dtype(values, x.dtype), (at,))
+    end = place + 1 if place != -1 else shape[at]
+    return ops.slice_put(x, value, axes=(at,), starts=(place,), ends=(end,), steps=(1,))
+
+
+# Diagonals.
+
+
+def _diagonal_axes(x: Any, axis1: Any, axis2: Any, op_name: str) -> tuple[int, int]:
+    rank = require_tensor(x, op_name).ndim
+    if rank < 2:
+        raise OutOfRangeError(
+            f"{op_name}: a diagonal runs along two axes. Got x of shape {x.shape}, expected rank 2 or more. Unsqueeze x first."
+        )
+    a = one_axis(axis1, rank, op_name, OutOfRangeError, "axis1")
+    b = one_axis(axis2, rank, op_name, OutOfRangeError, "axis2")
+    if a == b:
+        raise InvalidArgumentError(
+            f"{op_name}: a diagonal runs along two axes. Got axis1={axis1} and axis2={axis2} for rank {rank}, expected "
+            f"different ones. Change one of them."
+        )
+    return a, b
+
+
+def diagonal(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None) -> Tensor:
+    """The diagonal of each matrix that two axes of `x` form.
+
+    Args:
+        x: any dtype, rank 2 or more.
+        offset: which diagonal: 0 the main one, positive ones above it, negative ones below.
+        axis1: the axis of the rows.
+        axis2: the axis of the columns.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        A view: `x` without the two axes, and the diagonal last.
+
+    Raises:
+        IndexError: an axis is out of range.
+        ValueError: the axes are the same.
+
+    Source:
+        `paddle.diagonal`.
+
+    Examples:
+        >>> print(wherry.diagonal(wherry.to_tensor([[1, 2], [3, 4]])).tolist())
+        [1, 4]
+    """
+    a, b = _diagonal_axes(x, axis1, axis2, "diagonal")
+    return ops.diagonal(x, integer(offset, "diagonal", "offset"), a, b)
+
+
+def diagonal_scatter(
+    x: Tensor, y: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None
+) -> Tensor:
+    """`x` with `y` on a diagonal; arguments as for `diagonal`, whose shape `y` has.
+
+    Examples:
+        >>> print(wherry.diagonal_scatter(wherry.zeros([2, 2]), wherry.ones([2])).tolist())
+        [[1.0, 0.0], [0.0, 1.0]]
+    """
+    return _with_diagonal(x, y, offset, axis1, axis2, "diagonal_scatter")
+
+
+def _with_diagonal(x: Any, y: Any, offset: Any, axis1: Any, axis2: Any, op_name: str) -> Tensor:
+    a, b = _diagonal_axes(x, axis1, axis2, op_name)
+    _same_dtype(op_name, x, "y", y)
+    place = {"offset": integer(offset, op_name, "offset"), "axis1": a, "axis2": b}
+    want = ops.diagonal(x.detach(), **place).shape if not _core.is_symbolic(x) else y.shape
+    if y.shape != want:
+        raise InvalidArgumentError(
+            f"{op_name}: y does not have the shape of the diagonal. Got {y.shape}, expected {want}. Reshape or expand it."
+        )
+    on_diagonal = ops.diagonal_vjp(ops.full_like(y, value=1, dtype=bool_), x, **place)
+    return ops.where(on_diagonal, ops.diagonal_vjp(y, x, **place), x)
+
+
+def fill_diagonal_tensor(x: Tensor, y: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1, name: str | None = None) -> Tensor:
+    """`diagonal_scatter` under the name of the Tensor method.
+
+    Examples:
+        >>> print(wherry.zeros([2, 2]).fill_diagonal_tensor(wherry.ones([2])).tolist())
+        [[1.0, 0.0], [0.0, 1.0]]
+    """
+    return _with_diagonal(x, y, offset, dim1, dim2, "fill_diagonal_tensor")
+
+
+def fill_diagonal_tensor_(
+    x: Tensor, y: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1, name: str | None = None
+) -> Tensor:
+    """`fill_diagonal_tensor` in place.
+
+    Examples:
+        >>> print(wherry.zeros([2, 2]).fill_diagonal_tensor_(wherry.ones([2])).tolist())
+        [[1.0, 0.0], [0.0, 1.0]]
+    """
+    return _copy.into((x,), _with_diagonal(x, y, offset, dim1, dim2, "fill_diagonal_tensor_"))
+
+
+def fill_diagonal_(x: Tensor, value: Any, offset: int = 0, wrap: bool = False, name: str | None = None) -> Tensor:
+    """`x` with one value on its diagonal, in place.
+
+    Args:
+        x: rank 2, or of several axes of one size, of which the elements with all indices equal are meant.
+        value: a number.
+        offset: which diagonal of a matrix.
+        wrap: whether the diagonal of a tall matrix starts anew below a gap of one row, as in NumPy.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        ValueError: `x` has fewer than two axes, or more of different sizes.
+
+    Source:
+        `paddle.Tensor.fill_diagonal_`.
+
+    Examples:
+        >>> print(wherry.zeros([2, 3]).fill_diagonal_(7.0).tolist())
+        [[7.0, 0.0, 0.0], [0.0, 7.0, 0.0]]
+    """
+    shape = require_tensor(x, "fill_diagonal_").shape
+    rank = len(shape)
+    value = _fill_tensor(x, value, "fill_diagonal_")
+    offset = integer(offset, "fill_diagonal_", "offset")
+    wrap = flag(wrap, "fill_diagonal_", "wrap")
+    if rank < 2 or (rank > 2 and len(set(shape)) > 1):
+        raise InvalidArgumentError(
+            f"fill_diagonal_: x has no diagonal. Got shape {shape}, expected rank 2, or equal sizes in more axes. "
+            f"Use fill_diagonal_tensor_ for two of several axes."
+        )
+    if rank == 2:
+        rows, columns = shape
+        step = columns + 1
+        # The diagonal of a tall matrix ends at its last column unless it wraps around.
+        end = rows * columns if wrap else min(rows * columns, max(columns - offset, 0) * columns if offset >= 0 else rows * columns)
+        places = [i * step + offset for i in range(rows + 1) if 0 <= i * step + offset < end]
+        if not wrap:
+            places = [p for p in places if p % columns - p // columns == offset]
+    else:
+        step = sum(shape[0] ** k for k in range(rank))
+        places = [i * step for i in range(shape[0])]
+    index = from_values(places, (len(places),), int64)
+    flat = ops.index_put(_reshape(x, (-1,)), value, index, axes=(0,), accumulate=False)
+    return _copy.into((x,), _reshape(flat, tuple(shape)))
+
+
+# Sets, classes, shards.
+
+
+def _index_dtype(dtype: Any, op_name: str) -> Any:
+    found = as_dtype(dtype)
+    if found is not int32 and found is not int64:
+        raise NotImplementedError(
+            f"{op_name}: positions are integers. Got dtype={found.name}, expected int32 or int64. Cast the result instead."
+        )
+    return found
+
+
+def unique(
+    x: Tensor,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    dtype: Any = "int64",
+    name: str | None = None,
+) -> Any:
+    """The different values of `x`, sorted.
+
+    Args:
+        x: any real dtype.
+        return_index: also the first position of each.
+        return_inverse: also, for every element of `x`, the place of its value in the result.
+        return_counts: also how often each occurs.
+        axis: slices along this axis are compared as wholes; None takes the elements of the flattened `x`.
+        dtype: of the positions and counts, int32 or int64.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        The values, or a tuple of them and what else was asked for. NaN differs from itself.
+
+    Raises:
+        ValueError: the axis is out of range.
+
+    Source:
+        `paddle.unique`.
+
+    Examples:
+        >>> values, counts = wherry.unique(wherry.to_tensor([2, 3, 3, 1]), return_counts=True)
+        >>> print(values.tolist(), counts.tolist())
+        [1, 2, 3] [1, 1, 2]
+    """
+    rank = require_tensor(x, "unique").ndim
+    at = None if axis is None or axis == [] else one_axis(axis, rank, "unique")
+    kind = _index_dtype(dtype, "unique")
+    if rank == 0:
+        x, at = _reshape(x, (1,)), None
+    out, index, inverse, counts = ops.unique(x, axis=at)
+    wanted = [(index, return_index), (inverse, return_inverse), (counts, return_counts)]
+    results = (out, *[to_dtype(y, kind) for y, asked in wanted if asked])
+    return results if len(results) > 1 else out
+
+
+def unique_consecutive(
+    x: Tensor,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    dtype: Any = "int64",
+    name: str | None = None,
+) -> Any:
+    """`x` with runs of equal values reduced to one; arguments and results as for `unique`.
+
+    Examples:
+        >>> print(wherry.unique_consecutive(wherry.to_tensor([1, 1, 2, 1])).tolist())
+        [1, 2, 1]
+    """
+    rank = require_tensor(x, "unique_consecutive").ndim
+    at = None if axis is None or axis == [] else one_axis(axis, rank, "unique_consecutive")
+    kind = _index_dtype(dtype, "unique_consecutive")
+    if rank == 0:
+        x, at = _reshape(x, (1,)), None
+    out, inverse, counts = ops.unique_consecutive(x, axis=at)
+    results = (out, *[to_dtype(y, kind) for y, asked in [(inverse, return_inverse), (counts, return_counts)] if asked])
+    return results if len(results) > 1 else out
+
+
+def one_hot(x: Tensor, num_classes: Any, name: str | None = None) -> Tensor:
+    """For each label a vector with 1 at its place and 0 elsewhere.
+
+    Args:
+        x: int32 or int64 labels in `[0, num_classes)`, any shape.
+        num_classes: how many classes, an int or an integer tensor of one element.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        float32, of the shape of `x` with one more axis of size `num_classes`.
+
+    Raises:
+        TypeError: the labels are no integers (also a ValueError).
+        ValueError: a label is out of range, or there is no class.
+
+    Source:
+        `paddle.nn.functional.one_hot`.
+
+    Examples:
+        >>> print(wherry.nn.functional.one_hot(wherry.to_tensor([1, 0]), 3).tolist())  # doctest: +SKIP
+        [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
+    """
+    _index_tensor(x, "one_hot", "x")
+    return ops.one_hot(x, integer(num_classes, "one_hot", "num_classes"))
+
+
+def shard_index(input: Tensor, index_num: int, nshards: int, shard_id: int, ignore_value: int = -1) -> Tensor:
+    """Indices of a table that is spread over shards, as they are called in one shard.
+
+    Args:
+        input: int32 or int64 indices in `[0, index_num)`, of shape `[..., 1]`.
+        index_num: the length of the table.
+        nshards: how many shards; each holds `ceil(index_num / nshards)` rows.
+        shard_id: which shard asks, in `[0, nshards)`.
+        ignore_value: what stands for indices that live in other shards.
+
+    Raises:
+        TypeError: `input` holds no indices (also a ValueError).
+        ValueError: an index is not below `index_num`, or there is no such shard.
+
+    Source:
+        `paddle.shard_index`.
+
+    Examples:
+        >>> print(wherry.shard_index(wherry.to_tensor([[16], [1]]), 20, 2, 0).tolist())
+        [[-1], [1]]
+    """
+    _index_tensor(input, "shard_index", "input")
+    if input.ndim < 2:
+        raise InvalidArgumentError(
+            f"shard_index: the indices must stand in a column. Got shape {input.shape}, expected [..., 1], rank 2 or more. "
+            f"Unsqueeze the last axis."
+        )
+    numbers = {"index_num": index_num, "nshards": nshards, "shard_id": shard_id, "ignore_value": ignore_value}
+    return ops.shard_index(input, **{name: integer(value, "shard_index", name) for name, value in numbers.items()})
+
+
+def multiplex(inputs: Sequence[Tensor], index: Tensor, name: str | None = None) -> Tensor:
+    """Row i of the result is row i of the input that `index[i]` names.
+
+    Args:
+        inputs: two or more tensors of one shape and dtype, rank 2 or more.
+        index: int32 (or int64), of shape `[N, 1]` or `[N]`.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        IndexError: an index names no input.
+        ValueError: fewer than two inputs, or shapes that do not fit.
+
+    Source:
+        `paddle.multiplex`.
+
+    Examples:
+        >>> a, b = wherry.to_tensor([[1, 2], [3, 4]]), wherry.to_tensor([[5, 6], [7, 8]])
+        >>> print(wherry.multiplex([a, b], wherry.to_tensor([[1], [0]], dtype="int32")).tolist())
+        [[5, 6], [3, 4]]
+    """
+    xs = _tensors(inputs, "multiplex", "inputs")
+    index = _vector_index(_flat_index(index, "multiplex"), "multiplex")
+    if len(xs) < 2 or xs[0].ndim < 1 or index.shape[0] > xs[0].shape[0]:
+        raise InvalidArgumentError(
+            f"multiplex: there is nothing to choose from. Got {len(xs)} inputs of shape {xs[0].shape} and index of shape "
+            f"{index.shape}, expected two or more inputs and at most one index for each row. Check the index."
+        )
+    rows = ops.arange(start=0, step=1, length=index.shape[0], dtype=index.dtype)
+    return ops.index_get(stack(xs), index, rows, axes=(0, 1))
+
+
+# Dtypes and memory.
+
+
+def cast_(x: Tensor, dtype: Any) -> Tensor:
+    """`cast` in place: `x` itself gets the dtype.
+
+    Examples:
+        >>> x = wherry.to_tensor([1.5, 2.5])
+        >>> print(wherry.cast_(x, "int64").tolist(), x.dtype)
+        [1, 2] paddle.int64
+    """
+    return _become(x, cast(x, dtype), "cast_")
+
+
+def as_complex(x: Tensor, name: str | None = None) -> Tensor:
+    """Pairs of real numbers as complex ones.
+
+    Args:
+        x: float32 or float64, with a last axis of size 2: real and imaginary parts.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        A view of complex64 or complex128, without the last axis.
+
+    Raises:
+        TypeError: another dtype (also a ValueError).
+        ValueError: the last axis is not of size 2.
+
+    Source:
+        `paddle.as_complex`.
+
+    Examples:
+        >>> print(wherry.as_complex(wherry.to_tensor([[1.0, 2.0]])).tolist())
+        [(1+2j)]
+    """
+    require_tensor(x, "as_complex")
+    if x.dtype is not float32 and x.dtype is not float64:
+        raise InvalidTypeError(
+            f"as_complex: the parts of complex numbers are floats. Got dtype {x.dtype.name}, expected float32 or float64. "
+            f"Cast it with astype('float32')."
+        )
+    return ops.as_complex(x)
+
+
+def as_real(x: Tensor, name: str | None = None) -> Tensor:
+    """Complex numbers as pairs of real ones, in a new last axis of size 2; a view.
+
+    Raises:
+        TypeError: `x` is not complex (also a ValueError).
+
+    Source:
+        `paddle.as_real`.
+
+    Examples:
+        >>> print(wherry.as_real(wherry.to_tensor([1 + 2j])).tolist())
+        [[1.0, 2.0]]
+    """
+    require_tensor(x, "as_real")
+    if x.dtype is not complex64 and x.dtype is not complex128:
+        raise InvalidTypeError(
+            f"as_real: only complex numbers have two parts. Got dtype {x.dtype.name}, expected complex64 or complex128. "
+            f"Use x itself."
+        )
+    return ops.as_real(x)
+
+
+def as_strided(x: Tensor, shape: Sequence[int], stride: Sequence[int], offset: int = 0, name: str | None = None) -> Tensor:
+    """Elements of the memory of `x` in any arrangement.
+
+    Args:
+        x: any dtype.
+        shape: the sizes of the result.
+        stride: for each axis how many elements lie between one index and the next.
+        offset: where the first element lies, in bytes from that of `x`, as in Paddle.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        A view; where `x` asks for gradients a copy, which has them.
+
+    Raises:
+        ValueError: an element would lie outside of the memory of `x`, or the offset between two elements.
+
+    Source:
+        `paddle.as_strided`.
+
+    Examples:
+        >>> print(wherry.as_strided(wherry.arange(5), [4, 2], [1, 1]).tolist())
+        [[0, 1], [1, 2], [2, 3], [3, 4]]
+    """
+    require_tensor(x, "as_strided")
+    sizes = _integers(_shape_argument(shape, "as_strided"), "as_strided", "shape")
+    steps = _integers(_shape_argument(stride, "as_strided", "stride"), "as_strided", "stride")
+    first, rest = divmod(integer(offset, "as_strided", "offset"), x.dtype.itemsize)
+    if rest:
+        raise InvalidArgumentError(
+            f"as_strided: the offset lies inside of an element. Got offset={offset}, expected a multiple of "
+            f"{x.dtype.itemsize}, the bytes of {x.dtype.name}. Multiply a number of elements by that."
+        )
+    if x.stop_gradient or not _core.is_grad_enabled():
+        return _core.strided(x, sizes, steps, first)
+    whole = _core.from_values(range(x.size), (x.size,), int64)
+    places = _core.strided(whole, sizes, steps, first)
+    return _gather(_reshape(x, (-1,)), places, 0)
+
+
+def unfold(x: Tensor, axis: int, size: int, step: int, name: str | None = None) -> Tensor:
+    """Windows of `size` elements along an axis, one every `step` elements, as a new last axis.
+
+    Args:
+        x: any dtype.
+        axis: in `[-rank, rank)`.
+        size: of the windows, at most that of the axis.
+        step: from one window to the next, at least 1.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        A view; where `x` asks for gradients a copy, which has them.
+
+    Shape:
+        `[..., n, ...]` to `[..., (n - size) // step + 1, ..., size]`.
+
+    Raises:
+        ValueError: the windows do not fit, or the axis is out of range.
+
+    Source:
+        `paddle.unfold`.
+
+    Examples:
+        >>> print(wherry.unfold(wherry.arange(5), 0, 2, 2).tolist())
+        [[0, 1], [2, 3]]
+    """
+    rank = require_tensor(x, "unfold").ndim
+    at = one_axis(axis, rank, "unfold")
+    size, step = integer(size, "unfold", "size"), integer(step, "unfold", "step")
+    shape = x.shape or [1]
+    if size < 0 or step < 1 or size > shape[at]:
+        raise InvalidArgumentError(
+            f"unfold: such windows do not fit. Got size={size} and step={step} for axis {at} of shape {x.shape}, expected "
+            f"a size in [0, {shape[at]}] and a step >= 1. Make the windows smaller."
+        )
+    count = (shape[at] - size) // step + 1
+    if rank == 0:
+        return _reshape(x, (1,)) if size else _slice(_reshape(x, (1,)), (0,), (0,), (0,), (1,))
+    if x.stop_gradient or not _core.is_grad_enabled():
+        steps = x.strides
+        sizes = [*shape[:at], count, *shape[at + 1 :], size]
+        return _core.strided(x, sizes, [*steps[:at], steps[at] * step, *steps[at + 1 :], steps[at]], 0)
+    places = from_values([i * step + k for i in range(count) for k in range(size)], (count, size), int64)
+    windows = _gather(x, places, at)  # [..., count, size, ...]
+    order = [axis for axis in range(rank + 1) if axis != at + 1]
+    return _transpose(windows, (*order, at + 1))
+
+
+def tolist(x: Tensor) -> Any:
+    """The elements as nested Python lists; a number for a 0-d tensor.
+
+    Examples:
+        >>> wherry.tolist(wherry.to_tensor([[1, 2]]))
+        [[1, 2]]
+    """
+    return _tolist(require_tensor(x, "tolist"))
+
+
+def tensordot(x: Tensor, y: Tensor, axes: Any = 2, name: str | None = None) -> Tensor:
+    """Sums of products over pairs of axes.
+
+    Args:
+        x: floating (or integer) tensor.
+        y: of the dtype of `x`.
+        axes: an int n: the last n axes of `x` with the first n of `y`. A list of ints: these axes in both.
+            Two lists (or tensors): axes of `x`, and for each its partner in `y`; a shorter list is filled
+            up with the other's.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        The axes of `x` that are left, then those of `y`.
+
+    Raises:
+        ValueError: paired axes have different sizes, or are out of range.
+
+    Source:
+        `paddle.tensordot`.
+
+    Examples:
+        >>> x = wherry.ones([2, 3, 4])
+        >>> wherry.tensordot(x, wherry.ones([4, 3, 5]), axes=[[1, 2], [1, 0]]).shape
+        [2, 5]
+    """
+    require_tensor(x, "tensordot")
+    require_tensor(y, "tensordot", "y")
+    of_x, of_y = _contracted(x, y, axes)
+    have_x, have_y = x.shape, y.shape
+    for a, b in zip(of_x, of_y, strict=True):
+        if have_x[a] != have_y[b] and -1 not in (have_x[a], have_y[b]):
+            raise InvalidArgumentError(
+                f"tensordot: paired axes must have one size. Got size {have_x[a]} for axis {a} of x and {have_y[b]} for axis "
+                f"{b} of y, shapes {have_x} and {have_y}, axes={axes}, expected equal sizes. Pair other axes."
+            )
+    free_x = [a for a in range(x.ndim) if a not in of_x]
+    free_y = [b for b in range(y.ndim) if b not in of_y]
+
+    def size_of(shape: list[int], chosen: Sequence[int]) -> int:
+        total = 1
+        for a in chosen:
+            total = UNKNOWN if shape[a] == UNKNOWN or total == UNKNOWN else total * shape[a]
+        return total
+
+    inner = size_of(have_x, of_x)
+    left = _reshape(_transpose(x, (*free_x, *of_x)), (size_of(have_x, free_x), inner))
+    right = _reshape(_transpose(y, (*of_y, *free_y)), (inner, size_of(have_y, free_y)))
+    try:
+        product = ops.matmul(left, right, transpose_x=False, transpose_y=False)
+    except TypeError as error:
+        raise refused("tensordot", error, x=x, y=y) from None
+    return _reshape(product, tuple([have_x[a] for a in free_x] + [have_y[b] for b in free_y]))
+
+
+def _contracted(x: Tensor, y: Tensor, axes: Any) -> tuple[list[int], list[int]]:
+    if isinstance(axes, Tensor):
+        axes = axes.tolist()
+    if isinstance(axes, int) and not isinstance(axes, bool):
+        if not 0 <= axes <= min(x.ndim, y.ndim):
+            raise InvalidArgumentError(
+                f"tensordot: there are not so many axes. Got axes={axes} for shapes {x.shape} and {y.shape}, expected a count "
+                f"in [0, {min(x.ndim, y.ndim)}]. Name the axes in two lists."
+            )
+        return list(range(x.ndim - axes, x.ndim)), list(range(axes))
+    if not isinstance(axes, (list, tuple)):
+        raise InvalidTypeError(
+            f"tensordot: 'axes' must name axes. Got {type(axes).__name__}, expected an int, a list, or two lists. "
+            f"Write axes=1 for a matrix product."
+        )
+    parts = [part.tolist() if isinstance(part, Tensor) else part for part in axes]
+    if all(isinstance(part, int) for part in parts):
+        pairs = [parts, parts]
+    elif len(parts) == 1:
+        pairs = [list(parts[0]), list(parts[0])]
+    else:
+        pairs = [[part] if isinstance(part, int) else list(part) for part in parts[:2]]
+    short, long = sorted(pairs, key=len)
+    short += long[len(short) :]
+    found = []
+    for chosen, tensor, which in ((pairs[0], x, "x"), (pairs[1], y, "y")):
+        found.append([one_axis(a, tensor.ndim, "tensordot", name=f"an axis of {which},") for a in chosen])
+        if len(set(found[-1])) != len(found[-1]):
+            raise InvalidArgumentError(
+                f"tensordot: an axis of {which} is named twice. Got axes={axes} for shape {tensor.shape}, expected each once. "
+                f"Remove the repeat."
+            )
+    return found[0], found[1]
+
+
+# Padding.
+
+_SPACE = {"NCL": (2,), "NLC": (1,), "NCHW": (2, 3), "NHWC": (1, 2), "NCDHW": (2, 3, 4), "NDHWC": (1, 2, 3)}
+
+
+def pad(
+    x: Tensor,
+    pad: Any,
+    mode: str = "constant",
+    value: float = 0.0,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
+    """`x` with more elements before and behind those it has.
+
+    Args:
+        x: any dtype.
+        pad: numbers of elements. Two for every axis of `x`, from the first axis on, with mode "constant":
+            before and behind it. Else two for some of the last spatial axes of `data_format`, from the
+            last one on: (left, right, top, bottom, front, back).
+        mode: "constant"; "reflect", which mirrors without repeating the edge; "replicate", which repeats
+            it; or "circular", which starts again at the other end.
+        value: what "constant" fills in.
+        data_format: which axes are spatial: "NCL", "NLC", "NCHW", "NHWC", "NCDHW" or "NDHWC".
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `pad` is not made of ints (also a ValueError).
+        ValueError: there is no such mode or format, or more is mirrored than there is.
+
+    Source:
+        `paddle.nn.functional.pad`.
+
+    Examples:
+        >>> x = wherry.to_tensor([[[1.0, 2.0, 3.0]]])
+        >>> y = wherry.nn.functional.pad(x, [1, 2], mode="reflect", data_format="NCL")  # doctest: +SKIP
+        >>> print(y.tolist())  # doctest: +SKIP
+        [[[2.0, 1.0, 2.0, 3.0, 2.0, 1.0]]]
+    """
+    rank = require_tensor(x, "pad").ndim
+    if mode not in ("constant", "reflect", "replicate", "circular"):
+        raise InvalidArgumentError(
+            f"pad: there is no such mode. Got mode={mode!r}, expected 'constant', 'reflect', 'replicate' or 'circular'. "
+            f"Use 'constant' to fill in a value."
+        )
+    amounts = _integers(pad, "pad", "pad")
+    if mode == "constant" and len(amounts) == 2 * rank:
+        return ops.pad(x, amounts, value=float(value))
+    if data_format not in _SPACE or len(data_format) != rank or len(amounts) % 2 or len(amounts) > 2 * (rank - 2):
+        raise InvalidArgumentError(
+            f"pad: there must be two numbers for every axis, or for some of the spatial ones. Got pad={list(amounts)}, "
+            f"mode={mode!r} and data_format={data_format!r} for x of shape {x.shape}, expected {2 * rank} numbers (constant "
+            f"only), or at most {max(2 * (rank - 2), 0)} and a format of {rank} letters. Formats are {', '.join(_SPACE)}."
+        )
+    spatial = reversed(_SPACE[data_format])
+    plan = [(axis, amounts[2 * i], amounts[2 * i + 1]) for i, axis in zip(range(len(amounts) // 2), spatial)]
+    if mode == "constant":
+        paddings = [0] * (2 * rank)
+        for axis, before, after in plan:
+            paddings[2 * axis], paddings[2 * axis + 1] = before, after
+        return ops.pad(x, tuple(paddings), value=float(value))
+    for axis, before, after in plan:
+        if before or after:
+            x = _gather(x, _padded_positions(x, axis, before, after, mode), axis)
+    return x
+
+
+def _padded_positions(x: Tensor, axis: int, before: int, after: int, mode: str) -> Tensor:
+    size = x.shape[axis]
+    most = size - 1 if mode == "reflect" else size if mode == "circular" else max(before, after) if size else 0
+    if size < 0 or max(before, after) > most:
+        raise InvalidArgumentError(
+            f"pad: mode {mode!r} has not so many elements to take. Got {before} before and {after} behind axis {axis} of shape "
+            f"{x.shape}, expected at most {most}. Pad less, or use mode 'constant'."
+        )
+    places = range(-before, size + after)
+    if mode == "circular":
+        found = [p % size for p in places]
+    elif mode == "replicate":
+        found = [min(max(p, 0), size - 1) for p in places]
+    else:
+        found = [-p if p < 0 else 2 * (size - 1) - p if p >= size else p for p in places]
+    return from_values(found, (len(found),), int64)
