@@ -28,19 +28,32 @@ WRY_INLINE void zero_bytes(const wry_call *call, void *to, int64_t bytes) {
   });
 }
 
-// A few dozen bytes are copied faster by a loop than by a call of memcpy with unknown size.
+// Rows of some hundred bytes: a call of memcpy would take longer than the copy itself.
+template <typename W>
+WRY_INLINE void copy_row(W *WRY_RESTRICT to, const W *WRY_RESTRICT from, int64_t n) {
+  constexpr int64_t chunk = 32 / int64_t(sizeof(W));
+  if (n * int64_t(sizeof(W)) > 1024) {
+    memcpy((void *)to, (const void *)from, size_t(n) * sizeof(W));
+  } else if (n >= chunk) {
+    int64_t i = 0;
+    for (; i + chunk <= n; i += chunk) memcpy((void *)(to + i), (const void *)(from + i), 32);
+    // The last chunk overlaps the one before it.
+    memcpy((void *)(to + n - chunk), (const void *)(from + n - chunk), 32);
+  } else {
+    for (int64_t i = 0; i < n; ++i) to[i] = from[i];
+  }
+}
+
 template <typename W>
 WRY_INLINE void copy_run(W *WRY_RESTRICT to, int64_t to_step, const W *WRY_RESTRICT from, int64_t from_step,
                          int64_t n) {
   if (to_step == 1 && from_step == 1) {
-    if (n * int64_t(sizeof(W)) > 64) {
-      memcpy(to, from, size_t(n) * sizeof(W));
-    } else {
-      for (int64_t i = 0; i < n; ++i) to[i] = from[i];
-    }
+    copy_row(to, from, n);
   } else if (to_step == 1 && from_step == 0) {
     const W value = *from;
     for (int64_t i = 0; i < n; ++i) to[i] = value;
+  } else if (to_step == 1 && from_step == -1) {
+    for (int64_t i = 0; i < n; ++i) to[i] = from[-i];
   } else if (to_step == 1) {
     for (int64_t i = 0; i < n; ++i) to[i] = from[i * from_step];
   } else {

@@ -65,8 +65,12 @@ static int read_positions(const wry_call *call, const char *op, const wry_tensor
   if (index->dtype == WRY_INT64 && is_contiguous(index)) {
     const int64_t *values = data<int64_t>(index);
     const uint64_t n = uint64_t(x->shape[axis]);
-    bool outside = false;
-    for (int64_t i = 0; i < index->size; ++i) outside |= uint64_t(values[i]) >= n;
+    int outside = 0;
+    parallel_for(call, index->size, 1 << 16, [&](int64_t begin, int64_t end) {
+      bool found = false;
+      for (int64_t i = begin; i < end; ++i) found |= uint64_t(values[i]) >= n;
+      if (found) __atomic_store_n(&outside, 1, __ATOMIC_RELAXED);
+    });
     if (!outside) {
       *positions = values;
       return WRY_OK;
@@ -532,6 +536,11 @@ static int take_along_axis(const wry_call *call) {
   const int64_t out_step = out->strides[axis], x_step = x->strides[axis];
   dispatch_size(item_size(out), [&](auto tag) {
     using W = decltype(tag);
+    if (out_step == 1 && x_step == 1) {
+      along_axis<W, const W>(call, index, positions, out, x, axis,
+                             [](W *to, const W *from, int64_t j, int64_t place) { to[j] = from[place]; });
+      return;
+    }
     along_axis<W, const W>(call, index, positions, out, x, axis,
                            [=](W *to, const W *from, int64_t j, int64_t place) { to[j * out_step] = from[place * x_step]; });
   });
@@ -560,6 +569,11 @@ static int put_along_axis(const wry_call *call) {
   }
   const int64_t out_step = out->strides[axis], value_step = values.strides[axis];
   const auto put = [&](auto combine) {
+    if (out_step == 1 && value_step == 1) {
+      along_axis<T, const T>(call, index, positions, out, &values.tensor, axis,
+                             [=](T *to, const T *from, int64_t j, int64_t place) { to[place] = combine(to[place], from[j]); });
+      return;
+    }
     along_axis<T, const T>(call, index, positions, out, &values.tensor, axis,
                            [=](T *to, const T *from, int64_t j, int64_t place) {
                              T &target = to[place * out_step];

@@ -105,36 +105,47 @@ static int flip(const wry_call *call) {
   return WRY_OK;
 }
 
-// A roll cuts every axis in two and swaps the parts.
-static void roll_from(const wry_call *call, const View &to, const View &from, Ints shifts, Ints axes, int at) {
-  if (at == axes.length) {
-    copy_strided(call, &to.tensor, &from.tensor);
-    return;
-  }
-  const int axis = int(axes[at]);
-  const int64_t n = from.shape[axis];
-  int64_t shift = 0;
-  for (int i = 0; i < axes.length; ++i)  // an axis may be named twice
-    if (axes[i] == axis) {
-      if (i < at) {  // done already
-        roll_from(call, to, from, shifts, axes, at + 1);
-        return;
-      }
-      shift = (shift + shifts[i] % n + n) % n;
-    }
-  View to_front(to), from_back(from);
-  to_front.narrow(axis, 0, shift);
-  from_back.narrow(axis, n - shift, shift);
-  if (shift != 0) roll_from(call, to_front, from_back, shifts, axes, at + 1);
-  View to_back(to), from_front(from);
-  to_back.narrow(axis, shift, n - shift);
-  from_front.narrow(axis, 0, n - shift);
-  roll_from(call, to_back, from_front, shifts, axes, at + 1);
-}
-
+// Rows from the innermost rolled axis on are cut in two and swapped; the axes before it only say
+// which row of x comes where.
 static int roll(const wry_call *call) {
-  if (input(call, 0)->size == 0) return WRY_OK;
-  roll_from(call, View(output(call, 0)), View(input(call, 0)), attr_ints(call, 0), attr_ints(call, 1), 0);
+  const wry_tensor *x = input(call, 0), *out = output(call, 0);
+  const Ints shifts = attr_ints(call, 0), axes = attr_ints(call, 1);
+  if (x->size == 0) return WRY_OK;
+  int64_t shift[WRY_MAX_RANK] = {0};
+  int last = 0;
+  for (int i = 0; i < axes.length; ++i) {  // an axis may be named twice
+    const int axis = int(axes[i]);
+    const int64_t n = x->shape[axis];
+    shift[axis] = (shift[axis] + shifts[i] % n + n) % n;
+  }
+  for (int axis = 0; axis < x->rank; ++axis)
+    if (shift[axis] != 0) last = axis;
+  const wry_tensor *source = x;
+  View contiguous(out);
+  if (!is_contiguous(x)) {
+    contiguous.tensor.data = call->context->workspace(call->context, size_t(x->size * item_size(x)));
+    if (!contiguous.tensor.data) return fail_memory(call, "roll", x->size * item_size(x));
+    copy_strided(call, &contiguous.tensor, x);
+    source = &contiguous.tensor;
+  }
+  int64_t row = item_size(x), rows = 1;
+  for (int axis = x->rank - 1; axis >= last && axis >= 0; --axis) row *= x->shape[axis];
+  for (int axis = 0; axis < last; ++axis) rows *= x->shape[axis];
+  const int64_t cut = x->rank == 0 ? 0 : row / x->shape[last] * shift[last];
+  parallel_for(call, rows, max_of<int64_t>(1, bytes_per_thread / row), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      int64_t rest = r, from_row = 0, pace = 1;
+      for (int axis = last - 1; axis >= 0; --axis) {
+        const int64_t n = x->shape[axis], at = rest % n - shift[axis];
+        from_row += (at < 0 ? at + n : at) * pace;
+        rest /= n, pace *= n;
+      }
+      char *to = data<char>(out) + r * row;
+      const char *from = data<char>(source) + from_row * row;
+      copy_row(to, from + row - cut, cut);
+      copy_row(to + cut, from, row - cut);
+    }
+  });
   return WRY_OK;
 }
 
