@@ -8,7 +8,7 @@ from typing import Any
 from wherry_autograd import _engine
 from wherry_autograd.grad_mode import no_grad
 from wherry_tensor import ops
-from wherry_tensor._core import Tensor, alias, is_grad_enabled, is_symbolic
+from wherry_tensor._core import Tensor, alias, is_grad_enabled, is_symbolic, set_grad_mode
 
 __all__ = ["PyLayer", "PyLayerContext", "once_differentiable"]
 
@@ -97,8 +97,11 @@ class PyLayer:
         """
         ctx = PyLayerContext()
         inputs = list(_tensors_of((*args, *kwargs.values())))
-        with no_grad():
+        before = set_grad_mode(False)
+        try:
             result = cls.forward(ctx, *args, **kwargs)
+        finally:
+            set_grad_mode(before)
         single = not isinstance(result, (tuple, list))
         items = [result] if single else list(result)
         if next(_tensors_of(items), None) is None:
