@@ -79,8 +79,25 @@ cdef object meta_of(PyObject *x):
     return meta_class(tuple([t.dims[i] for i in range(t.t.rank)]), dtype_of_code(t.t.dtype))
 
 
+cdef dict attr_kinds = {  # what may stand for an attribute of the declared type, None besides
+    int: (int,), bool: (int,), float: (float, int), str: (str,), tuple: (tuple,), DType: (DType,),
+    Scalar: (int, float, complex),
+}
+
+
+cdef int check_attr_types(Op op, tuple attrs) except -1:
+    for name, kind, value in zip(op.attr_names, op.attr_types, attrs):
+        if value is not None and not isinstance(value, attr_kinds[kind]):
+            raise TypeError(
+                f"{op.name}: attribute '{name}' has the wrong type. Got {type(value).__name__} ({value!r}), "
+                f"expected {kind.__name__}. Public functions convert it; an op takes plain data."
+            )
+    return 0
+
+
 cdef tuple infer_metas(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs):
     find_columns()
+    check_attr_types(op, attrs)
     rule = column_infer.get(op)
     if rule is None:
         raise NotImplementedError(
@@ -104,6 +121,7 @@ cdef int encode_attr(Plan plan, int at, object value, str op_name, str attr_name
     a.length = 0
     if value is None:
         a.kind = WRY_ATTR_NONE
+        a.value.i = 0  # a kernel that never expects None reads 0 or False, not what memory held
     elif isinstance(value, DType):
         a.kind = WRY_ATTR_INT
         a.value.i = (<DType>value).code
@@ -237,7 +255,10 @@ cdef Plan make_plan(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, const i
         if size > plan.work:
             plan.work = size
     for i in range(op.n_attrs):
-        encode_attr(plan, i, attrs[i], op.name, op.attr_names[i])
+        value = attrs[i]
+        if op.attr_types[i] is float and value is not None:
+            value = float(value)  # so that a kernel finds every float in value.f
+        encode_attr(plan, i, value, op.name, op.attr_names[i])
 
     if op.kernels == NULL:
         load_kernels()
