@@ -1,6 +1,7 @@
 """Random calls of every op: wrong shapes, strides, dtypes and attributes must raise, never crash.
 
     python -m wherry_tensor.testing.fuzz --calls 100000 --seed 0
+    python -m wherry_tensor.testing.fuzz --calls 100000 --seed 0 --trace   # the last line is the call that crashed
 
 Calls start from the samples and are bent at random. A call may succeed or raise one of the errors
 that the operations document; any other exception is reported, and a crash ends the process. Under
@@ -31,27 +32,37 @@ _FLOATS = (0.0, -1.0, 0.5, 2.0, 1e300, -1e-300, float("nan"), float("inf"), floa
 _STRINGS = ("", "NCHW", "NHWC", "assign", "add", "multiply", "no such word")
 
 
-def fuzz(calls: int, seed: int) -> list[str]:
-    """Make so many random calls; returns a text for each that raised what it should not."""
+def fuzz(calls: int, seed: int, trace: bool = False) -> list[str]:
+    """Make so many random calls; returns a text for each kind that raised what it should not."""
     rng = np.random.default_rng(seed)
     specs = sorted(kit.specs.values(), key=lambda spec: spec.op.name)
     strange: dict[str, str] = {}
     for number in range(calls):
         spec = specs[rng.integers(len(specs))]
         inputs, attrs = _bent_call(rng, spec)
+        outputs = tuple(_random_tensor(rng) for _ in spec.op.outputs) if rng.random() < 0.1 else None
+        if trace:
+            print(_shown(number, spec, inputs, attrs, outputs), file=sys.stderr, flush=True)
         try:
-            if rng.random() < 0.1:
-                spec.op.into(tuple(_random_tensor(rng) for _ in spec.op.outputs), *inputs, **attrs)
-            else:
+            if outputs is None:
                 spec.op(*inputs, **attrs)
+            else:
+                spec.op.into(outputs, *inputs, **attrs)
         except DOCUMENTED:
             pass
         except Exception as error:  # this is what the run looks for
-            key = f"{spec.op.name} {type(error).__name__}"
-            shown = [f"{x.dtype.name}{list(x.shape)}" if isinstance(x, Tensor) else repr(x) for x in inputs]
-            text = f"call {number}: {spec.op.name}({', '.join(shown)}, {attrs}): {type(error).__name__}: {error}"
-            strange.setdefault(key, text)
+            text = f"{_shown(number, spec, inputs, attrs, outputs)}: {type(error).__name__}: {error}"
+            strange.setdefault(f"{spec.op.name} {type(error).__name__}", text)
     return list(strange.values())
+
+
+def _shown(number: int, spec: Spec, inputs: list[Any], attrs: dict[str, Any], outputs: Any) -> str:
+    def of(x: Any) -> str:
+        return f"{x.dtype.name}{list(x.shape)} strides {list(x.strides)}" if isinstance(x, Tensor) else repr(x)
+
+    arguments = [*map(of, inputs), *(f"{name}={value}" for name, value in attrs.items())]
+    into = "" if outputs is None else f" into {[of(x) for x in outputs]}"
+    return f"call {number}: {spec.op.name}({', '.join(arguments)}){into}"
 
 
 def _bent_call(rng: np.random.Generator, spec: Spec) -> tuple[list[Any], dict[str, Any]]:
@@ -137,8 +148,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Random calls of every op; none may crash.")
     parser.add_argument("--calls", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--trace", action="store_true", help="say each call before it is made")
     arguments = parser.parse_args()
-    strange = fuzz(arguments.calls, arguments.seed)
+    strange = fuzz(arguments.calls, arguments.seed, arguments.trace)
     for text in strange:
         print(text)
     print(f"{arguments.calls} calls of {len(ops.registry)} ops; {len(strange)} kinds of undocumented errors")
