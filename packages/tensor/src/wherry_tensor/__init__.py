@@ -8,8 +8,8 @@ from wherry_tensor import _core, ops
 _core.start()  # the vocabulary is declared now
 
 # ruff: noqa: E402, F403
-from wherry_tensor import creation, device, errors, flags, inplace, logic, manipulation, math, methods
-from wherry_tensor import random, reduction
+from wherry_tensor import creation, device, errors, flags, indexing, inplace, interop, linalg, logic, manipulation, math
+from wherry_tensor import methods, random, reduction, search
 from wherry_tensor import dtype as dtypes
 from wherry_tensor._core import DType, Tensor, get_num_threads, set_num_threads
 from wherry_tensor._core import bfloat16, bool_, complex64, complex128, float16, float32, float64
@@ -22,14 +22,17 @@ from wherry_tensor.device import is_compiled_with_distribute, is_compiled_with_i
 from wherry_tensor.device import is_compiled_with_rocm, is_compiled_with_xpu
 from wherry_tensor.dtype import finfo, get_default_dtype, iinfo, is_complex, is_floating_point, is_integer
 from wherry_tensor.dtype import set_default_dtype
+from wherry_tensor.einsum import einsum
 from wherry_tensor.flags import get_flags, set_flags
 from wherry_tensor.inplace import *
+from wherry_tensor.linalg import *
 from wherry_tensor.logic import *
 from wherry_tensor.manipulation import *
 from wherry_tensor.math import *
 from wherry_tensor.printing import set_printoptions
 from wherry_tensor.random import *
 from wherry_tensor.reduction import *
+from wherry_tensor.search import *
 
 # Paddle's names. `wherry_tensor.dtype` is this class from now on; the module of that name is only
 # reached by `from wherry_tensor.dtype import ...`.
@@ -64,13 +67,13 @@ def in_dynamic_mode() -> "bool":
 
 __all__ = [  # noqa: PLE0604
     "CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "CustomPlace", "DType", "IPUPlace", "Tensor", "XPUPlace",
-    "bfloat16", "bool", "complex64", "complex128", "device", "dtype", "errors", "finfo", "float16", "float32", "float64",
+    "bfloat16", "bool", "complex64", "complex128", "device", "dtype", "einsum", "errors", "finfo", "float16", "float32", "float64",
     "get_cudnn_version", "get_default_dtype", "get_device", "get_flags", "get_num_threads",
     "iinfo", "in_dynamic_mode", "int8", "int16", "int32", "int64",
     "is_compiled_with_cinn", "is_compiled_with_cuda", "is_compiled_with_custom_device",
     "is_compiled_with_distribute", "is_compiled_with_ipu", "is_compiled_with_npu", "is_compiled_with_rocm",
     "is_compiled_with_xpu", "is_complex", "is_floating_point", "is_integer", "ops",
     "set_default_dtype", "set_device", "set_flags", "set_num_threads", "set_printoptions", "uint8",
-    *creation.__all__, *inplace.__all__, *logic.__all__, *manipulation.__all__, *math.__all__,
-    *random.__all__, *reduction.__all__,
+    *creation.__all__, *inplace.__all__, *linalg.__all__, *logic.__all__, *manipulation.__all__, *math.__all__,
+    *random.__all__, *reduction.__all__, *search.__all__,
 ]

@@ -15,6 +15,7 @@ from typing import Any
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import refused, require_tensor
+from wherry_tensor.creation import diag_embed
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 from wherry_tensor.ops.shapes import UNKNOWN
 
@@ -33,7 +34,7 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
     Args:
         equation: a letter for each axis of each operand, operands apart by commas, and behind `->` the
             letters of the result: "ij,jk->ik" is a matrix product. Letters that the result lacks are
-            summed over; a letter twice in one operand takes the diagonal. `...` stands for any further
+            summed over; a letter twice in one operand takes the diagonal, twice in the result makes one. `...` stands for any further
             axes, which broadcast. Without `->` the result has the letters that occur once, in the order of
             the alphabet, behind the axes of `...`.
         operands: tensors of one dtype.
@@ -71,6 +72,15 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
         kept = set(output).union(*[labels for _, labels in terms])
         terms.append(_contracted(x, of_x, y, of_y, kept, sizes))
     x, labels = _summed(*terms[0], set(output))
+    return _put_in_order(x, labels, output)
+
+
+def _put_in_order(x: Tensor, labels: Labels, output: Labels) -> Tensor:
+    for b, label in enumerate(output):
+        a = output.index(label)
+        if a < b:  # twice in the result: a diagonal there, and zeros beside it
+            rest = (*[other for at, other in enumerate(output) if at not in (a, b)], label)
+            return diag_embed(_put_in_order(x, labels, rest), 0, a, b)
     perm = tuple([labels.index(label) for label in output])
     return x if perm == tuple(range(len(perm))) else ops.transpose(x, perm)
 
@@ -101,8 +111,6 @@ def _parsed(equation: str, ranks: tuple[int, ...]) -> tuple[tuple[Labels, ...], 
                 raise _bad(
                     equation, f"the result has '{label}', which no operand has", "letters of the operands", "Remove it"
                 )
-        if len(set(output)) != len(output):
-            raise _bad(equation, "the result has a letter twice", "each once", "Make a diagonal with diag_embed")
     else:
         letters = left.replace("...", "").replace(",", "")
         output = (*range(-widest, 0), *sorted(c for c in set(letters) if letters.count(c) == 1))

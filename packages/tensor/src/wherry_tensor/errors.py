@@ -13,6 +13,7 @@ __all__ = [
     "ExternalError",
     "FatalError",
     "InvalidArgumentError",
+    "InvalidIndexError",
     "InvalidTypeError",
     "NotFoundError",
     "OutOfRangeError",
@@ -45,6 +46,13 @@ class NotFoundError(EnforceNotMet, RuntimeError):
 
 class OutOfRangeError(EnforceNotMet, IndexError):
     """An index or axis lies outside what it counts."""
+
+
+class InvalidIndexError(OutOfRangeError, InvalidArgumentError):
+    """A position among the values of an index tensor lies outside of its axis.
+
+    Python calls that an IndexError; some functions of Paddle raise it as such, others as ValueError: this is both.
+    """
 
 
 class AlreadyExistsError(EnforceNotMet, RuntimeError):

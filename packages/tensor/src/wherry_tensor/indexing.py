@@ -14,6 +14,7 @@ from typing import Any
 
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, bool_, from_values, int32, int64
+from wherry_tensor.manipulation import looked_up
 
 __all__ = ["getitem", "setitem"]
 
@@ -113,13 +114,13 @@ def _lookups(parsed: _Parsed) -> tuple[list[int], list[Tensor]]:
 
 def _look_up(y: Tensor, places: list[int], indices: list[Tensor]) -> Tensor:
     if len(places) == 1:
-        return ops.gather(y, indices[0], places[0])
+        return looked_up("getitem", ops.gather, y, indices[0], places[0])
     if places[-1] - places[0] + 1 != len(places):
         # NumPy's rule: indices that something stands between put their shape first.
         y = ops.transpose(y, _to_front(places, y.ndim))
         places = list(range(len(places)))
     _require_broadcast(indices)
-    return ops.index_get(y, *_one_dtype(indices), axes=tuple(places))
+    return looked_up("getitem", ops.index_get, y, *_one_dtype(indices), axes=tuple(places))
 
 
 # Writing.

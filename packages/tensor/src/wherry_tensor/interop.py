@@ -1,7 +1,7 @@
 """Tensors and the rest of Python: other libraries' arrays, pickling, copying, iterating, formatting.
 
 The buffer protocol, `numpy()`, `item()` and the number conversions are the core's; here is what can
-be said in Python. `methods` lists what becomes a method of Tensor.
+be said in Python. `methods` lists what becomes a method of Tensor on import.
 """
 from __future__ import annotations
 
@@ -251,7 +251,13 @@ def _format(self: Tensor, spec: str) -> str:
     )
 
 
+def _transposed(self: Tensor) -> Tensor:
+    """The tensor with its axes in reverse order; a view."""
+    return ops.transpose(self, tuple(range(self.ndim - 1, -1, -1)))
+
+
 methods = {
+    "T": property(_transposed, doc=_transposed.__doc__),
     "__dlpack__": _dlpack,
     "__dlpack_device__": _dlpack_device,
     "__array__": _array,

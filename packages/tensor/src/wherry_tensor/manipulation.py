@@ -14,7 +14,7 @@ from wherry_tensor._core import Tensor, bool_, complex64, complex128, float32, f
 from wherry_tensor.arguments import MAX_RANK, Axes, flag, fitted, integer, one_axis, refused, require_tensor, to_dtype
 from wherry_tensor.creation import cast
 from wherry_tensor.dtype import as_dtype
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError, OutOfRangeError
 from wherry_tensor.ops.shapes import UNKNOWN, broadcast_shapes
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "crop",
     "diagonal",
     "diagonal_scatter",
+    "diff",
     "expand",
     "expand_as",
     "fill_diagonal_",
@@ -55,10 +56,12 @@ __all__ = [
     "masked_fill_",
     "moveaxis",
     "multiplex",
+    "numel",
     "one_hot",
     "pad",
     "put_along_axis",
     "put_along_axis_",
+    "rank",
     "repeat_interleave",
     "reshape",
     "reshape_",
@@ -70,6 +73,7 @@ __all__ = [
     "scatter_nd",
     "scatter_nd_add",
     "select_scatter",
+    "shape",
     "shard_index",
     "slice",
     "split",
@@ -107,6 +111,48 @@ _copy, _concat, _gather, _broadcast_to = ops.copy, ops.concat, ops.gather, ops.b
 
 
 # Shapes.
+
+
+def shape(input: Tensor) -> Tensor:
+    """The sizes of the axes as a tensor: int32 `[rank]`. `input.shape` gives them as a list.
+
+    Source:
+        `paddle.shape`.
+
+    Examples:
+        >>> print(wherry.shape(wherry.zeros([2, 3])).tolist())
+        [2, 3]
+    """
+    return ops.shape_of(require_tensor(input, "shape", "input"))
+
+
+def rank(input: Tensor) -> Tensor:
+    """The number of axes as a tensor: int32, 0-d. `input.ndim` gives it as an int.
+
+    Source:
+        `paddle.rank`.
+
+    Examples:
+        >>> wherry.rank(wherry.zeros([2, 3])).item()
+        2
+    """
+    return _core.scalar(require_tensor(input, "rank", "input").ndim, int32)
+
+
+def numel(x: Tensor, name: str | None = None) -> Tensor:
+    """The number of elements as a tensor: int64, 0-d. `x.size` gives it as an int.
+
+    Source:
+        `paddle.numel`.
+
+    Examples:
+        >>> wherry.numel(wherry.zeros([2, 3])).item()
+        6
+    """
+    size = require_tensor(x, "numel").size
+    if size >= 0:
+        return _core.scalar(size, int64)
+    return ops.reduce_prod(ops.cast(ops.shape_of(x), int64), axes=(0,), keepdim=False)
 
 
 def reshape(x: Tensor, shape: Sequence[int | Tensor] | Tensor, name: str | None = None) -> Tensor:
@@ -1103,6 +1149,46 @@ def crop(x: Tensor, shape: Any = None, offsets: Any = None, name: str | None = N
     return _copy(_slice(x, axes, start, end, (1,) * len(have)))
 
 
+def diff(
+    x: Tensor, n: int = 1, axis: int = -1, prepend: Tensor | None = None, append: Tensor | None = None, name: str | None = None
+) -> Tensor:
+    """Differences of neighbours along an axis.
+
+    Args:
+        x: any dtype; bool gives whether neighbours differ.
+        n: how often to take differences. Paddle 2.6.2 takes them once only.
+        axis: in `[-rank, rank)`.
+        prepend: joined before `x` first; the shape of `x` but for `axis`.
+        append: joined behind it.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        ValueError: `x` is 0-d, the axis is out of range, or `n` is below 1.
+
+    Source:
+        `paddle.diff`.
+
+    Examples:
+        >>> print(wherry.diff(wherry.to_tensor([1, 4, 9])).tolist())
+        [3, 5]
+    """
+    at = one_axis(axis, require_tensor(x, "diff").ndim, "diff")
+    times = integer(n, "diff", "n")
+    if times < 1 or x.ndim == 0:
+        raise InvalidArgumentError(
+            f"diff: there are no such differences. Got n={n} for x of shape {x.shape}, expected n >= 1 and rank 1 or more. "
+            f"Use x itself for n=0."
+        )
+    parts = [part for part in (prepend, x, append) if part is not None]
+    y = concat(parts, at) if len(parts) > 1 else x
+    for _ in range(times):
+        size = y.shape[at] if y.shape[at] >= 0 else 1 << 62
+        before = _slice(y, (at,), (0,), (-1,), (1,))
+        after = _slice(y, (at,), (1,), (size,), (1,))
+        y = ops.logical_xor(after, before) if y.dtype is bool_ else ops.subtract(after, before)
+    return y
+
+
 # Repeating.
 
 
@@ -1332,6 +1418,14 @@ def repeat_interleave(x: Tensor, repeats: Any, axis: int | None = None, name: st
 # Reading at positions.
 
 
+def looked_up(op_name: str, op: Any, *args: Any, **attrs: Any) -> Any:
+    """Runs an op that reads or writes at positions; what it says of bad ones is said as `op_name`."""
+    try:
+        return op(*args, **attrs)
+    except IndexError as error:
+        raise InvalidIndexError(f"{op_name}{str(error)[str(error).find(':'):]}") from None
+
+
 def _index_tensor(index: Any, op_name: str, name: str = "index") -> Tensor:
     require_tensor(index, op_name, name)
     if index.dtype is not int64 and index.dtype is not int32:
@@ -1387,7 +1481,7 @@ def gather(x: Tensor, index: Tensor, axis: Any = None, name: str | None = None) 
         raise InvalidArgumentError(
             "gather: a 0-d tensor has no positions. Got x of shape [], expected rank 1 or more. Use x itself."
         )
-    return _gather(x, index, at)
+    return looked_up("gather", _gather, x, index, at)
 
 
 def gather_nd(x: Tensor, index: Tensor, name: str | None = None) -> Tensor:
@@ -1415,7 +1509,7 @@ def gather_nd(x: Tensor, index: Tensor, name: str | None = None) -> Tensor:
         [2, 3]
     """
     require_tensor(x, "gather_nd")
-    return ops.gather_nd(x, _index_tensor(index, "gather_nd"))
+    return looked_up("gather_nd", ops.gather_nd, x, _index_tensor(index, "gather_nd"))
 
 
 def index_select(x: Tensor, index: Tensor, axis: int = 0, name: str | None = None) -> Tensor:
@@ -1442,7 +1536,7 @@ def index_select(x: Tensor, index: Tensor, axis: int = 0, name: str | None = Non
     """
     rank = require_tensor(x, "index_select").ndim
     at = one_axis(axis, rank, "index_select", OutOfRangeError)
-    return _gather(x, _vector_index(_flat_index(index, "index_select"), "index_select"), at)
+    return looked_up("index_select", _gather, x, _vector_index(_flat_index(index, "index_select"), "index_select"), at)
 
 
 def _vector_index(index: Tensor, op_name: str) -> Tensor:
@@ -1484,7 +1578,7 @@ def index_sample(x: Tensor, index: Tensor) -> Tensor:
             f"index_sample: x and index must be matrices with equally many rows. Got shapes {x.shape} and {index.shape}, "
             f"expected [N, M] and [N, K]. Use take_along_axis for other ranks."
         )
-    return ops.take_along_axis(x, index, 1)
+    return looked_up("index_sample", ops.take_along_axis, x, index, 1)
 
 
 def take_along_axis(arr: Tensor, indices: Tensor, axis: int, broadcast: bool = True) -> Tensor:
@@ -1514,7 +1608,7 @@ def take_along_axis(arr: Tensor, indices: Tensor, axis: int, broadcast: bool = T
         [[3], [4]]
     """
     arr, indices, at = _along(arr, indices, axis, broadcast, "take_along_axis", expand=True)
-    return ops.take_along_axis(arr, indices, at)
+    return looked_up("take_along_axis", ops.take_along_axis, arr, indices, at)
 
 
 def _along(
@@ -1593,7 +1687,7 @@ def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None)
         index = ops.remainder(index, size)
     elif mode == "clip":
         index = ops.clip(index, _core.scalar(0, index.dtype), ops.subtract(size, _core.scalar(1, index.dtype)))
-    return _gather(flat, index, 0)
+    return looked_up("take", _gather, flat, index, 0)
 
 
 # Writing at positions.
@@ -1737,7 +1831,7 @@ def index_add(x: Tensor, index: Tensor, axis: int, value: Tensor, name: str | No
         [[2.0, 0.0, 0.0], [2.0, 0.0, 0.0]]
     """
     index, value, at = _index_add_inputs(x, index, axis, value, "index_add")
-    return ops.index_add(x, index, value, axis=at)
+    return looked_up("index_add", ops.index_add, x, index, value, axis=at)
 
 
 def index_add_(x: Tensor, index: Tensor, axis: int, value: Tensor, name: str | None = None) -> Tensor:

@@ -1,11 +1,11 @@
-"""Finding things: order, positions, counts, and choosing by a condition."""
+"""Finding things: order, positions and counts."""
 from __future__ import annotations
 
 from typing import Any
 
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, bool_, float32, float64, int32, int64
-from wherry_tensor.arguments import flag, integer, number, one_axis, refused, require_tensor, to_dtype
+from wherry_tensor.arguments import flag, integer, number, one_axis, require_tensor, to_dtype
 from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 from wherry_tensor.ops.shapes import broadcast_shapes
@@ -22,8 +22,6 @@ __all__ = [
     "searchsorted",
     "sort",
     "topk",
-    "where",
-    "where_",
 ]
 
 
@@ -302,90 +300,6 @@ def nonzero(x: Tensor, as_tuple: bool = False) -> Any:
     if not flag(as_tuple, "nonzero", "as_tuple"):
         return found
     return tuple([ops.slice(found, (1,), (axis,), (axis + 1,), (1,)) for axis in range(rank)])
-
-
-def where(condition: Tensor, x: Any = None, y: Any = None, name: str | None = None) -> Any:
-    """Elements of `x` where `condition` is true, else of `y`.
-
-    Args:
-        condition: bool.
-        x: a tensor or number; None together with `y`: see below.
-        y: a tensor or number.
-        name: accepted for compatibility; unused.
-
-    Returns:
-        The shape that all three broadcast to. A Python float counts as float64, as in Paddle; an int as
-        the other's dtype. Two floating dtypes give the wider. With `condition` alone: its true
-        positions, as `nonzero(condition, as_tuple=True)`.
-
-    Raises:
-        TypeError: `condition` is not bool, or the dtypes do not fit (also a ValueError, as in Paddle).
-        ValueError: just one of `x` and `y` is given, or the shapes do not broadcast.
-
-    Source:
-        `paddle.where`.
-
-    Examples:
-        >>> x = wherry.to_tensor([1.0, 2.0, 3.0])
-        >>> print(wherry.where(x > 1.5, x, -x).tolist())
-        [-1.0, 2.0, 3.0]
-    """
-    if x is None and y is None:
-        return nonzero(condition, as_tuple=True)
-    condition, x, y = _choices(condition, x, y, "where")
-    return ops.where(condition, x, y)
-
-
-def where_(condition: Tensor, x: Tensor, y: Any, name: str | None = None) -> Tensor:
-    """`where` that writes into `x`.
-
-    Examples:
-        >>> x = wherry.to_tensor([1.0, 2.0])
-        >>> print(wherry.where_(x > 1.5, x, -x).tolist(), x.tolist())
-        [-1.0, 2.0] [-1.0, 2.0]
-    """
-    require_tensor(x, "where_")
-    condition, source, other = _choices(condition, x, y, "where_")
-    return ops.where.into((x,), condition, source, other)
-
-
-def _choices(condition: Any, x: Any, y: Any, op_name: str) -> tuple[Tensor, Tensor, Tensor]:
-    if x is None or y is None:
-        raise InvalidArgumentError(
-            f"{op_name}: either both or neither of x and y should be given. Got {'y' if x is None else 'x'} alone, expected two "
-            f"or none. Use nonzero for positions."
-        )
-    require_tensor(condition, op_name, "condition")
-    if condition.dtype is not bool_:
-        raise InvalidTypeError(
-            f"{op_name}: 'condition' must be true or false. Got dtype {condition.dtype.name}, expected bool. "
-            f"Compare first, as in x > 0."
-        )
-    x, y = _choice(x, y, op_name, "x"), _choice(y, x, op_name, "y")
-    if x.dtype is not y.dtype:
-        if x.dtype.is_floating and y.dtype.is_floating:
-            common = promote_floating(x.dtype, y.dtype)
-            x, y = to_dtype(x, common), to_dtype(y, common)
-        else:
-            raise refused(op_name, TypeError(), x=x, y=y)
-    return condition, x, y
-
-
-def _choice(value: Any, other: Any, op_name: str, name: str) -> Tensor:
-    if isinstance(value, Tensor):
-        return value
-    found = number(value, op_name, name)
-    if isinstance(found, bool):
-        dtype = bool_
-    elif isinstance(found, int):
-        dtype = other.dtype if isinstance(other, Tensor) and other.dtype is not bool_ else int64
-        if isinstance(other, float):
-            dtype = float64
-    elif isinstance(found, float):
-        dtype = other.dtype if isinstance(other, Tensor) and other.dtype.is_complex else float64
-    else:
-        dtype = other.dtype if isinstance(other, Tensor) and other.dtype.is_complex else _core.complex64
-    return _core.scalar(found, dtype)
 
 
 def masked_select(x: Tensor, mask: Tensor, name: str | None = None) -> Tensor:

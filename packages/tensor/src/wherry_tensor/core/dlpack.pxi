@@ -49,6 +49,8 @@ cdef extern from "Python.h":
     object PyCapsule_New_with "PyCapsule_New"(void *, const char *, PyCapsule_Destructor)
     void *PyCapsule_GetPointer(object, const char *) except NULL
     bint PyCapsule_IsValid(object, const char *)
+    bint dying_capsule_is "PyCapsule_IsValid"(PyObject *, const char *) noexcept
+    void *dying_capsule_pointer "PyCapsule_GetPointer"(PyObject *, const char *) noexcept
     int PyCapsule_SetName(object, const char *) except -1
 
 cdef enum:
@@ -93,15 +95,14 @@ cdef void drop_export_versioned(DLManagedTensorVersioned *m) noexcept with gil:
 
 
 cdef void drop_capsule(PyObject *capsule) noexcept:
-    """A capsule that nobody took: it still has its first name."""
+    """A capsule that nobody took: it still has its first name. It is being freed, so no reference may be made to it."""
     cdef DLManagedTensor *m
     cdef DLManagedTensorVersioned *v
-    cdef object c = <object>capsule
-    if PyCapsule_IsValid(c, b"dltensor"):
-        m = <DLManagedTensor *>PyCapsule_GetPointer(c, b"dltensor")
+    if dying_capsule_is(capsule, b"dltensor"):
+        m = <DLManagedTensor *>dying_capsule_pointer(capsule, b"dltensor")
         m.deleter(m)
-    elif PyCapsule_IsValid(c, b"dltensor_versioned"):
-        v = <DLManagedTensorVersioned *>PyCapsule_GetPointer(c, b"dltensor_versioned")
+    elif dying_capsule_is(capsule, b"dltensor_versioned"):
+        v = <DLManagedTensorVersioned *>dying_capsule_pointer(capsule, b"dltensor_versioned")
         v.deleter(v)
 
 
