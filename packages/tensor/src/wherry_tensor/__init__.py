@@ -47,7 +47,7 @@ def get_include() -> str:
     """The folder of the C headers, for compiling kernels: `wherry/abi.h` is below it.
 
     Examples:
-        >>> import os
+        >>> import os, wherry_tensor
         >>> os.path.exists(os.path.join(wherry_tensor.get_include(), "wherry", "abi.h"))
         True
     """

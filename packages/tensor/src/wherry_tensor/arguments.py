@@ -56,7 +56,7 @@ def number(value: Any, op_name: str, name: str) -> Any:
         found = value.item()
         if isinstance(found, (int, float, complex)):
             return found
-    raise TypeError(
+    raise InvalidTypeError(
         f"{op_name}: argument '{name}' must be one number. Got {_shown(value)}, expected an int, float or bool, "
         f"or a tensor of one element. Convert it first."
     )
@@ -161,10 +161,11 @@ def sizes_of(shape: Shape, op_name: str, name: str = "shape") -> tuple[int, ...]
                 f"expected a 1-D int32 or int64 tensor. Pass a list of ints."
             )
         sizes = tuple(shape.tolist()) if shape.ndim else (shape.item(),)
+    elif type(shape).__module__ == "numpy":
+        found = shape.tolist()  # type: ignore[union-attr]
+        sizes = tuple(found) if isinstance(found, list) else (found,)
     elif hasattr(shape, "__index__") and not isinstance(shape, bool):
         sizes = (shape.__index__(),)  # type: ignore[union-attr]
-    elif type(shape).__module__ == "numpy":
-        sizes = tuple(shape.tolist())
     else:
         raise InvalidTypeError(
             f"{op_name}: argument '{name}' must be a shape. Got {_shown(shape)}, expected a list or tuple of ints, "

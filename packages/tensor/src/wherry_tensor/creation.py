@@ -125,7 +125,7 @@ def _from_data(data: Any, dtype: Any) -> Tensor:
             pass
         if hasattr(data, "__array__"):
             return _from_data(data.__array__(), dtype)
-    raise TypeError(
+    raise InvalidTypeError(
         f"to_tensor: a tensor cannot be made from this. Got {type(data).__name__}, expected a number, a list or tuple "
         f"of numbers, a NumPy array, a Tensor, or an object with the buffer protocol. Convert it to a list first."
     )

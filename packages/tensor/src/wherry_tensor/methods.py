@@ -75,7 +75,7 @@ def astype(self: Tensor, dtype: Any) -> Tensor:
 
     Examples:
         >>> wherry.to_tensor([1.5]).astype("int64").numpy()
-        array([1])
+        array([1]...)
     """
     return ops.cast(self, as_dtype(dtype, "astype"))
 

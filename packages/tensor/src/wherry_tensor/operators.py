@@ -66,6 +66,8 @@ def _with_number(name: str, x: Tensor, value: Any, reverse: bool) -> tuple[Tenso
             f"**: an integer to a negative power is no integer. Got a tensor of {dtype.name} ** {value}, "
             f"expected an exponent >= 0. Cast first, as in x.astype('float32') ** {value}."
         )
+    if name == "divide" and (dtype.is_integer or dtype.is_bool):
+        dtype = float32
     x = to_dtype(x, dtype)
     if name in _BITWISE and (isinstance(value, (float, complex)) or not (dtype.is_integer or dtype.is_bool)):
         raise _wrong_operand(name, x, value)
