@@ -14,17 +14,21 @@ from wherry_tensor import *  # noqa: F403
 from wherry_tensor import __all__ as _tensor_names
 
 _kernels.register()
+for _module in ("device", "linalg"):  # in place of the star's `device`, which is tensor's
+    _import_module(f"{__name__}.{_module}")
 
 __version__ = "0.1.0"
 
-_MODULES = ("autograd", "device", "incubate", "linalg", "version")
+_MODULES = ("autograd", "incubate", "version")
 
 __all__ = [
     *_tensor_names,
     *_MODULES,
+    "device",
     "enable_grad",
     "grad",
     "is_grad_enabled",
+    "linalg",
     "no_grad",
     "set_grad_enabled",
 ]
