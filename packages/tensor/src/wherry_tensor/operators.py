@@ -3,9 +3,10 @@
 The core answers tensors of equal dtype, and floating tensors with Python numbers; all else comes
 here. The rules are those that Paddle 2.6.2 follows eagerly, found by asking it for every pair:
 
-- Two floating or complex dtypes meet in the wider one for `+ - * / @`.
+- Two floating or complex dtypes meet in the wider one for `+ - * @`.
 - Otherwise the right operand is cast to the dtype of the left: int64 + float32 is int64.
-- `/` casts bool and integer operands on the left to float32, and the right one to the left's dtype.
+- `/` casts bool and integer operands on the left to float32, and the right one to the left's dtype. (Paddle
+  truncates a floating divisor of an integer first: 3 / 1.5 gives 3. We do not follow it there.)
 - A Python float with a bool or integer tensor casts the tensor to float32; any other Python
   number takes the tensor's dtype.
 - NumPy scalars take the tensor's dtype; NumPy arrays count as tensors on the right, on either side.
@@ -29,7 +30,7 @@ _SYMBOLS = {
     "power": "**", "matmul": "@", "equal": "==", "not_equal": "!=", "less_than": "<", "less_equal": "<=",
     "greater_than": ">", "greater_equal": ">=", "and": "&", "or": "|", "xor": "^", "invert": "~",
 }
-_PROMOTING = frozenset(("add", "subtract", "multiply", "divide", "matmul"))
+_PROMOTING = frozenset(("add", "subtract", "multiply", "matmul"))
 _BITWISE = {"and": ops.bitwise_and, "or": ops.bitwise_or, "xor": ops.bitwise_xor}
 
 
