@@ -30,5 +30,4 @@ DIFFERENCES: dict[str, str] = {
     "paddle.matmul(x, y)  # (4, 1, 2, 3) (5, 3, 4)": "an extension: the gradient of batches of different rank; Paddle fails",
     "paddle.transpose(x, [0])": "a perm that leaves out axes is refused; Paddle takes it for the leading axes",
     "paddle.full(None, 1)": "None is not a shape; Paddle takes it for []",
-    "paddle.arange('a')": "TypeError, as for every argument that is no number; Paddle passes on float()'s ValueError",
 }
