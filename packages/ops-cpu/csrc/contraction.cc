@@ -299,9 +299,23 @@ int linear(const wry_call *call) {
   return multiply<T>(call, product_of(x, weight, false, false), data<T>(out), start);
 }
 
+// x [..., m], y [..., n], both contiguous, of equal leading axes: one product of x turned and y.
+template <typename T>
+int outer_sum(const wry_call *call) {
+  const wry_tensor *x = input(call, 0), *y = input(call, 1), *out = output(call, 0);
+  if (out->size == 0) return WRY_OK;
+  Product p;
+  p.m = out->shape[0], p.n = out->shape[1], p.k = x->size / p.m;
+  p.x = {x->data, p.m, p.k, 1, p.m, 0, {}, {}};
+  p.y = {y->data, p.k, p.n, p.n, 1, 0, {}, {}};
+  p.rank = 0, p.count = 1;
+  return multiply<T>(call, p, data<T>(out), nullptr);
+}
+
 const wry_kernel_entry table[] = {
     WRY_NUMBER_ROWS("matmul", 0, matmul),
     WRY_NUMBER_ROWS("linear", 0, linear),
+    WRY_NUMBER_ROWS("outer_sum", WRY_WANTS_CONTIGUOUS, outer_sum),
 };
 
 }  // namespace

@@ -365,15 +365,14 @@ WRY_INLINE int64_t taps_of_remainder(int64_t size, int64_t stride, int64_t paddi
   return count;
 }
 
-// x, weight [in, out / groups, kh, kw], bias [out] or absent. Output y meets input (y + padding -
-// i * dilation) / stride through tap i, where that is a whole number: outputs of one remainder by
-// the stride are a correlation with the taps that fit.
+// The transpose of a convolution: x, weight [in, out / groups, kh, kw], bias [out] or null. Output y
+// meets input (y + padding - i * dilation) / stride through tap i, where that is a whole number:
+// outputs of one remainder by the stride are a correlation with the taps that fit.
 template <typename T>
-int conv2d_transpose(const wry_call *call) {
+int transpose_convolution(const wry_call *call, const char *name, const wry_tensor *bias_tensor, bool last) {
   using A = arithmetic_t<T>;
   const wry_tensor *out = output(call, 0), *weight = input(call, 1);
   if (out->size == 0) return WRY_OK;
-  const bool last = attr_equals(call, 5, "NHWC");
   const Geometry in = geometry_of(input(call, 0), last), to = geometry_of(out, last);
   const Ints strides = attr_ints(call, 0), paddings = attr_ints(call, 1), dilations = attr_ints(call, 2);
   const int64_t groups = attr_int(call, 3), kh = weight->shape[2], kw = weight->shape[3], taps = kh * kw;
@@ -384,10 +383,10 @@ int conv2d_transpose(const wry_call *call) {
   bool failed = !dy;
   A *result = result_for<T>(call, out);
   const A *x = as_arithmetic<T>(call, input(call, 0), &failed), *w = as_arithmetic<T>(call, weight, &failed);
-  const A *bias = as_arithmetic<T>(call, input(call, 2), &failed);
+  const A *bias = as_arithmetic<T>(call, bias_tensor, &failed);
   A *turned = workspace<A>(call, groups * cout * cin * taps + 1);                       // [groups * cout, cin, taps]
   A *part = whole ? nullptr : workspace<A>(call, in.n * to.channels * ceil_div(to.h, sy) * ceil_div(to.w, sx));
-  if (failed || !result || !turned || (!whole && !part)) return no_memory(call, "conv2d_transpose");
+  if (failed || !result || !turned || (!whole && !part)) return no_memory(call, name);
   for (int64_t ry = 0; ry < min_of(sy, to.h); ++ry)
     for (int64_t rx = 0; rx < min_of(sx, to.w); ++rx) {
       const int64_t ny = taps_of_remainder(kh, sy, paddings[0], dilations[0], ry, iy, oy);
@@ -404,7 +403,7 @@ int conv2d_transpose(const wry_call *call) {
       const int64_t ph = ceil_div(to.h - ry, sy), pw = ceil_div(to.w - rx, sx);
       const Correlation<A> op = {in.n, groups, cin, cout, in.h, in.w, ph, pw, 1, 1, ny * nx, dy, dx,
                                  x, turned, bias, whole ? result : part, last};
-      if (!correlate(call, op)) return no_memory(call, "conv2d_transpose");
+      if (!correlate(call, op)) return no_memory(call, name);
       if (whole) continue;
       const int64_t unit = last ? to.channels : 1, planes = last ? in.n : in.n * to.channels;
       parallel_for(call, planes * ph, max_of<int64_t>(1, 16384 / (pw * unit)), [&](int64_t begin, int64_t end) {
@@ -420,6 +419,17 @@ int conv2d_transpose(const wry_call *call) {
     }
   deliver<T>(call, result, out);
   return WRY_OK;
+}
+
+template <typename T>
+int conv2d_transpose(const wry_call *call) {
+  return transpose_convolution<T>(call, "conv2d_transpose", input(call, 2), attr_equals(call, 5, "NHWC"));
+}
+
+// ct (of the output), weight, like (only its shape, which is that of the result).
+template <typename T>
+int conv2d_input_vjp(const wry_call *call) {
+  return transpose_convolution<T>(call, "conv2d_input_vjp", nullptr, attr_equals(call, 4, "NHWC"));
 }
 
 // ct (of the output), x, weight (only its shape).
@@ -456,6 +466,7 @@ int conv2d_weight_vjp(const wry_call *call) {
 const wry_kernel_entry table[] = {
     WRY_FLOAT_ROWS("conv2d", WRY_WANTS_CONTIGUOUS, conv2d),
     WRY_FLOAT_ROWS("conv2d_transpose", WRY_WANTS_CONTIGUOUS, conv2d_transpose),
+    WRY_FLOAT_ROWS("conv2d_input_vjp", WRY_WANTS_CONTIGUOUS, conv2d_input_vjp),
     WRY_FLOAT_ROWS("conv2d_weight_vjp", WRY_WANTS_CONTIGUOUS, conv2d_weight_vjp),
 };
 

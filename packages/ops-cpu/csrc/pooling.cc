@@ -142,7 +142,23 @@ int adaptive_max_pool2d(const wry_call *call) {
 
 // ---- positions back into planes -----------------------------------------------------------------
 
-// Writes (or adds) each value at the position of its own plane. Positions are checked first.
+// Positions are data, so they are checked before anything is written: -1 says none.
+int check_positions(const wry_call *call, const char *op, const wry_tensor *positions, const Geometry &plane,
+                    int64_t least) {
+  const int64_t size = plane.h * plane.w;
+  for (int64_t i = 0; i < positions->size; ++i) {
+    const int64_t at = positions->dtype == WRY_INT64 ? data<int64_t>(positions)[i] : data<int32_t>(positions)[i];
+    if (at < least || at >= size)
+      return fail(call, WRY_INVALID,
+                  "%s: position %lld lies outside of its plane. Got it at flat place %lld, expected positions in [%lld, %lld) "
+                  "for planes of [%lld, %lld]. Give the mask of the pooling that made the input, or a larger output_size.",
+                  op, (long long)at, (long long)i, (long long)least, (long long)size, (long long)plane.h,
+                  (long long)plane.w);
+  }
+  return WRY_OK;
+}
+
+// Writes (or adds) each value at the position of its own plane.
 template <typename T, typename Index>
 int place(const wry_call *call, const char *op, const wry_tensor *values, const wry_tensor *positions, bool add,
           bool last, bool allow_none) {
@@ -151,12 +167,8 @@ int place(const wry_call *call, const char *op, const wry_tensor *values, const 
   const Geometry in = geometry_of(values, last), to = geometry_of(result, last);
   const int64_t size = to.h * to.w, outputs = in.h * in.w;
   const Index *at = data<Index>(positions);
-  for (int64_t i = 0; i < positions->size; ++i)
-    if (at[i] < (allow_none ? -1 : 0) || at[i] >= size)
-      return fail(call, WRY_INVALID,
-                  "%s: position %lld lies outside of its plane. Got it at flat place %lld, expected positions in [0, %lld) "
-                  "for planes of [%lld, %lld]. Give the mask of the pooling that made the input, or a larger output_size.",
-                  op, (long long)at[i], (long long)i, (long long)size, (long long)to.h, (long long)to.w);
+  const int status = check_positions(call, op, positions, to, allow_none ? -1 : 0);
+  if (status != WRY_OK) return status;
   bool failed = false;
   const A *from = as_arithmetic<T>(call, values, &failed);
   A *out = result_for<T>(call, result);
@@ -190,7 +202,33 @@ int place(const wry_call *call, const char *op, const wry_tensor *values, const 
 template <typename T>
 int max_pool2d_vjp(const wry_call *call) {
   if (output(call, 0)->size == 0) return WRY_OK;
-  return place<T, int32_t>(call, "max_pool2d_vjp", input(call, 0), input(call, 1), true, attr_equals(call, 0, "NHWC"), true);
+  const bool last = attr_equals(call, 0, "NHWC");
+  const wry_tensor *mask = input(call, 1);
+  if (mask->dtype == WRY_INT64) return place<T, int64_t>(call, "max_pool2d_vjp", input(call, 0), mask, true, last, true);
+  return place<T, int32_t>(call, "max_pool2d_vjp", input(call, 0), mask, true, last, true);
+}
+
+// x, mask: the value at each position of the plane, 0 where there is none.
+template <typename T>
+int max_pool2d_take(const wry_call *call) {
+  const wry_tensor *out = output(call, 0), *mask = input(call, 1);
+  if (out->size == 0) return WRY_OK;
+  const bool last = attr_equals(call, 0, "NHWC");
+  const Geometry in = geometry_of(input(call, 0), last), to = geometry_of(out, last);
+  const int status = check_positions(call, "max_pool2d_take", mask, in, -1);
+  if (status != WRY_OK) return status;
+  const T *from = data<T>(input(call, 0));
+  T *result = data<T>(out);
+  const int64_t size = in.h * in.w, outputs = to.h * to.w;
+  parallel_for(call, out->size, 16384, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t at = mask->dtype == WRY_INT64 ? data<int64_t>(mask)[i] : data<int32_t>(mask)[i];
+      const int64_t place = last ? (i / (outputs * in.channels) * size + at) * in.channels + i % in.channels
+                                 : i / outputs * size + at;
+      result[i] = at < 0 ? T(0) : from[place];
+    }
+  });
+  return WRY_OK;
 }
 
 template <typename T>
@@ -327,6 +365,7 @@ int adaptive_avg_pool2d_vjp(const wry_call *call) {
 const wry_kernel_entry table[] = {
     WRY_FLOAT_ROWS("max_pool2d", WRY_WANTS_CONTIGUOUS, max_pool2d),
     WRY_FLOAT_ROWS("max_pool2d_vjp", WRY_WANTS_CONTIGUOUS, max_pool2d_vjp),
+    WRY_FLOAT_ROWS("max_pool2d_take", WRY_WANTS_CONTIGUOUS, max_pool2d_take),
     WRY_FLOAT_ROWS("max_unpool2d", WRY_WANTS_CONTIGUOUS, max_unpool2d),
     WRY_FLOAT_ROWS("avg_pool2d", WRY_WANTS_CONTIGUOUS, avg_pool2d),
     WRY_FLOAT_ROWS("avg_pool2d_vjp", WRY_WANTS_CONTIGUOUS, avg_pool2d_vjp),
