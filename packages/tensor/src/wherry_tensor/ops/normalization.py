@@ -297,6 +297,8 @@ def _attended(op_name, q, k, v, mask):
 
 @decompose.rule(softmax)
 def decompose_softmax(x, *, axis):
+    if x.shape[axis] == 0:  # which has no maximum
+        return ops.copy(x)
     wide = widened(x)
     # Shifting by the maximum leaves the quotient unchanged and keeps exp from overflowing.
     e = ops.exp(wide - ops.reduce_max(wide, axes=(axis,), keepdim=True))
@@ -305,6 +307,8 @@ def decompose_softmax(x, *, axis):
 
 @decompose.rule(log_softmax)
 def decompose_log_softmax(x, *, axis):
+    if x.shape[axis] == 0:
+        return ops.copy(x)
     wide = widened(x)
     # Not log(softmax(x)): that is -inf where the quotient underflows.
     shifted = wide - ops.reduce_max(wide, axes=(axis,), keepdim=True)

@@ -212,6 +212,8 @@ def decompose_reduce_amin(x, *, axes, keepdim):
 @decompose.rule(logsumexp)
 def decompose_logsumexp(x, *, axes, keepdim):
     wide = widened(x)
+    if any(x.shape[axis] == 0 for axis in axes):  # nothing to shift by: the logarithm of 0
+        return ops.cast(ops.log(reduce_sum(wide, axes=axes, keepdim=keepdim)), dtype=x.dtype)
     largest = reduce_max(wide, axes=axes, keepdim=True)
     # Shifting by the maximum keeps exp from overflowing. An infinite one must not be subtracted:
     # inf - inf is NaN, where the answer is that infinity itself.

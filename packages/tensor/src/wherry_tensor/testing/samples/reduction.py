@@ -64,13 +64,17 @@ def spec_reduce_sum(rng):
 
 
 def _mean_reference(x, axes, keepdim):
+    if x.size == 0 and x.dtype.kind in "iu":
+        return np.zeros_like(x.sum(axis=axes, keepdims=keepdim))  # no NaN among integers
     mean = x.mean(axis=axes, keepdims=keepdim) if axes else x
     return np.trunc(mean) if x.dtype.kind in "iu" else mean
 
 
 @spec(ops.reduce_mean, reference=_mean_reference, dtypes="floats complex ints", tolerance={"float32": (1e-5, 1e-5)})
 def spec_reduce_mean(rng):
-    yield from _reductions(rng)
+    yield from _reductions(rng, empty=False)
+    yield case(np.zeros((3, 0, 2)), axes=(1,), keepdim=False, differentiable=False, dtypes="floats")  # NaN
+    yield case(np.array([], np.int64), axes=(0,), keepdim=True, dtypes="ints")
     yield from _large(rng)
     yield case(np.array([[1, 2], [4, 5], [2, 2]]), axes=(0,), keepdim=False)
     yield case(np.array([[-1, -2]]), axes=(1,), keepdim=False, dtypes="int64 int32 int16 int8")  # -1: truncated

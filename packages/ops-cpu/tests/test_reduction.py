@@ -1,0 +1,74 @@
+"""What the samples cannot say about reductions: large sums, threads, memory layout at size."""
+import numpy as np
+import pytest
+
+import wherry_tensor
+from wherry_tensor import ops
+
+
+@pytest.fixture
+def threads():
+    before = wherry_tensor.get_num_threads()
+    yield wherry_tensor.set_num_threads
+    wherry_tensor.set_num_threads(before)
+
+
+@pytest.mark.parametrize("shape", [(10**7,), (10**6, 10), (10, 10**6), (10, 10**5, 10)])
+def test_ten_million_ones_sum_to_ten_million(shape):
+    # A float32 total stops growing at 2^24, and drifts long before that where values are not ones.
+    ones = wherry_tensor.to_tensor(np.ones(shape, np.float32))
+    assert ops.reduce_sum(ones, axes=tuple(range(len(shape))), keepdim=False).item() == 10**7
+    for axis, n in enumerate(shape):
+        assert (ops.reduce_sum(ones, axes=(axis,), keepdim=False).numpy() == n).all()
+
+
+def test_sum_of_ten_million_tenths_is_exact_to_one_millionth():
+    x = np.full(10**7, 0.1, np.float32)
+    total = ops.reduce_sum(wherry_tensor.to_tensor(x), axes=(0,), keepdim=False).item()
+    assert total == pytest.approx(x.astype(np.float64).sum(), rel=1e-6)
+
+
+@pytest.mark.parametrize("op", [ops.reduce_sum, ops.reduce_mean, ops.reduce_prod, ops.logsumexp], ids=lambda op: op.name)
+@pytest.mark.parametrize("shape, axes", [
+    ((1_000_003,), (0,)), ((3000, 1000), (0,)), ((3000, 1000), (1,)), ((3000, 1000), (0, 1)), ((300_001, 3), (0,)),
+    ((7, 40_000, 5), (1,)),
+])
+def test_result_does_not_depend_on_the_number_of_threads(threads, op, shape, axes):
+    x = wherry_tensor.to_tensor(np.random.default_rng(0).standard_normal(shape).astype(np.float32))
+    results = []
+    for count in 1, 2, 3, 5:
+        threads(count)
+        results.append(op(x, axes=axes, keepdim=False).numpy().tobytes())
+    assert len(set(results)) == 1
+
+
+@pytest.mark.parametrize("perm", [(0, 1, 2), (2, 0, 1), (1, 2, 0), (2, 1, 0)])
+@pytest.mark.parametrize("axes", [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)])
+def test_large_transposed_tensors_reduce_as_their_copies(perm, axes):
+    x = np.random.default_rng(1).standard_normal((70, 90, 110)).transpose(perm)
+    view = ops.transpose(wherry_tensor.to_tensor(np.ascontiguousarray(x.transpose(np.argsort(perm)))), perm=perm)
+    np.testing.assert_allclose(ops.reduce_sum(view, axes=axes, keepdim=False).numpy(), x.sum(axis=axes), rtol=1e-9, atol=1e-10)
+    np.testing.assert_array_equal(ops.reduce_max(view, axes=axes, keepdim=False).numpy(), x.max(axis=axes))
+
+
+def test_nan_wins_wherever_it_stands():
+    for n in 1, 5, 16, 17, 300, 5000:
+        for at in {0, n // 2, n - 1}:
+            x = np.zeros(n, np.float32)
+            x[at] = np.nan
+            for op in ops.reduce_max, ops.reduce_min, ops.reduce_amax, ops.reduce_amin:
+                assert np.isnan(op(wherry_tensor.to_tensor(x), axes=(0,), keepdim=False).item())
+
+
+def test_first_of_tied_positions_counts_across_blocks():
+    x = np.zeros(5000, np.float32)
+    x[[700, 1500, 4000]] = 1
+    assert ops.argmax(wherry_tensor.to_tensor(x), axis=0, keepdim=False).item() == 700
+    assert ops.argmin(wherry_tensor.to_tensor(-x), axis=0, keepdim=False).item() == 700
+
+
+def test_integer_sums_do_not_overflow_their_dtype():
+    x = wherry_tensor.to_tensor(np.full(100_000, 2**31 - 1, np.int32))
+    total = ops.reduce_sum(x, axes=(0,), keepdim=False)
+    assert total.dtype == wherry_tensor.int64
+    assert total.item() == 100_000 * (2**31 - 1)
