@@ -172,6 +172,33 @@ double digamma(double x) {
   return result + (x < __builtin_inf() ? ::log(x) - 0.5 / x - series : x);
 }
 
+// (-1)^(n+1) n! times the sum of (x + k)^-(n+1) over k from 0: term by term up to where Euler and
+// Maclaurin's formula takes over.
+double polygamma(int64_t n, double x) {
+  if (n == 0) return digamma(x);
+  if (x <= 0 && (x == ::floor(x) || x < -1e6)) return x == ::floor(x) && n % 2 == 1 ? __builtin_inf() : __builtin_nan("");
+  const double s = double(n) + 1;
+  const double start = 12 + double(n) / 2;
+  double sum = 0;
+  for (; x < start; x += 1) sum += ::pow(x, -s);
+  const double power = ::pow(x, -s);
+  sum += power * x / (s - 1) + 0.5 * power;
+  // B(2k) / (2k)! s (s + 1) ... (s + 2k - 2) x^-(s + 2k - 1)
+  static const double bernoulli[] = {1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160,
+                                     -691.0 / 1307674368000.0, 1.0 / 74724249600.0};
+  double term = s * power / x;
+  for (int k = 0; k < 7; ++k) {
+    sum += bernoulli[k] * term;
+    term *= (s + 2 * k + 1) * (s + 2 * k + 2) / (x * x);
+  }
+  return (n % 2 == 1 ? 1 : -1) * ::tgamma(s) * sum;
+}
+
+struct Polygamma {
+  static constexpr Lanes lanes = Lanes::none;
+  int64_t n;
+  WRY_INLINE double operator()(double x) const { return polygamma(n, x); }
+};
 struct Erfinv {
   static constexpr Lanes lanes = Lanes::none;
   WRY_INLINE double operator()(double x) const { return inverse_erf(x); }
@@ -267,6 +294,9 @@ struct Kernel {
   static int plain(const wry_call *call) { return pointwise1<T, T>(call, F(), cheap); }
 };
 
+template <typename T>
+int polygamma_kernel(const wry_call *call) { return pointwise1<T, T>(call, Polygamma{attr_int(call, 0)}, slow); }
+
 // Moves bytes: the type does not matter, only its size.
 int identity(const wry_call *call) {
   int status = WRY_OK;
@@ -300,6 +330,7 @@ const wry_kernel_entry table[] = {
     FLOATS_COMPLEX("sinh", Sinh), FLOATS_COMPLEX("cosh", Cosh), FLOATS_COMPLEX("tanh", Tanh),
     FLOATS_COMPLEX("asinh", Asinh), FLOATS_COMPLEX("acosh", Acosh), FLOATS_COMPLEX("atanh", Atanh),
     FLOATS("erf", Erf), FLOATS("erfinv", Erfinv), FLOATS("lgamma", Lgamma), FLOATS("digamma", Digamma),
+    WRY_FLOAT_ROWS("polygamma", in_place, polygamma_kernel),
     FLOATS("floor", Floor), INTEGERS_UNCHANGED("floor"), FLOATS("ceil", Ceil), INTEGERS_UNCHANGED("ceil"),
     FLOATS("trunc", Trunc), INTEGERS_UNCHANGED("trunc"), FLOATS("round", Round), INTEGERS_UNCHANGED("round"),
     WRY_COMPLEX_ROWS("conj", in_place, Kernel<Conjugate>::plain), {"conj", -1, in_place, identity},

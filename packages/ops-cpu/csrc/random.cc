@@ -172,7 +172,7 @@ int bernoulli(const wry_call *call) {
   const int64_t n = output(call, 0)->size;
   for (int64_t i = 0; i < n; ++i)
     if (!(A(x[i]) >= 0 && A(x[i]) <= 1))
-      return fail(call, WRY_INVALID,
+      return fail(call, WRY_OUT_OF_RANGE,
                   "bernoulli: a probability is out of range. Got x[%lld] = %g in memory order, expected each in "
                   "[0, 1]. Clip x, or divide it by its sum.", (long long)i, double(A(x[i])));
   constexpr int words_each = sizeof(T) == 8 ? 2 : 1;

@@ -1,7 +1,6 @@
-"""Ops that make values out of nothing have no gradients to pass on."""
+"""Gradient rules of creation: there is nothing to go back to."""
 from wherry_autograd.rules import not_differentiable
 from wherry_tensor import ops
 
-for _op in (ops.full, ops.arange, ops.linspace, ops.eye):
-    not_differentiable(_op, "it has no inputs")
-not_differentiable(ops.full_like, "only the shape of its input is used")
+for _op in (ops.full, ops.full_like, ops.arange, ops.linspace, ops.eye):
+    not_differentiable(_op, "the values come from attributes alone")

@@ -43,6 +43,7 @@ erf = op("erf", "x")
 erfinv = op("erfinv", "x")
 lgamma = op("lgamma", "x")
 digamma = op("digamma", "x")
+polygamma = op("polygamma", "x", n=int)  # the n-th derivative of digamma
 floor = op("floor", "x")
 ceil = op("ceil", "x")
 round = op("round", "x")  # half away from zero, as Paddle rounds
@@ -162,8 +163,9 @@ _unary(bitwise_not, bools + integers)
 for _op in (logical_not, isnan, isinf, isfinite):
     _unary(_op, _all, _to_bool)
 
-for _op in (add, subtract, multiply):
+for _op in (add, multiply):  # of bools: or, and
     _binary(_op, _all)
+_binary(subtract, _numbers)
 _binary(divide, floats + complexes)
 _binary(power, _numbers)
 for _op in (floor_divide, remainder):
@@ -176,9 +178,21 @@ for _op in (gcd, lcm):
     _binary(_op, integers)
 for _op in (bitwise_and, bitwise_or, bitwise_xor):
     _binary(_op, bools + integers)
-for _op in (equal, not_equal, less_than, less_equal, greater_than, greater_equal, logical_and, logical_or, logical_xor):
+for _op in (equal, not_equal, logical_and, logical_or, logical_xor):
     _binary(_op, _all, _to_bool)
-_binary(complex, (float32, float64), complex_dtype.__getitem__)
+for _op in (less_than, less_equal, greater_than, greater_equal):
+    _binary(_op, bools + integers + floats, _to_bool)
+_binary(complex, (float32, float64), complex_dtype.get)
+
+
+@infer.rule(polygamma)
+def infer_polygamma(x, *, n):
+    require_dtype("polygamma", "x", x.dtype, floats)
+    if n < 0:
+        raise ValueError(
+            f"polygamma: there is no derivative of order {n}. Got n={n}, expected n >= 0. Pass n=0 for digamma itself."
+        )
+    return Meta(x.shape, x.dtype)
 
 
 @infer.rule(cast)

@@ -29,8 +29,18 @@ def _drawn(op):
     infer.rule(op)(rule)
 
 
-for _op in (uniform, normal, randint):
+for _op in (uniform, normal):
     _drawn(_op)
+
+
+@infer.rule(randint)
+def infer_randint(*, shape, low, high, dtype):
+    if low >= high:
+        raise ValueError(
+            f"randint: the range is empty. Got low={low} and high={high}, expected low < high. "
+            f"Values are drawn from low up to, but not including, high."
+        )
+    return Meta(shape, dtype)
 
 
 @infer.rule(randperm)
