@@ -365,6 +365,45 @@ WRY_INLINE int64_t taps_of_remainder(int64_t size, int64_t stride, int64_t paddi
   return count;
 }
 
+// A call whose scratch memory can be used over and over, for the parts of one kernel that run one
+// after another. The first part should be the largest.
+struct RepeatedCall {
+  wry_context context;  // first: `take` finds the rest from it
+  wry_call call;
+  wry_context *given;
+  void *blocks[16];
+  size_t sizes[16];
+  int count = 0, used = 0;
+
+  explicit RepeatedCall(const wry_call *original) : context(*original->context), call(*original), given(original->context) {
+    context.workspace = take;
+    call.context = &context;
+  }
+
+  static void *take(wry_context *context, size_t bytes) {
+    RepeatedCall *self = reinterpret_cast<RepeatedCall *>(context);
+    const int at = self->used++;
+    if (at >= 16) return nullptr;
+    if (at == self->count || self->sizes[at] < bytes) {
+      self->sizes[at] = bytes + bytes / 4 + 4096;  // the parts differ a little in size
+      self->blocks[at] = self->given->workspace(self->given, self->sizes[at]);
+      if (at == self->count) ++self->count;
+    }
+    return self->blocks[at];
+  }
+};
+
+// The remainder that the most taps reach along one axis.
+WRY_INLINE int64_t fullest_remainder(int64_t size, int64_t stride, int64_t padding, int64_t dilation, int64_t outputs,
+                                     int64_t *index, int64_t *offset) {
+  int64_t best = 0, most = -1;
+  for (int64_t r = 0; r < min_of(stride, outputs); ++r) {
+    const int64_t count = taps_of_remainder(size, stride, padding, dilation, r, index, offset);
+    if (count > most) best = r, most = count;
+  }
+  return best;
+}
+
 // The transpose of a convolution: x, weight [in, out / groups, kh, kw], bias [out] or null. Output y
 // meets input (y + padding - i * dilation) / stride through tap i, where that is a whole number:
 // outputs of one remainder by the stride are a correlation with the taps that fit.
@@ -387,8 +426,13 @@ int transpose_convolution(const wry_call *call, const char *name, const wry_tens
   A *turned = workspace<A>(call, groups * cout * cin * taps + 1);                       // [groups * cout, cin, taps]
   A *part = whole ? nullptr : workspace<A>(call, in.n * to.channels * ceil_div(to.h, sy) * ceil_div(to.w, sx));
   if (failed || !result || !turned || (!whole && !part)) return no_memory(call, name);
-  for (int64_t ry = 0; ry < min_of(sy, to.h); ++ry)
-    for (int64_t rx = 0; rx < min_of(sx, to.w); ++rx) {
+  RepeatedCall parts(call);
+  const int64_t remainders_y = min_of(sy, to.h), remainders_x = min_of(sx, to.w);
+  const int64_t first_y = fullest_remainder(kh, sy, paddings[0], dilations[0], to.h, iy, oy);
+  const int64_t first_x = fullest_remainder(kw, sx, paddings[2], dilations[1], to.w, ix, ox);
+  for (int64_t v = 0; v < remainders_y; ++v)
+    for (int64_t u = 0; u < remainders_x; ++u) {
+      const int64_t ry = (first_y + v) % remainders_y, rx = (first_x + u) % remainders_x;
       const int64_t ny = taps_of_remainder(kh, sy, paddings[0], dilations[0], ry, iy, oy);
       const int64_t nx = taps_of_remainder(kw, sx, paddings[2], dilations[1], rx, ix, ox);
       for (int64_t t = 0; t < ny * nx; ++t) dy[t] = oy[t / nx], dx[t] = ox[t % nx];
@@ -403,7 +447,8 @@ int transpose_convolution(const wry_call *call, const char *name, const wry_tens
       const int64_t ph = ceil_div(to.h - ry, sy), pw = ceil_div(to.w - rx, sx);
       const Correlation<A> op = {in.n, groups, cin, cout, in.h, in.w, ph, pw, 1, 1, ny * nx, dy, dx,
                                  x, turned, bias, whole ? result : part, last};
-      if (!correlate(call, op)) return no_memory(call, name);
+      parts.used = 0;
+      if (!correlate(&parts.call, op)) return no_memory(call, name);
       if (whole) continue;
       const int64_t unit = last ? to.channels : 1, planes = last ? in.n : in.n * to.channels;
       parallel_for(call, planes * ph, max_of<int64_t>(1, 16384 / (pw * unit)), [&](int64_t begin, int64_t end) {

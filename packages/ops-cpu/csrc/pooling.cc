@@ -46,10 +46,6 @@ bool adaptive_windows(const wry_call *call, Windows *windows, int64_t count, int
   return true;
 }
 
-template <typename T> constexpr T lowest();
-template <> constexpr float lowest<float>() { return -FLT_MAX; }
-template <> constexpr double lowest<double>() { return -DBL_MAX; }
-
 int no_memory(const wry_call *call, const char *op) {
   return fail_memory(call, op, input(call, 0)->size * item_size(input(call, 0)));
 }
@@ -67,7 +63,7 @@ void for_each_row(const wry_call *call, const Geometry &in, bool last, int64_t r
 // ---- maximum ------------------------------------------------------------------------------------
 
 // The first maximum in row-major order wins. NaN is never greater, so it loses against any number;
-// a window without any gives the lowest number and position -1. Both are Paddle's ways.
+// a window without any gives the lowest float and position -1. Both are Paddle's ways.
 template <typename A>
 void max_windows(const wry_call *call, const A *x, const Geometry &in, bool last, const Windows &ys, const Windows &xs,
                  A *out, int32_t *mask) {
@@ -79,7 +75,7 @@ void max_windows(const wry_call *call, const A *x, const Geometry &in, bool last
       A *WRY_RESTRICT best = out + (at * xs.count + o) * unit;
       int32_t *WRY_RESTRICT where = mask + (at * xs.count + o) * unit;
       if (unit == 1) {
-        A most = lowest<A>();
+        A most = A(-FLT_MAX);
         int64_t place = -1;
         for (int64_t i = ys.first[y]; i < ys.last[y]; ++i)
           for (int64_t j = xs.first[o]; j < xs.last[o]; ++j) {
@@ -89,7 +85,7 @@ void max_windows(const wry_call *call, const A *x, const Geometry &in, bool last
         *best = most, *where = int32_t(place);
         continue;
       }
-      for (int64_t c = 0; c < unit; ++c) best[c] = lowest<A>(), where[c] = -1;
+      for (int64_t c = 0; c < unit; ++c) best[c] = A(-FLT_MAX), where[c] = -1;
       for (int64_t i = ys.first[y]; i < ys.last[y]; ++i)
         for (int64_t j = xs.first[o]; j < xs.last[o]; ++j) {
           const int32_t place = int32_t(i * in.w + j);

@@ -181,8 +181,9 @@ void wry_memory_set_cache_limit(size_t bytes) {
   unlock();
 }
 
-/* A kernel rarely asks for more than two or three buffers. They stay with the thread. */
-#define SLOTS 8
+/* A kernel rarely asks for more than two or three buffers; a convolution of 16 bit floats for a dozen.
+ * They stay with the thread. */
+#define SLOTS 16
 static __thread struct {
   void *data[SLOTS];
   size_t bytes[SLOTS];
