@@ -28,17 +28,29 @@ WRY_INLINE void zero_bytes(const wry_call *call, void *to, int64_t bytes) {
   });
 }
 
-// Rows of some hundred bytes: a call of memcpy would take longer than the copy itself.
+typedef uint8_t bytes32 __attribute__((vector_size(32), aligned(1)));
+
+// Rows of up to some pages. A call of memcpy takes longer than copying a hundred bytes, and where the
+// two rows lie differently in their cache lines its string instruction is 4 times slower than this
+// loop (glibc 2.36 on Zen 4, rows of 4 KiB).
 template <typename W>
 WRY_INLINE void copy_row(W *WRY_RESTRICT to, const W *WRY_RESTRICT from, int64_t n) {
-  constexpr int64_t chunk = 32 / int64_t(sizeof(W));
-  if (n * int64_t(sizeof(W)) > 1024) {
-    memcpy((void *)to, (const void *)from, size_t(n) * sizeof(W));
-  } else if (n >= chunk) {
+  const int64_t bytes = n * int64_t(sizeof(W));
+  if (bytes > 65536) {
+    memcpy((void *)to, (const void *)from, size_t(bytes));
+  } else if (bytes >= 32) {
+    char *WRY_RESTRICT target = (char *)to;
+    const char *WRY_RESTRICT source = (const char *)from;
     int64_t i = 0;
-    for (; i + chunk <= n; i += chunk) memcpy((void *)(to + i), (const void *)(from + i), 32);
-    // The last chunk overlaps the one before it.
-    memcpy((void *)(to + n - chunk), (const void *)(from + n - chunk), 32);
+    for (; i + 128 <= bytes; i += 128) {
+      const bytes32 a = *(const bytes32 *)(source + i), b = *(const bytes32 *)(source + i + 32);
+      const bytes32 c = *(const bytes32 *)(source + i + 64), d = *(const bytes32 *)(source + i + 96);
+      *(bytes32 *)(target + i) = a, *(bytes32 *)(target + i + 32) = b;
+      *(bytes32 *)(target + i + 64) = c, *(bytes32 *)(target + i + 96) = d;
+    }
+    for (; i + 32 <= bytes; i += 32) *(bytes32 *)(target + i) = *(const bytes32 *)(source + i);
+    // The last piece overlaps the one before it.
+    *(bytes32 *)(target + bytes - 32) = *(const bytes32 *)(source + bytes - 32);
   } else {
     for (int64_t i = 0; i < n; ++i) to[i] = from[i];
   }

@@ -116,7 +116,7 @@ static void gather_rows(const wry_call *call, char *out, const char *x, int64_t 
               __builtin_prefetch(next);
               __builtin_prefetch(next + 64);
             }
-            memcpy(to + m * row_bytes, from + positions[m] * row_bytes, size_t(row_bytes));
+            copy_row(to + m * row_bytes, from + positions[m] * row_bytes, row_bytes);
           }
       }
     }
@@ -343,7 +343,7 @@ static void write_rows(const wry_call *call, char *out, int64_t outer, int64_t n
       switch (row_bytes) {
         case 4: memcpy(to + r * 4, from + m * 4, 4); break;
         case 8: memcpy(to + r * 8, from + m * 8, 8); break;
-        default: memcpy(to + r * row_bytes, from + m * row_bytes, size_t(row_bytes));
+        default: copy_row(to + r * row_bytes, from + m * row_bytes, row_bytes);
       }
     }
   };

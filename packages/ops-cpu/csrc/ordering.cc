@@ -164,24 +164,32 @@ static int topk(const wry_call *call) {
       const int64_t room = 2 * k;
       K bound = ~K(0);
       bool bounded = false;
-      for (int64_t i = 0; i < n; ++i) {
-        // Where nothing of 16 values in a row can enter, which is usual, SIMD finds out.
-        while (bounded && from.step == 1 && i + 16 <= n) {
-          uint32_t enters = 0;
-          for (int j = 0; j < 16; ++j) enters |= K(key_of(source[i + j]) ^ flip) < bound;
-          if (enters) break;
-          i += 16;
+      arithmetic_t<T> limit = arithmetic_t<T>(0);  // the value behind the bound
+      for (int64_t block = 0; block < n; block += 16) {
+        const int64_t end = min_of(n, block + 16);
+        // Usually nothing of 16 values can enter. This test vectorises; it lets NaN through, the
+        // exact one below decides.
+        if (bounded && from.step == 1 && end == block + 16) {
+          bool enters = false;
+          if (flip) {
+            for (int64_t i = 0; i < 16; ++i) enters |= !(arithmetic_t<T>(source[block + i]) <= limit);
+          } else {
+            for (int64_t i = 0; i < 16; ++i) enters |= !(arithmetic_t<T>(source[block + i]) >= limit);
+          }
+          if (!enters) continue;
         }
-        if (i == n) break;
-        const K key = K(key_of(source[i * from.step]) ^ flip);
-        // Later positions lose ties, so a key equal to the bound cannot enter any more.
-        if (bounded ? key >= bound : false) continue;
-        items[held++] = {key, K(i)};
-        if (held == room) {
-          std::nth_element(items, items + k - 1, items + room);
-          held = k;
-          bound = items[k - 1].key;
-          bounded = true;
+        for (int64_t i = block; i < end; ++i) {
+          const K key = K(key_of(source[i * from.step]) ^ flip);
+          // Later positions lose ties, so a key equal to the bound cannot enter any more.
+          if (bounded && key >= bound) continue;
+          items[held++] = {key, K(i)};
+          if (held == room) {
+            std::nth_element(items, items + k - 1, items + room);
+            held = k;
+            bound = items[k - 1].key;
+            limit = arithmetic_t<T>(source[int64_t(items[k - 1].at) * from.step]);
+            bounded = true;
+          }
         }
       }
     } else {

@@ -52,10 +52,9 @@ def spec_broadcast_to(rng):
 
 
 def sliced(x, axes, starts, ends, steps):
-    index = [slice(None)] * x.ndim
     for axis, start, end, step in zip(axes, starts, ends, steps):
-        index[axis] = slice(start, end, step)
-    return x[tuple(index)]
+        x = x[(*[slice(None)] * axis, slice(start, end, step))]
+    return x
 
 
 @spec(ops.slice, reference=sliced, dtypes=MOVED)
