@@ -380,10 +380,35 @@ static inline void reduce_units(const ReducePlan &p, const Reducer &r, const cha
   }
 }
 
+// A few contiguous elements, reduced along neighbouring axes: making a plan would take longer than
+// the work. False where that is not the case. The arithmetic is that of reduce_units.
+static inline bool reduce_few(const wry_tensor *x, const int64_t *axes, int n_axes, const Reducer &r,
+                              const void *parameter, void *out, double divisor) {
+  constexpr int64_t few = 256;
+  if (x->size > few || x->size == 0 || n_axes == 0 || axes[n_axes - 1] - axes[0] != n_axes - 1 || !is_contiguous(x))
+    return false;
+  int64_t outer = 1, n = 1, inner = 1;
+  for (int i = 0; i < axes[0]; ++i) outer *= x->shape[i];
+  for (int i = int(axes[0]); i <= axes[n_axes - 1]; ++i) n *= x->shape[i];
+  for (int i = int(axes[n_axes - 1]) + 1; i < x->rank; ++i) inner *= x->shape[i];
+  alignas(64) char acc[few * 16];
+  r.fill(acc, outer * inner);
+  for (int64_t o = 0; o < outer; ++o) {
+    const char *from = data<char>(x) + o * n * inner * r.item;
+    const char *own = parameter ? (const char *)parameter + o * inner * r.parameter : nullptr;
+    char *to = acc + o * inner * r.accumulator;
+    if (inner == 1) r.row(from, 1, n, own, to);
+    else r.columns(from, inner, n, 1, inner, own, to);
+  }
+  r.finish(acc, out, 1, outer * inner, divisor);
+  return true;
+}
+
 // Reduces `axes` of x into the contiguous `out`, dividing by `divisor` at the end (1: not at all).
 // `parameter` holds a value for every output where the reducer takes one.
 static inline int reduce(const wry_call *call, const char *op, const wry_tensor *x, const int64_t *axes, int n_axes,
                          const Reducer &r, const void *parameter_, void *out_, double divisor = 1) {
+  if (reduce_few(x, axes, n_axes, r, parameter_, out_, divisor)) return WRY_OK;
   ReducePlan p = plan_reduction(x, axes, n_axes);
   const char *from = data<char>(x), *parameter = (const char *)parameter_;
   char *out = (char *)out_;
