@@ -98,6 +98,8 @@ __all__ = [
     "trunc",
 ]
 
+_scalar = _core.scalar
+
 # Looked up once: these functions are called often, and on small tensors.
 _abs = ops.abs
 _acos = ops.acos
@@ -108,6 +110,7 @@ _asinh = ops.asinh
 _atan = ops.atan
 _atanh = ops.atanh
 _ceil = ops.ceil
+_clip = ops.clip
 _cos = ops.cos
 _cosh = ops.cosh
 _digamma = ops.digamma
@@ -1399,11 +1402,17 @@ def multiply(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 def divide(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """Quotient of two tensors, element by element.
 
-    Integers are divided as in C: the quotient is cut toward 0. (The operator `/` gives float32.)
-    The rest of the arguments and the errors are those of `add`.
+    Args:
+        x, y: both of one dtype but bool; shapes that broadcast together. Integers are divided as in C: the
+            quotient is cut toward 0. (The operator `/` gives float32.)
+        name: accepted for compatibility; unused.
+
+    Returns:
+        Their dtype, and the shape they broadcast to.
 
     Raises:
-        ValueError: an integer is divided by 0.
+        TypeError: an argument is no Tensor, or dtypes differ (also a ValueError).
+        ValueError: the shapes do not broadcast, or an integer is divided by 0.
 
     Source:
         `paddle.divide`.
@@ -1423,7 +1432,7 @@ def divide(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
             # Rounded down where the exact quotient is negative and no integer: one too small.
             raised = ops.logical_and(to_dtype(rest, bool_), (x < 0) != (y < 0))
             return ops.add(down, to_dtype(raised, x.dtype))
-        return promoted("divide", _divide, x, y, error)
+        raise refused("divide", error, x=x, y=y) from None
 
 
 def floor_divide(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
@@ -1778,6 +1787,8 @@ def lcm(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 def _bound(value: Any, x: Tensor, which: str) -> Tensor | None:
     if value is None:
         return None
+    if type(value) is float and x.dtype.is_floating:
+        return _scalar(value, x.dtype)
     if isinstance(value, Tensor):
         return to_dtype(value, x.dtype)
     value = number(value, "clip", which)
@@ -1822,7 +1833,9 @@ def clip(x: Tensor, min: Any = None, max: Any = None, name: str | None = None) -
     low, high = _bound(min, x, "min"), _bound(max, x, "max")
     if low is None and high is None:
         return ops.copy(x)
-    out = ops.clip(x, low, high)
+    out = _clip(x, low, high)
+    if not isinstance(min, Tensor) and not isinstance(max, Tensor):
+        return out
     if out.ndim != x.ndim or (out.shape != x.shape and -1 not in x.shape):
         raise InvalidArgumentError(
             f"clip: a bound does not broadcast to the shape of x. Got x of shape {x.shape} and a result of {out.shape}, "
@@ -1899,10 +1912,12 @@ def scale(
             f"scale: there is no such activation. Got act={act!r}, expected one of {', '.join(_ACTIVATIONS)}. "
             f"Apply it to the result yourself."
         )
-    factor = to_dtype(scale, x.dtype) if isinstance(scale, Tensor) else _core.scalar(
-        fitted(number(scale, "scale", "scale"), x.dtype, "scale"), x.dtype)
-    if factor.ndim:
-        factor = ops.reshape(factor, ())
+    if isinstance(scale, Tensor):
+        factor = to_dtype(scale, x.dtype)
+        if factor.ndim:
+            factor = ops.reshape(factor, ())
+    else:
+        factor = _scalar(fitted(number(scale, "scale", "scale"), x.dtype, "scale"), x.dtype)
     offset = None if bias == 0 else _core.scalar(fitted(number(bias, "scale", "bias"), x.dtype, "scale"), x.dtype)
     if offset is None:
         out = ops.multiply(x, factor)
@@ -1934,4 +1949,5 @@ def increment(x: Tensor, value: Any = 1.0, name: str | None = None) -> Tensor:
         )
     from wherry_tensor.inplace import write
 
-    return write(x, ops.add(x, _core.scalar(fitted(number(value, "increment", "value"), x.dtype, "increment"), x.dtype)), "increment")
+    step = _scalar(fitted(number(value, "increment", "value"), x.dtype, "increment"), x.dtype)
+    return write(x, ops.add(x, step), "increment")

@@ -30,7 +30,7 @@ _SYMBOLS = {
     "power": "**", "matmul": "@", "equal": "==", "not_equal": "!=", "less_than": "<", "less_equal": "<=",
     "greater_than": ">", "greater_equal": ">=", "and": "&", "or": "|", "xor": "^", "invert": "~",
 }
-_PROMOTING = frozenset(("add", "subtract", "multiply", "matmul"))
+_PROMOTING = frozenset(("add", "subtract", "multiply"))
 _BITWISE = {"and": ops.bitwise_and, "or": ops.bitwise_or, "xor": ops.bitwise_xor}
 
 
@@ -120,7 +120,8 @@ def _one_dtype(name: str, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         # Casting y to the dtype of x would lose its imaginary part.
         dtype = promote_floating(a, b) if a.is_floating else b
         return to_dtype(x, dtype), to_dtype(y, dtype)
-    if name in _PROMOTING and (a.is_floating or a.is_complex) and (b.is_floating or b.is_complex):
+    promotes = name in _PROMOTING or (a.is_complex and name in ("divide", "matmul"))
+    if promotes and (a.is_floating or a.is_complex) and (b.is_floating or b.is_complex):
         dtype = promote_floating(a, b)
         return to_dtype(x, dtype), to_dtype(y, dtype)
     return x, to_dtype(y, a)

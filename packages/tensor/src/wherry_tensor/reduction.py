@@ -61,6 +61,12 @@ _narrow = frozenset((uint8, int8, int16))  # sums of these keep the dtype, as in
 
 
 def _prepared(x: Any, axis: Axes, keepdim: Any, op_name: str) -> tuple[tuple[int, ...], bool]:
+    if isinstance(x, Tensor) and (keepdim is False or keepdim is True):
+        rank = x.ndim
+        if axis is None:
+            return _all_axes[rank], keepdim
+        if type(axis) is int and -rank <= axis < rank:
+            return (axis % rank,), keepdim
     require_tensor(x, op_name)
     return axes_of(axis, x.ndim, op_name), flag(keepdim, op_name, "keepdim")
 

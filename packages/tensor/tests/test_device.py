@@ -1,0 +1,99 @@
+import pytest
+
+import wherry_tensor as w
+from wherry_tensor import device
+
+
+def test_places_compare_and_print():
+    assert w.CPUPlace() == w.CPUPlace() and hash(w.CPUPlace()) == hash(w.CPUPlace())
+    assert repr(w.CPUPlace()) == str(w.ones([1]).place) == "Place(cpu)"
+    place = w.ones([1]).place
+    assert place.is_cpu_place() and not place.is_gpu_place() and not place.is_xpu_place() and not place.is_custom_place()
+
+
+@pytest.mark.parametrize("make", [
+    lambda: w.CUDAPlace(0), lambda: w.CUDAPinnedPlace(), lambda: w.XPUPlace(0), lambda: w.IPUPlace(), lambda: w.CustomPlace("npu", 0),
+])
+def test_absent_places_say_what_is_missing(make):
+    with pytest.raises(RuntimeError, match="no package for this device is installed. Got .* expected 'cpu'"):
+        make()
+
+
+def test_the_device_is_the_cpu():
+    assert w.set_device("cpu") == w.CPUPlace()
+    assert w.get_device() == "cpu"
+
+
+@pytest.mark.parametrize("name", ["gpu", "gpu:0", "xpu", "npu:1"])
+def test_absent_devices_are_refused(name):
+    with pytest.raises(ValueError, match=f"no package for this device is installed. Got '{name}'"):
+        w.set_device(name)
+
+
+@pytest.mark.parametrize("name", ["foo", "foo:0", "cpu:0", "gpu:x", ""])
+def test_what_names_no_device_is_refused(name):
+    with pytest.raises(ValueError, match="no name of a device"):
+        w.set_device(name)
+
+
+@pytest.mark.parametrize("wrong", [None, 3, ["cpu"]])
+def test_devices_are_named_by_text(wrong):
+    with pytest.raises(TypeError, match="named by a str"):
+        w.set_device(wrong)
+
+
+def test_nothing_else_is_compiled_in():
+    for kind in ("cuda", "rocm", "xpu", "npu", "ipu", "cinn", "distribute"):
+        assert getattr(w, f"is_compiled_with_{kind}")() is False
+    assert w.is_compiled_with_custom_device("npu") is False
+    assert w.get_cudnn_version() is None
+
+
+def test_namespace():
+    assert device.get_all_device_type() == device.get_available_device() == ["cpu"]
+    assert device.get_all_custom_device_type() == device.get_available_custom_device() == []
+    device.synchronize()
+    device.synchronize("cpu")
+    with pytest.raises(ValueError, match="gpu"):
+        device.synchronize("gpu")
+
+
+def test_cuda_namespace_without_a_gpu():
+    assert device.cuda.device_count() == 0
+    device.cuda.empty_cache()
+    for name in ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved", "get_device_name",
+                 "get_device_properties", "get_device_capability"):
+        with pytest.raises(ValueError, match=f"device.cuda.{name}: no package for this device"):
+            getattr(device.cuda, name)()
+    with pytest.raises(RuntimeError, match="synchronize"):
+        device.cuda.synchronize()
+
+
+def test_memory_is_counted():
+    before = device.memory_allocated()
+    x = w.zeros([1 << 20], "float32")
+    assert device.memory_allocated() - before >= 4 << 20
+    assert device.max_memory_allocated() >= device.memory_allocated()
+    del x
+    assert device.memory_allocated() - before < 4 << 20
+
+
+def test_tensors_stay_on_the_cpu():
+    x = w.ones([2])
+    assert x.cpu() is x
+    for move in (lambda: x.cuda(), lambda: x.pin_memory(), lambda: x.to("gpu")):
+        with pytest.raises(ValueError, match="no package for this device"):
+            move()
+
+
+def test_to_changes_the_dtype():
+    x = w.ones([2])
+    assert x.to("float64").dtype is w.float64
+    assert x.to("cpu") is x
+    assert x.to("cpu", "int32").dtype is w.int32
+    assert x.to(w.ones([1], "int64")).dtype is w.int64
+    assert x.to(dtype="float16").dtype is w.float16
+    with pytest.raises(TypeError):
+        x.to("foo")
+    with pytest.raises(TypeError, match="unknown arguments"):
+        x.to(devise="cpu")
