@@ -45,7 +45,7 @@ def examples():
                 yield pytest.param(test, id=test.name)
 
 
-@pytest.mark.parametrize("example", examples())
+@pytest.mark.parametrize("example", list(examples()))
 def test_example_of_docstring(example):
     check(example)
 

@@ -23,7 +23,7 @@ def _pairs():
                 yield pytest.param(check, spec, id=f"{check}-{op.name}")
 
 
-@pytest.mark.parametrize(("check", "spec"), _pairs())
+@pytest.mark.parametrize(("check", "spec"), list(_pairs()))
 def test_op(check, spec):
     kit.checks[check](spec)
 
