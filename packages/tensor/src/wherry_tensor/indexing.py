@@ -5,7 +5,7 @@ costs no copy and shares memory. What is left (integer tensors, lists, masks) is
 the indexing family. As in Paddle 2.6.2 an int is always basic, so `x[0, :, [1, 2]]` puts the axis
 of the list last, where NumPy, for which the 0 is a list too, puts it first.
 
-The core answers `x[i]` with an int by itself and asks `getitem` for the rest.
+The core answers basic indices of tensors with data by itself, and asks for the rest here.
 """
 from __future__ import annotations
 
@@ -44,11 +44,12 @@ def getitem(x: Tensor, index: Any) -> Tensor:
         >>> print(x[:, ::-1].tolist(), x[..., 0].tolist(), x[x > 3].tolist())
         [[2, 1, 0], [5, 4, 3]] [0, 3] [4, 5]
     """
-    if type(index) is slice:
-        return _slice_first(x, index)
-    if isinstance(index, Tensor) and index.dtype is bool_ and index.ndim == x.ndim and index.ndim:
-        _check_mask(x, index, 0)
-        return ops.masked_select(x, index)
+    if isinstance(index, Tensor) and index.ndim and x.ndim:
+        if index.dtype is int64 or index.dtype is int32:
+            return looked_up("getitem", ops.gather, x, index, 0)
+        if index.dtype is bool_ and index.ndim == x.ndim:
+            _check_mask(x, index, 0)
+            return ops.masked_select(x, index)
     parsed = _Parsed(x, index)
     y = parsed.view(x)
     if not parsed.advanced:
@@ -88,14 +89,6 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
 
 
 # Reading.
-
-
-def _slice_first(x: Tensor, index: slice) -> Tensor:
-    """`x[a:b:c]`, the commonest index after an int."""
-    if x.ndim == 0:
-        raise _too_many(x, 1)
-    start, stop, step = _bounds(index)
-    return ops.slice(x, (0,), (start,), (stop,), (step,))
 
 
 def _lookups(parsed: _Parsed) -> tuple[list[int], list[Tensor]]:
@@ -169,11 +162,11 @@ def _put_at(x: Tensor, parsed: _Parsed, value: Tensor) -> None:
 
 
 def _index_put(y: Tensor, value: Tensor, indices: list[Tensor], axes: tuple[int, ...]) -> Tensor:
-    return ops.index_put(y, value, *indices, axes=axes, accumulate=False)
+    return looked_up("setitem", ops.index_put, y, value, *indices, axes=axes, accumulate=False)
 
 
 def _index_put_into(y: Tensor, value: Tensor, indices: list[Tensor], axes: tuple[int, ...]) -> None:
-    ops.index_put.into((y,), y, value, *indices, axes=axes, accumulate=False)
+    looked_up("setitem", ops.index_put.into, (y,), y, value, *indices, axes=axes, accumulate=False)
 
 
 def _put_where(x: Tensor, mask: Tensor, value: Tensor) -> bool:

@@ -1,15 +1,14 @@
-"""Tensors and the rest of Python: other libraries' arrays, pickling, copying, iterating, formatting.
+"""Tensors and the rest of Python: other libraries' arrays, pickling, copying, formatting.
 
 The buffer protocol, `numpy()`, `item()` and the number conversions are the core's; here is what can
 be said in Python. `methods` lists what becomes a method of Tensor on import.
 """
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from wherry_tensor import _core, ops
-from wherry_tensor._core import Tensor, bfloat16
+from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import require_tensor
 from wherry_tensor.errors import InvalidTypeError
 
@@ -39,8 +38,10 @@ def to_dlpack(x: Tensor) -> Any:
         `paddle.utils.dlpack.to_dlpack`.
 
     Examples:
+        >>> from wherry_tensor.interop import from_dlpack, to_dlpack
         >>> x = wherry.to_tensor([1.0, 2.0])
-        >>> y = wherry.utils.dlpack.from_dlpack(wherry.utils.dlpack.to_dlpack(x))  # doctest: +SKIP
+        >>> from_dlpack(to_dlpack(x)).tolist()
+        [1.0, 2.0]
     """
     return _core.to_dlpack(_shared(require_tensor(x, "to_dlpack")))
 
@@ -62,10 +63,11 @@ def from_dlpack(dlpack: Any) -> Tensor:
         `paddle.utils.dlpack.from_dlpack`.
 
     Examples:
+        >>> from wherry_tensor.interop import from_dlpack
         >>> a = np.arange(3)
-        >>> x = wherry.utils.dlpack.from_dlpack(a)  # doctest: +SKIP
-        >>> x[0] = 7  # doctest: +SKIP
-        >>> print(a)  # doctest: +SKIP
+        >>> x = from_dlpack(a)
+        >>> x[0] = 7
+        >>> print(a)
         [7 1 2]
     """
     if not hasattr(dlpack, "__dlpack__"):
@@ -116,42 +118,22 @@ def _dlpack_device(self: Tensor) -> tuple[int, int]:
     return _CPU, 0
 
 
-# NumPy.
+# NumPy. It reads the buffer of a tensor before it asks for __array__, so `np.asarray(x)` shares memory.
 
 
 def _array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
-    """A NumPy array: the values as `numpy()` gives them, or on the same memory with copy=False."""
-    import numpy
-
-    if copy is False:
-        shared = numpy.asarray(memoryview(self)) if self.ndim else numpy.frombuffer(self, dtype=_numpy_name(self)).reshape(())
-        if dtype is not None and shared.dtype != dtype:
-            raise ValueError(
-                f"__array__: another dtype needs a copy. Got dtype={dtype} and copy=False for a {self.dtype.name} tensor, "
-                f"expected {shared.dtype}, or copy=None. Leave copy out."
-            )
-        return shared
+    """A NumPy array with a copy of the values, as `numpy()`."""
     array = self.numpy()
     return array if dtype is None else array.astype(dtype, copy=False)
-
-
-def _numpy_name(x: Tensor) -> str:
-    return "uint16" if x.dtype is bfloat16 else x.dtype.name
 
 
 # Copying and pickling.
 
 
 def _reduce(self: Tensor) -> tuple[Any, ...]:
-    data = self.detach().contiguous()
-    # Shape and strides of the memoryview are not ours to keep: plain bytes, shape and dtype say it all.
-    state = (bytes(memoryview(data).cast("B")) if data.size and data.ndim else _bytes_of(data), tuple(self.shape), self.dtype)
+    state = (memoryview(self.detach()).tobytes(), tuple(self.shape), self.dtype)
     extra = dict(self.__dict__) if self.__dict__ else None
     return _rebuild, (type(self), *state, self.stop_gradient, self.persistable, self.name, extra)
-
-
-def _bytes_of(data: Tensor) -> bytes:
-    return bytes(data) if data.size else b""
 
 
 def _rebuild(
@@ -164,12 +146,7 @@ def _rebuild(
     name: str,
     extra: dict[str, Any] | None,
 ) -> Tensor:
-    flat = _core.from_buffer(memoryview(data).cast("B")) if data else _core.uninitialized((0,), _core.uint8)
-    if dtype is not _core.uint8:
-        if flat.size:
-            flat = _core.reinterpreted(flat, dtype)
-        else:
-            flat = _core.uninitialized((0,), dtype)
+    flat = _core.reinterpreted(_core.from_buffer(data), dtype) if data else _core.uninitialized((0,), dtype)
     whole = ops.reshape(flat, shape)
     x = Tensor.__new__(kind)
     _core.rebind(x, whole)
@@ -216,22 +193,13 @@ def _copy(self: Tensor) -> Tensor:
     return x
 
 
-# Iterating and text.
+# Membership and text.
 
 
-def _iter(self: Tensor) -> Iterator[Tensor]:
-    """The slices along the first axis."""
-    if self.ndim == 0:
-        raise TypeError(
-            "iter: a 0-d tensor has no elements to go through. Got shape [], expected rank 1 or more. Use x.item()."
-        )
-    return map(self.__getitem__, range(len(self)))
-
-
-def _contains(self: Tensor, item: Any) -> bool:
-    """Whether an element equals `item`."""
+def contains(x: Tensor, item: Any) -> bool:
+    """Whether an element of `x` equals `item`: what the core calls for `item in x`."""
     if isinstance(item, (int, float, complex, Tensor)) or hasattr(item, "__array_interface__"):
-        found = self == item
+        found = x == item
         return bool(ops.reduce_any(found, axes=tuple(range(found.ndim)), keepdim=False))
     raise InvalidTypeError(
         f"in: a tensor contains numbers. Got {type(item).__name__}, expected a number or a Tensor. "
@@ -253,8 +221,10 @@ def _format(self: Tensor, spec: str) -> str:
 
 def _transposed(self: Tensor) -> Tensor:
     """The tensor with its axes in reverse order; a view."""
-    return ops.transpose(self, tuple(range(self.ndim - 1, -1, -1)))
+    return ops.transpose(self, _BACKWARDS[self.ndim])
 
+
+_BACKWARDS = tuple([tuple(range(rank - 1, -1, -1)) for rank in range(_core.MAX_RANK + 1)])
 
 methods = {
     "T": property(_transposed, doc=_transposed.__doc__),
@@ -265,8 +235,6 @@ methods = {
     "__reduce_ex__": lambda self, protocol: _reduce(self),
     "__deepcopy__": _deepcopy,
     "__copy__": _copy,
-    "__iter__": _iter,
-    "__contains__": _contains,
     "__format__": _format,
 }
 

@@ -589,8 +589,9 @@ def multi_dot(x: Sequence[Tensor], name: str | None = None) -> Tensor:
         Algorithms".
 
     Examples:
+        >>> from wherry_tensor.linalg import multi_dot
         >>> a, b, c = wherry.ones([2, 9]), wherry.ones([9, 3]), wherry.ones([3, 4])
-        >>> wherry.linalg.multi_dot([a, b, c]).shape  # doctest: +SKIP
+        >>> multi_dot([a, b, c]).shape
         [2, 4]
     """
     xs = _tensors(x, "multi_dot")

@@ -186,7 +186,7 @@ def reshape(x: Tensor, shape: Sequence[int | Tensor] | Tensor, name: str | None 
     elif type(shape) is not tuple:
         shape = _shape_argument(shape, "reshape")
     for size in shape:
-        if type(size) is not int or size < -1 or size == 0:
+        if type(size) is not int or not size:
             shape = _reshape_sizes(x, shape, "reshape")
             break
     try:
@@ -426,8 +426,9 @@ def squeeze(x: Tensor, axis: Axes = None, name: str | None = None) -> Tensor:
         >>> wherry.squeeze(x).shape, wherry.squeeze(x, 0).shape, wherry.squeeze(x, 1).shape
         ([3], [3, 1], [1, 3, 1])
     """
-    require_tensor(x, "squeeze")
-    shape = x.shape
+    shape = require_tensor(x, "squeeze").shape
+    if type(axis) is int and 0 <= axis < len(shape):
+        return _squeeze(x, (axis,) if shape[axis] == 1 else ())
     if axis is None:
         axes = range(len(shape))
     else:
@@ -469,9 +470,12 @@ def unsqueeze(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
         >>> wherry.unsqueeze(x, 0).shape, wherry.unsqueeze(x, [0, 2]).shape, wherry.unsqueeze(x, -1).shape
         ([1, 2, 3], [1, 2, 1, 3], [2, 3, 1])
     """
+    if type(axis) is int:
+        try:
+            return _unsqueeze(x, (axis,))
+        except (TypeError, ValueError):  # a mistake, or a place counted from the end
+            pass
     rank = require_tensor(x, "unsqueeze").ndim
-    if type(axis) is int and 0 <= axis <= rank:
-        return _unsqueeze(x, (axis,))
     new: list[int] = []
     for a in _integers(axis, "unsqueeze", "axis"):
         have = rank + len(new)
@@ -575,16 +579,11 @@ def transpose(x: Tensor, perm: Sequence[int], name: str | None = None) -> Tensor
             f"transpose: 'perm' must be a list of axes. Got {perm!r}, expected a list or tuple of ints. "
             f"Write perm=[1, 0] to exchange two axes."
         )
-    for axis in perm:
-        if type(axis) is not int or axis < 0:
-            rank = require_tensor(x, "transpose").ndim
-            perm = tuple([one_axis(a, rank, "transpose", name="perm") for a in perm])
-            break
     try:
         return _transpose(x, perm)
-    except TypeError:
-        require_tensor(x, "transpose")
-        raise
+    except (TypeError, ValueError):  # a mistake, or an axis counted from the end
+        rank = require_tensor(x, "transpose").ndim
+    return _transpose(x, tuple([one_axis(a, rank, "transpose", name="perm") for a in perm]))
 
 
 def transpose_(x: Tensor, perm: Sequence[int], name: str | None = None) -> Tensor:
@@ -1693,17 +1692,6 @@ def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None)
 # Writing at positions.
 
 
-def _fresh(op: Any, x: Tensor, *rest: Any, **attrs: Any) -> Tensor:
-    try:
-        return op(x, *rest, **attrs)
-    except TypeError as error:
-        raise refused(op.name, error, x=x, **{f"input {i + 1}": r for i, r in enumerate(rest) if _is_value(r)}) from None
-
-
-def _is_value(x: Any) -> bool:
-    return isinstance(x, Tensor) and x.dtype is not int64 and x.dtype is not int32
-
-
 def _same_dtype(op_name: str, x: Tensor, name: str, value: Any) -> Tensor:
     require_tensor(value, op_name, name)
     if value.dtype is not x.dtype:
@@ -1843,7 +1831,7 @@ def index_add_(x: Tensor, index: Tensor, axis: int, value: Tensor, name: str | N
         [0.0, 2.0, 0.0]
     """
     index, value, at = _index_add_inputs(x, index, axis, value, "index_add_")
-    return ops.index_add.into((x,), x, index, value, axis=at)
+    return looked_up("index_add_", ops.index_add.into, (x,), x, index, value, axis=at)
 
 
 def _index_fill_inputs(x: Any, index: Any, axis: Any, value: Any, op_name: str) -> tuple[Tensor, Tensor, int]:
@@ -1879,7 +1867,7 @@ def index_fill(x: Tensor, index: Tensor, axis: int, value: Any, name: str | None
         [[7.0, 0.0, 7.0], [7.0, 0.0, 7.0]]
     """
     index, value, at = _index_fill_inputs(x, index, axis, value, "index_fill")
-    return ops.index_put(x, value, index, axes=(at,), accumulate=False)
+    return looked_up("index_fill", ops.index_put, x, value, index, axes=(at,), accumulate=False)
 
 
 def index_fill_(x: Tensor, index: Tensor, axis: int, value: Any, name: str | None = None) -> Tensor:
@@ -1890,7 +1878,7 @@ def index_fill_(x: Tensor, index: Tensor, axis: int, value: Any, name: str | Non
         [7.0, 0.0, 0.0]
     """
     index, value, at = _index_fill_inputs(x, index, axis, value, "index_fill_")
-    return ops.index_put.into((x,), x, value, index, axes=(at,), accumulate=False)
+    return looked_up("index_fill_", ops.index_put.into, (x,), x, value, index, axes=(at,), accumulate=False)
 
 
 def _index_put_inputs(x: Any, indices: Any, value: Any, op_name: str) -> tuple[list[Tensor], Tensor]:
@@ -1941,7 +1929,8 @@ def index_put(
     """
     tensors, value = _index_put_inputs(x, indices, value, "index_put")
     accumulate = flag(accumulate, "index_put", "accumulate")
-    return ops.index_put(x, value, *tensors, axes=tuple(range(len(tensors))), accumulate=accumulate)
+    axes = tuple(range(len(tensors)))
+    return looked_up("index_put", ops.index_put, x, value, *tensors, axes=axes, accumulate=accumulate)
 
 
 def index_put_(
@@ -1956,7 +1945,8 @@ def index_put_(
     """
     tensors, value = _index_put_inputs(x, indices, value, "index_put_")
     accumulate = flag(accumulate, "index_put_", "accumulate")
-    return ops.index_put.into((x,), x, value, *tensors, axes=tuple(range(len(tensors))), accumulate=accumulate)
+    axes = tuple(range(len(tensors)))
+    return looked_up("index_put_", ops.index_put.into, (x,), x, value, *tensors, axes=axes, accumulate=accumulate)
 
 
 _PUT_WAYS = {"assign": "assign", "add": "add", "mul": "multiply", "multiply": "multiply"}
@@ -2388,7 +2378,8 @@ def one_hot(x: Tensor, num_classes: Any, name: str | None = None) -> Tensor:
         `paddle.nn.functional.one_hot`.
 
     Examples:
-        >>> print(wherry.nn.functional.one_hot(wherry.to_tensor([1, 0]), 3).tolist())  # doctest: +SKIP
+        >>> from wherry_tensor.manipulation import one_hot
+        >>> print(one_hot(wherry.to_tensor([1, 0]), 3).tolist())
         [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
     """
     _index_tensor(x, "one_hot", "x")
@@ -2454,7 +2445,7 @@ def multiplex(inputs: Sequence[Tensor], index: Tensor, name: str | None = None) 
             f"{index.shape}, expected two or more inputs and at most one index for each row. Check the index."
         )
     rows = ops.arange(start=0, step=1, length=index.shape[0], dtype=index.dtype)
-    return ops.index_get(stack(xs), index, rows, axes=(0, 1))
+    return looked_up("multiplex", ops.index_get, stack(xs), index, rows, axes=(0, 1))
 
 
 # Dtypes and memory.
@@ -2743,9 +2734,9 @@ def pad(
         `paddle.nn.functional.pad`.
 
     Examples:
+        >>> from wherry_tensor.manipulation import pad
         >>> x = wherry.to_tensor([[[1.0, 2.0, 3.0]]])
-        >>> y = wherry.nn.functional.pad(x, [1, 2], mode="reflect", data_format="NCL")  # doctest: +SKIP
-        >>> print(y.tolist())  # doctest: +SKIP
+        >>> print(pad(x, [1, 2], mode="reflect", data_format="NCL").tolist())
         [[[2.0, 1.0, 2.0, 3.0, 2.0, 1.0]]]
     """
     rank = require_tensor(x, "pad").ndim

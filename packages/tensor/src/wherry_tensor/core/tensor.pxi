@@ -327,6 +327,18 @@ cdef class Tensor:
             raise TypeError("len() of a 0-d tensor. Got shape [], expected at least one axis. Use x.size for the count.")
         return self.dims[0]
 
+    def __iter__(self):
+        if self.t.rank == 0 or self.dims[0] < 0:
+            raise TypeError(
+                f"iter: the tensor has no first axis of known size to go through. Got shape {self.shape}, expected rank 1 or "
+                f"more. Use x.item() for a single number."
+            )
+        return map(self.__getitem__, range(self.dims[0]))
+
+    def __contains__(self, item):
+        from wherry_tensor.interop import contains
+        return contains(self, item)
+
     def __hash__(self):
         return <Py_ssize_t><void *>self >> 4
 
@@ -448,10 +460,14 @@ cdef class Tensor:
         if self.t.rank > 0 and self.t.data != NULL:
             if PyLong_CheckExact(index):
                 return select_first(self, index)
+            found = basic_view(self, index)
+            if found is not None:
+                return found
         return fallback_getitem(self, index)
 
     def __setitem__(self, index, value):
-        fallback_setitem(self, index, value)
+        if not basic_assign(self, index, value):
+            fallback_setitem(self, index, value)
 
     # Memory shared with others.
 
