@@ -275,7 +275,17 @@ template <typename T>
 int matmul(const wry_call *call) {
   const wry_tensor *x = input(call, 0), *y = input(call, 1), *out = output(call, 0);
   if (out->size == 0) return WRY_OK;
-  return multiply<T>(call, product_of(x, y, attr_bool(call, 0), attr_bool(call, 1)), data<T>(out), nullptr);
+  const bool turn_x = attr_bool(call, 0), turn_y = attr_bool(call, 1);
+  if constexpr (std::is_same<T, arithmetic_t<T>>::value && std::is_floating_point<T>::value) {
+    // Two small matrices: what a Product describes is not worth describing.
+    if (x->rank == 2 && y->rank == 2 && out->size * x->shape[!turn_x] <= 4096) {
+      gemm_serial<T>(out->shape[0], out->shape[1], x->shape[!turn_x],
+                     {data<T>(x), x->strides[turn_x], x->strides[!turn_x]},
+                     {data<T>(y), y->strides[turn_y], y->strides[!turn_y]}, data<T>(out), out->shape[1]);
+      return WRY_OK;
+    }
+  }
+  return multiply<T>(call, product_of(x, y, turn_x, turn_y), data<T>(out), nullptr);
 }
 
 // x [..., k], weight [k, n], bias [n] or absent. x of rank 1 gives a row.

@@ -59,7 +59,10 @@ void gather_panel(const Correlation<T> &op, const T *image, int64_t p0, int64_t 
       const T *at = image + c * plane;
       T *to = out + (c * taps + t - k0) * columns;
       // The next panel's: a few bytes from each of many planes is nothing that hardware foresees.
-      if (kept > 0) __builtin_prefetch(at + from[0] + columns * op.step_x, 0, 2);
+      if (kept > 0) {
+        __builtin_prefetch(at + from[0] + columns * op.step_x, 0, 2);
+        __builtin_prefetch(at + from[0] + (columns + lanes<T>) * op.step_x, 0, 2);
+      }
       if (covered == columns && kept == 1 && op.step_x == 1) {
         store(to, load(at + from[0]));
         store(to + lanes<T>, load(at + from[0] + lanes<T>));

@@ -205,8 +205,7 @@ static WRY_INLINE void dot_rows(int64_t k, const T *x, int64_t x_row, const T *y
   for (int i = 0; i < Rows; ++i) {
     vector all = sum[i][0];
     for (int u = 1; u < chains; ++u) all += sum[i][u];
-    T total = 0;
-    for (int l = 0; l < width; ++l) total += all[l];
+    T total = reduce_add(all);
     for (int64_t q = p; q < k; ++q) total += x[i * x_row + q] * y[q];
     sums[i] = total;
   }
