@@ -1,0 +1,119 @@
+"""What the samples cannot say about convolution: threads, special values, the size of Winograd's error."""
+import numpy as np
+import pytest
+
+import wherry_tensor
+from wherry_tensor import ops
+
+
+@pytest.fixture
+def threads():
+    before = wherry_tensor.get_num_threads()
+    yield wherry_tensor.set_num_threads
+    wherry_tensor.set_num_threads(before)
+
+
+def _tensor(rng, *shape, dtype=np.float32):
+    return wherry_tensor.to_tensor(rng.standard_normal(shape).astype(dtype))
+
+
+def _window(strides=(1, 1), paddings=(0, 0, 0, 0), dilations=(1, 1), groups=1, data_format="NCHW"):
+    return dict(strides=strides, paddings=paddings, dilations=dilations, groups=groups, data_format=data_format)
+
+
+SHAPES = {
+    "Winograd, in blocks": ((3, 32, 30, 31), (40, 32, 3, 3), _window(paddings=(1, 1, 1, 1))),
+    "Winograd, in stages": ((4, 200, 9, 9), (160, 200, 3, 3), _window(paddings=(1, 1, 1, 1))),
+    "1x1": ((3, 40, 20, 30), (70, 40, 1, 1), _window()),
+    "strided": ((3, 20, 31, 30), (30, 20, 5, 3), _window(strides=(2, 3), paddings=(2, 2, 1, 1))),
+    "depthwise": ((3, 40, 31, 30), (40, 1, 3, 3), _window(strides=(2, 2), paddings=(1, 1, 1, 1), groups=40)),
+    "groups": ((3, 24, 20, 30), (36, 8, 3, 3), _window(paddings=(1, 1, 1, 1), groups=3)),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("data_format", ["NCHW", "NHWC"])
+def test_convolutions_do_not_depend_on_the_number_of_threads(threads, name, data_format):
+    rng = np.random.default_rng(0)
+    x_shape, weight_shape, window = SHAPES[name]
+    window = {**window, "data_format": data_format}
+    if data_format == "NHWC":
+        x_shape = (x_shape[0], *x_shape[2:], x_shape[1])
+    x, weight, bias = _tensor(rng, *x_shape), _tensor(rng, *weight_shape), _tensor(rng, weight_shape[0])
+    results = []
+    for count in 1, 2, 3, 5:
+        threads(count)
+        out = ops.conv2d(x, weight, bias, **window)
+        gradients = ops.conv2d_input_vjp(out, weight, x, **window), ops.conv2d_weight_vjp(out, x, weight, **window)
+        results.append(b"".join(t.numpy().tobytes() for t in (out, *gradients)))
+    assert len(set(results)) == 1
+
+
+@pytest.mark.parametrize("channels", [16, 64, 200])
+def test_winograd_is_as_accurate_as_a_sum_of_three_times_the_length(channels):
+    rng = np.random.default_rng(1)
+    x, weight = rng.standard_normal((2, channels, 18, 19)), rng.standard_normal((32, channels, 3, 3))
+    x, weight = x.astype(np.float32), weight.astype(np.float32)
+    window = _window(paddings=(1, 1, 1, 1))
+    got = ops.conv2d(wherry_tensor.to_tensor(x), wherry_tensor.to_tensor(weight), None, **window).numpy()
+    # float64 has no Winograd.
+    exact = ops.conv2d(
+        wherry_tensor.to_tensor(x.astype(np.float64)), wherry_tensor.to_tensor(weight.astype(np.float64)), None, **window
+    ).numpy()
+    error = np.sqrt(np.mean((got - exact) ** 2)) / np.sqrt(np.mean(exact**2))
+    assert error < np.finfo(np.float32).eps * np.sqrt(3 * 9 * channels) / 2
+
+
+def test_every_image_size_around_the_tiles_of_winograd():
+    rng = np.random.default_rng(2)
+    weight = rng.standard_normal((17, 16, 3, 3))
+    for h in range(3, 14):
+        w = 16 - h
+        x = rng.standard_normal((9, 16, h, w))
+        window = _window(paddings=(h % 3, 1, 0, 2))
+        wide, narrow = (
+            ops.conv2d(wherry_tensor.to_tensor(x.astype(t)), wherry_tensor.to_tensor(weight.astype(t)), None, **window).numpy()
+            for t in (np.float64, np.float32)
+        )
+        assert np.abs(wide - narrow).max() < 1e-4, (h, w)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("data_format", ["NCHW", "NHWC"])
+def test_nan_stays_in_its_image(name, data_format):
+    rng = np.random.default_rng(3)
+    x_shape, weight_shape, window = SHAPES[name]
+    window = {**window, "data_format": data_format}
+    x = rng.standard_normal(x_shape).astype(np.float32)
+    x[0] = np.nan
+    if data_format == "NHWC":
+        x = x.transpose(0, 2, 3, 1).copy()
+    out = ops.conv2d(wherry_tensor.to_tensor(x), _tensor(rng, *weight_shape), None, **window).numpy()
+    assert np.isnan(out[0]).any()
+    assert np.isfinite(out[1:]).all()
+
+
+def test_nan_stays_in_its_channel_when_depthwise():
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal((1, 20, 9, 37)).astype(np.float32)
+    x[0, 7] = np.nan
+    window = _window(paddings=(1, 1, 1, 1), groups=20)
+    weight = _tensor(rng, 20, 1, 3, 3)
+    out = ops.conv2d(wherry_tensor.to_tensor(x), weight, None, **window)
+    assert np.isnan(out.numpy()[0, 7]).all()
+    assert np.isfinite(np.delete(out.numpy(), 7, axis=1)).all()
+    ct = _tensor(rng, 1, 20, 9, 37)
+    gradient = ops.conv2d_weight_vjp(ct, wherry_tensor.to_tensor(x), weight, **window).numpy()
+    assert np.isfinite(np.delete(gradient, 7, axis=0)).all()
+
+
+def test_pooling_gradients_add_up_where_windows_overlap():
+    x = wherry_tensor.to_tensor(np.arange(25, dtype=np.float32).reshape(1, 1, 5, 5))
+    out, mask = ops.max_pool2d(x, kernel=(3, 3), strides=(1, 1), paddings=(1, 1, 1, 1), ceil_mode=False, data_format="NCHW")
+    ones = wherry_tensor.to_tensor(np.ones(out.shape, np.float32))
+    gradient = ops.max_pool2d_vjp(ones, mask, x, data_format="NCHW").numpy()[0, 0]
+    # The last value is the largest of the four windows that reach it; inner ones win one window each.
+    assert gradient[4, 4] == 4
+    assert gradient[4, 1] == 2
+    assert gradient[2, 2] == 1
+    assert gradient[0].sum() == 0
