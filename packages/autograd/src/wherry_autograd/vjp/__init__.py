@@ -1,6 +1,28 @@
 """The gradient rules, family by family; importing this package fills the vjp column."""
-import importlib
-import pkgutil
+from wherry_autograd.vjp import (
+    activation,
+    contraction,
+    convolution,
+    creation,
+    elementwise,
+    indexing,
+    movement,
+    normalization,
+    optimizer,
+    random,
+    reduction,
+)
 
-for _family in sorted(module.name for module in pkgutil.iter_modules(__path__)):
-    importlib.import_module(f"{__name__}.{_family}")
+__all__ = [
+    "activation",
+    "contraction",
+    "convolution",
+    "creation",
+    "elementwise",
+    "indexing",
+    "movement",
+    "normalization",
+    "optimizer",
+    "random",
+    "reduction",
+]
