@@ -12,10 +12,11 @@ def test_places_compare_and_print():
 
 
 @pytest.mark.parametrize("make", [
-    lambda: w.CUDAPlace(0), lambda: w.CUDAPinnedPlace(), lambda: w.XPUPlace(0), lambda: w.IPUPlace(), lambda: w.CustomPlace("npu", 0),
+    lambda: w.CUDAPlace(0), lambda: w.CUDAPinnedPlace(), lambda: w.XPUPlace(0), lambda: w.IPUPlace(),
+    lambda: w.NPUPlace(0), lambda: w.CustomPlace("npu", 0),
 ])
 def test_absent_places_say_what_is_missing(make):
-    with pytest.raises(RuntimeError, match="no package for this device is installed. Got .* expected 'cpu'"):
+    with pytest.raises(RuntimeError, match=r"no package for this device is installed. Got .* expected 'cpu'"):
         make()
 
 
@@ -26,19 +27,19 @@ def test_the_device_is_the_cpu():
 
 @pytest.mark.parametrize("name", ["gpu", "gpu:0", "xpu", "npu:1"])
 def test_absent_devices_are_refused(name):
-    with pytest.raises(ValueError, match=f"no package for this device is installed. Got '{name}'"):
+    with pytest.raises(ValueError, match=rf"no package for this device is installed. Got '{name}'"):
         w.set_device(name)
 
 
 @pytest.mark.parametrize("name", ["foo", "foo:0", "cpu:0", "gpu:x", ""])
 def test_what_names_no_device_is_refused(name):
-    with pytest.raises(ValueError, match="no name of a device"):
+    with pytest.raises(ValueError, match=r"no name of a device"):
         w.set_device(name)
 
 
 @pytest.mark.parametrize("wrong", [None, 3, ["cpu"]])
 def test_devices_are_named_by_text(wrong):
-    with pytest.raises(TypeError, match="named by a str"):
+    with pytest.raises(TypeError, match=r"named by a str"):
         w.set_device(wrong)
 
 
@@ -54,7 +55,7 @@ def test_namespace():
     assert device.get_all_custom_device_type() == device.get_available_custom_device() == []
     device.synchronize()
     device.synchronize("cpu")
-    with pytest.raises(ValueError, match="gpu"):
+    with pytest.raises(ValueError, match=r"gpu"):
         device.synchronize("gpu")
 
 
@@ -63,9 +64,9 @@ def test_cuda_namespace_without_a_gpu():
     device.cuda.empty_cache()
     for name in ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved", "get_device_name",
                  "get_device_properties", "get_device_capability"):
-        with pytest.raises(ValueError, match=f"device.cuda.{name}: no package for this device"):
+        with pytest.raises(ValueError, match=rf"device.cuda.{name}: no package for this device"):
             getattr(device.cuda, name)()
-    with pytest.raises(RuntimeError, match="synchronize"):
+    with pytest.raises(RuntimeError, match=r"synchronize"):
         device.cuda.synchronize()
 
 
@@ -82,7 +83,7 @@ def test_tensors_stay_on_the_cpu():
     x = w.ones([2])
     assert x.cpu() is x
     for move in (lambda: x.cuda(), lambda: x.pin_memory(), lambda: x.to("gpu")):
-        with pytest.raises(ValueError, match="no package for this device"):
+        with pytest.raises(ValueError, match=r"no package for this device"):
             move()
 
 
@@ -95,5 +96,5 @@ def test_to_changes_the_dtype():
     assert x.to(dtype="float16").dtype is w.float16
     with pytest.raises(TypeError):
         x.to("foo")
-    with pytest.raises(TypeError, match="unknown arguments"):
+    with pytest.raises(TypeError, match=r"unknown arguments"):
         x.to(devise="cpu")

@@ -25,20 +25,20 @@ def test_flags_are_set_and_read(restored):
 
 
 def test_unknown_flags_suggest_what_was_meant():
-    with pytest.raises(ValueError, match="Did you mean FLAGS_check_nan_inf"):
+    with pytest.raises(ValueError, match=r"Did you mean FLAGS_check_nan_inf"):
         w.get_flags("FLAGS_chek_nan_inf")
-    with pytest.raises(ValueError, match="no such flag"):
+    with pytest.raises(ValueError, match=r"no such flag"):
         w.set_flags({"foo": 1})
 
 
 def test_wrong_types_are_refused():
     for wrong in (3, None, {"FLAGS_benchmark": 1}):
-        with pytest.raises(TypeError, match="get_flags"):
+        with pytest.raises(TypeError, match=r"get_flags"):
             w.get_flags(wrong)
     for wrong in ("FLAGS_benchmark", None, ["FLAGS_benchmark"]):
-        with pytest.raises(TypeError, match="set_flags"):
+        with pytest.raises(TypeError, match=r"set_flags"):
             w.set_flags(wrong)
-    with pytest.raises(ValueError, match="expected a float"):
+    with pytest.raises(ValueError, match=r"expected a float"):
         w.set_flags({"FLAGS_eager_delete_tensor_gb": "much"})
 
 

@@ -108,21 +108,21 @@ def test_arrays_on_the_left_give_tensors():
 @pytest.mark.parametrize("function", [operator.add, operator.eq, operator.truediv, operator.lt, operator.and_, operator.matmul])
 def test_other_operands_are_refused_with_what_was_got(function, other):
     for kind in (TypeError, ValueError):
-        with pytest.raises(kind, match="Got a tensor of int64 and .*expected"):
+        with pytest.raises(kind, match=r"Got a tensor of int64 and .*expected"):
             function(w.to_tensor([1, 2]), other)
 
 
 def test_comparing_with_none_says_how_to_test_for_it():
-    with pytest.raises(ValueError, match="Test `x is None`"):
+    with pytest.raises(ValueError, match=r"Test `x is None`"):
         w.to_tensor([1]) == None  # noqa: B015, E711
 
 
 def test_bitwise_operators_want_one_integer_dtype():
-    with pytest.raises(ValueError, match="Got int64 and int32"):
+    with pytest.raises(ValueError, match=r"Got int64 and int32"):
         w.to_tensor([1]) & w.to_tensor([1], "int32")
-    with pytest.raises(TypeError, match="float32"):
+    with pytest.raises(TypeError, match=r"float32"):
         w.to_tensor([1.0]) & w.to_tensor([1.0])
-    with pytest.raises(TypeError, match="float32"):
+    with pytest.raises(TypeError, match=r"float32"):
         ~w.to_tensor([1.0])
 
 
@@ -133,7 +133,7 @@ def test_shapes_that_do_not_broadcast_are_refused():
 
 def test_integers_are_not_divided_by_zero():
     for function in (operator.floordiv, operator.mod):
-        with pytest.raises(ValueError, match="zero"):
+        with pytest.raises(ValueError, match=r"zero"):
             function(w.to_tensor([5]), w.to_tensor([0]))
 
 

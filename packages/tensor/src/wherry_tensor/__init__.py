@@ -8,20 +8,69 @@ from wherry_tensor import _core, ops
 _core.start()  # the vocabulary is declared now
 
 # ruff: noqa: E402, F403
-from wherry_tensor import creation, device, errors, flags, indexing, inplace, interop, linalg, logic, manipulation, math
-from wherry_tensor import methods, random, reduction, search
-from wherry_tensor import dtype as dtypes
-from wherry_tensor._core import DType, Tensor, get_num_threads, set_num_threads
-from wherry_tensor._core import bfloat16, bool_, complex64, complex128, float16, float32, float64
-from wherry_tensor._core import int8, int16, int32, int64, uint8
+from wherry_tensor import (
+    creation,
+    device,
+    errors,
+    flags,
+    inplace,
+    linalg,
+    logic,
+    manipulation,
+    math,
+    methods,
+    random,
+    reduction,
+    search,
+)
+from wherry_tensor._core import (
+    DType,
+    Tensor,
+    bfloat16,
+    bool_,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    get_num_threads,
+    int8,
+    int16,
+    int32,
+    int64,
+    set_num_threads,
+    uint8,
+)
 from wherry_tensor.creation import *
-from wherry_tensor.device import CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomPlace, IPUPlace, XPUPlace
-from wherry_tensor.device import get_cudnn_version, get_device, set_device
-from wherry_tensor.device import is_compiled_with_cinn, is_compiled_with_cuda, is_compiled_with_custom_device
-from wherry_tensor.device import is_compiled_with_distribute, is_compiled_with_ipu, is_compiled_with_npu
-from wherry_tensor.device import is_compiled_with_rocm, is_compiled_with_xpu
-from wherry_tensor.dtype import finfo, get_default_dtype, iinfo, is_complex, is_floating_point, is_integer
-from wherry_tensor.dtype import set_default_dtype
+from wherry_tensor.device import (
+    CPUPlace,
+    CUDAPinnedPlace,
+    CUDAPlace,
+    CustomPlace,
+    IPUPlace,
+    NPUPlace,
+    XPUPlace,
+    get_cudnn_version,
+    get_device,
+    is_compiled_with_cinn,
+    is_compiled_with_cuda,
+    is_compiled_with_custom_device,
+    is_compiled_with_distribute,
+    is_compiled_with_ipu,
+    is_compiled_with_npu,
+    is_compiled_with_rocm,
+    is_compiled_with_xpu,
+    set_device,
+)
+from wherry_tensor.dtype import (
+    finfo,
+    get_default_dtype,
+    iinfo,
+    is_complex,
+    is_floating_point,
+    is_integer,
+    set_default_dtype,
+)
 from wherry_tensor.einsum import einsum
 from wherry_tensor.flags import get_flags, set_flags
 from wherry_tensor.inplace import *
@@ -66,9 +115,9 @@ def in_dynamic_mode() -> "bool":
 
 
 __all__ = [  # noqa: PLE0604
-    "CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "CustomPlace", "DType", "IPUPlace", "Tensor", "XPUPlace",
-    "bfloat16", "bool", "complex64", "complex128", "device", "dtype", "einsum", "errors", "finfo", "float16", "float32", "float64",
-    "get_cudnn_version", "get_default_dtype", "get_device", "get_flags", "get_num_threads",
+    "CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "CustomPlace", "DType", "IPUPlace", "NPUPlace", "Tensor", "XPUPlace",
+    "bfloat16", "bool", "complex64", "complex128", "device", "dtype", "einsum", "errors", "finfo",
+    "float16", "float32", "float64", "get_cudnn_version", "get_default_dtype", "get_device", "get_flags", "get_num_threads",
     "iinfo", "in_dynamic_mode", "int8", "int16", "int32", "int64",
     "is_compiled_with_cinn", "is_compiled_with_cuda", "is_compiled_with_custom_device",
     "is_compiled_with_distribute", "is_compiled_with_ipu", "is_compiled_with_npu", "is_compiled_with_rocm",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from wherry_tensor import ops
@@ -136,7 +137,7 @@ def axes_of(axis: Axes, rank: int, op_name: str) -> tuple[int, ...]:
         if not axis:
             return tuple(range(rank))
         found = sorted(one_axis(a, rank, op_name) for a in axis)
-        for a, b in zip(found, found[1:]):
+        for a, b in pairwise(found):
             if a == b:
                 raise InvalidArgumentError(
                     f"{op_name}: axis {a} is named twice. Got axis={list(axis)} for rank {rank}, expected each axis "

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+from builtins import complex as complex_number  # `complex` is a function here
 from collections.abc import Sequence
 from typing import Any
 
@@ -56,7 +57,7 @@ _cast, _copy, _full, _full_like = ops.cast, ops.copy, ops.full, ops.full_like
 
 # Kinds of numbers, each of which holds those before it.
 _BOOL, _INT, _FLOAT, _COMPLEX = range(4)
-_kinds: dict[type, int] = {bool: _BOOL, int: _INT, float: _FLOAT, type(1j): _COMPLEX}
+_kinds: dict[type, int] = {bool: _BOOL, int: _INT, float: _FLOAT, complex_number: _COMPLEX}
 
 
 def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Tensor:
@@ -286,7 +287,7 @@ def full(shape: Shape, fill_value: Any, dtype: Any = None, name: str | None = No
     """
     value = fill_value if type(fill_value) in _kinds else _fill_value(fill_value, "full")
     if dtype is None:
-        dtype = default_complex_dtype() if type(value) is type(1j) else default_dtype()
+        dtype = default_complex_dtype() if type(value) is complex_number else default_dtype()
     else:
         dtype = as_dtype(dtype, "full")
     return _full(sizes_of(shape, "full"), fitted(value, dtype, "full"), dtype)
@@ -425,7 +426,7 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, na
         start, end = 0, start
     start, end, step = (number(v, "arange", n) for v, n in ((start, "start"), (end, "end"), (step, "step")))
     for value in (start, end, step):
-        if isinstance(value, type(1j)) or not math.isfinite(value):
+        if isinstance(value, complex_number) or not math.isfinite(value):
             raise InvalidArgumentError(
                 f"arange: the numbers must be real and finite. Got start={start}, end={end}, step={step}, expected finite "
                 f"numbers. Check how they were computed."

@@ -15,6 +15,7 @@ __all__ = [
     "CUDAPlace",
     "CustomPlace",
     "IPUPlace",
+    "NPUPlace",
     "Place",
     "XPUPlace",
     "cuda",
@@ -144,6 +145,13 @@ class XPUPlace(_AbsentPlace):
 
     __slots__ = ()
     _named = "xpu"
+
+
+class NPUPlace(_AbsentPlace):
+    """An NPU. Raises RuntimeError: no package for it is installed."""
+
+    __slots__ = ()
+    _named = "npu"
 
 
 class IPUPlace(_AbsentPlace):

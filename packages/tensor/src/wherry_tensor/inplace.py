@@ -57,7 +57,10 @@ def _form(function: Callable[..., Tensor], op: Op | None = None, retype: bool = 
                 except (TypeError, ValueError):
                     pass  # the longer way says what is wrong
         require_writable(x, name)
-        source = x if x.stop_gradient else ops.copy(x)
+        source = x
+        if not x.stop_gradient:
+            source = ops.copy(x)
+            args = tuple(source if arg is x else arg for arg in args)
         return write(x, function(source, *args, **kwargs), name, retype)
 
     inplace.__name__ = inplace.__qualname__ = name

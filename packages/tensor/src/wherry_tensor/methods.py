@@ -328,6 +328,8 @@ _only_methods["__array_priority__"] = 100
 
 def bind() -> None:
     """Give Tensor its methods, and the core the functions it falls back on."""
+    import wherry_tensor.indexing  # noqa: F401  answers x[...]
+    import wherry_tensor.interop  # noqa: F401  adds __array__, __dlpack__, ...
     from wherry_tensor.creation import to_tensor
     from wherry_tensor.operators import binary
     from wherry_tensor.printing import tensor_to_string

@@ -5,6 +5,7 @@ every axis gives a 0-d tensor.
 """
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
 from typing import Any
 
@@ -795,10 +796,7 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
 
 
 def _may_equal(a: list[int], b: list[int]) -> bool:
-    for m, n in zip(a, b):
-        if m != n and m >= 0 and n >= 0:
-            return False
-    return True
+    return not builtins.any(m != n and m >= 0 and n >= 0 for m, n in zip(a, b))
 
 
 def _scanned(x: Any, axis: Any, dtype: Any, op_name: str, error: type[Exception] = OutOfRangeError) -> tuple[Tensor, int]:
