@@ -31,6 +31,12 @@ class Column:
         ValueError: the name is taken.
     """
 
+    name: str
+    owner: str
+    when_absent: str
+    rules: dict[Op, Callable[..., Any]]
+    exemptions: dict[Op, str]  # ops that need no rule here, and why
+
     def __init__(self, name: str, owner: str, when_absent: str, serves: int = VOCABULARY_VERSION) -> None:
         if serves != VOCABULARY_VERSION:
             # Whichever package speaks the older vocabulary is the one to replace.
@@ -49,8 +55,8 @@ class Column:
         self.name = name
         self.owner = owner
         self.when_absent = when_absent
-        self.rules: dict[Op, Callable[..., Any]] = {}
-        self.exemptions: dict[Op, str] = {}
+        self.rules = {}
+        self.exemptions = {}
         registry[name] = self
 
     def rule(self, op: Op) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -5,6 +5,7 @@
 Nothing is defined here: tensors and their functions come from wherry_tensor, gradients from
 wherry_autograd. Modules below load when they are first used.
 """
+# ruff: noqa: F405  names of the star are listed from tensor's own list
 from importlib import import_module as _import_module
 
 # Registers the kernels now: asking the installed packages for their entry points is slower.
