@@ -1,0 +1,349 @@
+"""Layers that hold layers or parameters: in a row, in a list, under names."""
+from __future__ import annotations
+
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from typing import Any
+
+from wherry_nn.errors import AssertedArgumentError, AssertedTypeError
+from wherry_nn.layer import Layer
+from wherry_nn.parameter import Parameter
+from wherry_tensor.errors import InvalidTypeError
+
+__all__ = ["Identity", "LayerDict", "LayerList", "ParameterList", "Sequential"]
+
+
+class Identity(Layer):
+    """Returns its input. Arguments are accepted and unused, so that it can replace any layer.
+
+    Source:
+        `paddle.nn.Identity`.
+
+    Examples:
+        >>> print(wherry.nn.Identity(54, unused=0.1)(wherry.ones([2])).numpy())
+        [1. 1.]
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+    def forward(self, input: Any) -> Any:
+        return input
+
+
+class Sequential(Layer):
+    """Layers that run one after the other, each on the output of the one before.
+
+    Args:
+        layers: layers, which are named "0", "1", ...; or (name, layer) pairs.
+
+    Raises:
+        TypeError: an argument is neither (also a ValueError and an AssertionError).
+
+    Source:
+        `paddle.nn.Sequential`.
+
+    Examples:
+        >>> model = wherry.nn.Sequential(("first", wherry.nn.Linear(2, 3)), ("second", wherry.nn.Identity()))
+        >>> model(wherry.ones([4, 2])).shape
+        [4, 3]
+        >>> model["second"]
+        Identity()
+    """
+
+    def __init__(self, *layers: Any) -> None:
+        super().__init__()
+        if layers and isinstance(layers[0], (list, tuple)):
+            for pair in layers:
+                if not (isinstance(pair, (list, tuple)) and len(pair) == 2 and isinstance(pair[0], (str, int))):
+                    raise AssertedTypeError(
+                        f"Sequential: this is no (name, layer) pair. Got {pair!r}, expected pairs since the first argument "
+                        f"is one. For a list of layers write Sequential(*layers)."
+                    )
+                self.add_sublayer(str(pair[0]), pair[1])
+        else:
+            for i, layer in enumerate(layers):
+                self.add_sublayer(str(i), layer)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return type(self)(*list(self._sub_layers.values())[index])
+        if isinstance(index, str):
+            return self._sub_layers[index]
+        return list(self._sub_layers.values())[_position(self, index, IndexError)]
+
+    def __setitem__(self, name: Any, layer: Layer) -> None:
+        self.add_sublayer(str(name), layer)
+
+    def __delitem__(self, name: Any) -> None:
+        if str(name) not in self._sub_layers:
+            raise AssertedArgumentError(_no_such_name(self, name))
+        del self._sub_layers[str(name)]
+
+    def __len__(self) -> int:
+        return len(self._sub_layers)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(list(self._sub_layers.values()))
+
+    def forward(self, input: Any) -> Any:
+        for layer in self._sub_layers.values():
+            input = layer(input)  # type: ignore[misc]
+        return input
+
+
+class LayerList(Layer):
+    """A list of layers that registers them; a plain list would not.
+
+    Args:
+        sublayers: layers; None makes an empty list.
+
+    Raises:
+        TypeError: something in it is no layer (also a ValueError and an AssertionError).
+
+    Source:
+        `paddle.nn.LayerList`.
+
+    Examples:
+        >>> layers = wherry.nn.LayerList([wherry.nn.Linear(2, 2) for _ in range(3)])
+        >>> len(layers), len(layers.parameters())
+        (3, 6)
+    """
+
+    def __init__(self, sublayers: Iterable[Layer] | None = None) -> None:
+        super().__init__()
+        if sublayers is not None:
+            self.extend(sublayers)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return type(self)(list(self._sub_layers.values())[index])
+        if isinstance(index, str):
+            return self._sub_layers[index]
+        return self._sub_layers[str(_position(self, index, IndexError))]
+
+    def __setitem__(self, index: Any, sublayer: Layer) -> None:
+        self.add_sublayer(str(_position(self, index, IndexError)), sublayer)
+
+    def __delitem__(self, index: Any) -> None:
+        layers = list(self._sub_layers.values())
+        del layers[index if isinstance(index, slice) else _position(self, index, IndexError)]
+        self._renumber(layers)
+
+    def __len__(self) -> int:
+        return len(self._sub_layers)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(list(self._sub_layers.values()))
+
+    def append(self, sublayer: Layer) -> LayerList:
+        """Add a layer at the end. Source: `paddle.nn.LayerList.append`, which returns the list too."""
+        self.add_sublayer(str(len(self)), sublayer)
+        return self
+
+    def insert(self, index: int, sublayer: Layer) -> None:
+        """Add a layer before the one at `index`, which must exist.
+
+        Raises:
+            ValueError: no layer has this index (also an AssertionError).
+            TypeError: `sublayer` is no Layer (also a ValueError and an AssertionError).
+
+        Source:
+            `paddle.nn.LayerList.insert`.
+        """
+        at = _position(self, index, AssertedArgumentError)
+        if not isinstance(sublayer, Layer):
+            self.add_sublayer(str(at), sublayer)  # which says what is wrong
+        layers = list(self._sub_layers.values())
+        layers.insert(at, sublayer)
+        self._renumber(layers)
+
+    def extend(self, sublayers: Iterable[Layer]) -> LayerList:
+        """Add layers at the end. Source: `paddle.nn.LayerList.extend`, which returns the list too."""
+        if not isinstance(sublayers, Iterable):
+            raise InvalidTypeError(
+                f"LayerList: the layers come in a list. Got {type(sublayers).__name__}, expected an iterable of layers. "
+                f"Write [layer] for one."
+            )
+        for layer in sublayers:
+            self.append(layer)
+        return self
+
+    def _renumber(self, layers: list[Any]) -> None:
+        self._sub_layers.clear()
+        self._sub_layers.update((str(i), layer) for i, layer in enumerate(layers))
+
+
+class LayerDict(Layer):
+    """Layers under names of one's own choice, in order.
+
+    Args:
+        sublayers: a dict, a LayerDict, or (name, layer) pairs; None makes an empty one.
+
+    Raises:
+        TypeError: it is none of these, or a value is no layer (also a ValueError and an AssertionError).
+
+    Source:
+        `paddle.nn.LayerDict`.
+
+    Examples:
+        >>> heads = wherry.nn.LayerDict({"class": wherry.nn.Linear(4, 3), "box": wherry.nn.Linear(4, 4)})
+        >>> list(heads.keys())
+        ['class', 'box']
+    """
+
+    def __init__(self, sublayers: Any = None) -> None:
+        super().__init__()
+        if sublayers is not None:
+            self.update(sublayers)
+
+    def __getitem__(self, key: str) -> Any:
+        return self._sub_layers[key]
+
+    def __setitem__(self, key: str, sublayer: Layer) -> None:
+        self.add_sublayer(key, sublayer)
+
+    def __delitem__(self, key: str) -> None:
+        del self._sub_layers[key]
+
+    def __len__(self) -> int:
+        return len(self._sub_layers)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sub_layers)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._sub_layers
+
+    def clear(self) -> None:
+        """Remove all layers. Source: `paddle.nn.LayerDict.clear`."""
+        self._sub_layers.clear()
+
+    def pop(self, key: str) -> Any:
+        """Remove a layer and return it.
+
+        Raises:
+            KeyError: there is none of this name.
+
+        Source:
+            `paddle.nn.LayerDict.pop`.
+        """
+        return self._sub_layers.pop(key)
+
+    def keys(self) -> KeysView[str]:
+        """The names. Source: `paddle.nn.LayerDict.keys`."""
+        return self._sub_layers.keys()
+
+    def values(self) -> ValuesView[Any]:
+        """The layers. Source: `paddle.nn.LayerDict.values`."""
+        return self._sub_layers.values()
+
+    def items(self) -> ItemsView[str, Any]:
+        """The names with the layers. Source: `paddle.nn.LayerDict.items`."""
+        return self._sub_layers.items()
+
+    def update(self, sublayers: Any) -> None:
+        """Add layers; those of a name that exists replace it.
+
+        Args:
+            sublayers: a dict, a LayerDict, or (name, layer) pairs.
+
+        Raises:
+            TypeError: it is none of these, or a value is no layer (also a ValueError and an AssertionError).
+
+        Source:
+            `paddle.nn.LayerDict.update`.
+        """
+        if isinstance(sublayers, (Mapping, LayerDict)):
+            pairs = list(sublayers.items())
+        elif isinstance(sublayers, Iterable):
+            pairs = list(sublayers)
+        else:
+            raise AssertedTypeError(
+                f"LayerDict: these are no named layers. Got {type(sublayers).__name__}, expected a dict, a LayerDict, or "
+                f"(name, layer) pairs. Write {{'name': layer}}."
+            )
+        for i, pair in enumerate(pairs):
+            if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+                raise InvalidTypeError(
+                    f"LayerDict: element {i} is no pair. Got {pair!r}, expected (name, layer). Write ('name', layer)."
+                )
+            self.add_sublayer(*pair)
+
+
+class ParameterList(Layer):
+    """A list of parameters that registers them; a plain list would not.
+
+    Args:
+        parameters: parameters; None makes an empty list.
+
+    Raises:
+        TypeError: something in it is no parameter.
+
+    Source:
+        `paddle.nn.ParameterList`.
+
+    Examples:
+        >>> scales = wherry.nn.ParameterList([wherry.create_parameter([2], "float32") for _ in range(3)])
+        >>> list(scales.state_dict())
+        ['0', '1', '2']
+    """
+
+    def __init__(self, parameters: Iterable[Parameter] | None = None) -> None:
+        super().__init__()
+        if parameters is None:
+            return
+        if not isinstance(parameters, Iterable):
+            raise InvalidTypeError(
+                f"ParameterList: the parameters come in a list. Got {type(parameters).__name__}, expected an iterable of "
+                f"parameters. Write [parameter] for one."
+            )
+        for parameter in parameters:
+            self.append(parameter)
+
+    def __getitem__(self, index: int) -> Any:
+        return self._parameters[str(index)]
+
+    def __setitem__(self, index: int, parameter: Parameter) -> None:
+        if not isinstance(parameter, Parameter):
+            raise AssertedTypeError(
+                f"ParameterList: only parameters can be in it. Got {type(parameter).__name__}, expected a Parameter. "
+                f"Make one with create_parameter."
+            )
+        self._parameters[str(index)] = parameter
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(list(self._parameters.values()))
+
+    def append(self, parameter: Parameter) -> ParameterList:
+        """Add a parameter at the end. Source: `paddle.nn.ParameterList.append`, which returns the list too."""
+        self.add_parameter(str(len(self)), parameter)
+        return self
+
+
+def _position(layers: Sequential | LayerList, index: Any, error: type[Exception]) -> int:
+    """A position in [0, len) from one in [-len, len)."""
+    count = len(layers)
+    kind = type(layers).__name__
+    try:
+        at = index.__index__()
+    except (AttributeError, TypeError):
+        raise InvalidTypeError(
+            f"{kind}: layers are counted. Got index {index!r} ({type(index).__name__}), expected an int, a slice or a name. "
+            f"The first layer is 0, the last -1."
+        ) from None
+    if not -count <= at < count:
+        raise error(
+            f"{kind}: index {at} is out of range for {count} layers. Got {at}, expected an integer in range "
+            f"[{-count}, {count}). Use append to add a layer."
+        )
+    return at + count if at < 0 else at
+
+
+def _no_such_name(layers: Layer, name: Any) -> str:
+    return (
+        f"{type(layers).__name__}: there is no layer of this name. Got {name!r}, expected one of "
+        f"{', '.join(layers._sub_layers)}. Delete layers by their names."
+    )

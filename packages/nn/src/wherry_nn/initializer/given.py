@@ -1,0 +1,87 @@
+"""Initializers that write values which are given: one number, or all of them."""
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from wherry_nn.errors import AssertedTypeError
+from wherry_nn.initializer.initializer import Initializer
+from wherry_tensor import ops
+from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import fitted, numpy_module, to_dtype
+from wherry_tensor.creation import to_tensor
+from wherry_tensor.errors import InvalidArgumentError
+
+__all__ = ["Assign", "Constant"]
+
+
+class Constant(Initializer):
+    """Fills with one number.
+
+    Args:
+        value: the number.
+
+    Raises:
+        ValueError: `value` is None or no number.
+
+    Source:
+        `paddle.nn.initializer.Constant`.
+
+    Examples:
+        >>> print(wherry.nn.Linear(1, 2, weight_attr=wherry.nn.initializer.Constant(2.0)).weight.numpy())
+        [[2. 2.]]
+    """
+
+    def __init__(self, value: float = 0.0) -> None:
+        if not isinstance(value, (int, float)):
+            try:
+                value = float(value)  # a NumPy number, a tensor of one element
+            except (TypeError, ValueError):
+                raise InvalidArgumentError(
+                    f"Constant: this is no number. Got value={value!r}, expected a float. Use Assign for several values."
+                ) from None
+        self.value = value
+
+    def forward(self, param: Tensor, block: Any = None) -> None:
+        value = fitted(self.value, param.dtype, "Constant")
+        ops.full.into((param,), shape=tuple(param.shape), value=value, dtype=param.dtype)
+
+
+class Assign(Initializer):
+    """Fills with given values.
+
+    Args:
+        value: a list, tuple, NumPy array or Tensor with as many elements as the parameter. It is cast to
+            the parameter's dtype.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `value` is none of these (also a ValueError and an AssertionError).
+        ValueError: when a parameter is filled: it has another number of elements.
+
+    Source:
+        `paddle.nn.initializer.Assign`. Paddle gives the parameter the shape of the value, whatever shape the
+        layer asked for; here the layer's shape holds.
+
+    Examples:
+        >>> print(wherry.nn.Linear(1, 2, weight_attr=wherry.nn.initializer.Assign([[1.0, 2.0]])).weight.numpy())
+        [[1. 2.]]
+    """
+
+    def __init__(self, value: Any, name: str | None = None) -> None:
+        numpy = numpy_module()
+        if not (isinstance(value, (list, tuple, Tensor)) or (numpy is not None and isinstance(value, numpy.ndarray))):
+            raise AssertedTypeError(
+                f"Assign: these are no values. Got {value!r} ({type(value).__name__}), expected a list, tuple, NumPy array "
+                f"or Tensor. Use Constant for one number."
+            )
+        self.value = value
+
+    def forward(self, param: Tensor, block: Any = None) -> None:
+        given = self.value if isinstance(self.value, Tensor) else to_tensor(self.value)
+        if given.size != math.prod(param.shape):
+            raise InvalidArgumentError(
+                f"Assign: the value does not fit the parameter. Got shape {given.shape}, expected {param.shape}. "
+                f"Give as many values as the parameter has."
+            )
+        ops.copy.into((param,), to_dtype(ops.reshape(given, tuple(param.shape)), param.dtype))

@@ -1,0 +1,979 @@
+"""Layer: parameters, buffers and layers inside it, under names; hooks; state in and out.
+
+Everything that is assigned to an attribute is told apart here: parameters, tensors and layers go to
+tables of their own, which `parameters()`, `state_dict()` and the rest walk through.
+"""
+from __future__ import annotations
+
+import re
+import warnings
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from wherry_autograd import no_grad
+from wherry_nn import unique_name
+from wherry_nn.errors import AssertedArgumentError, AssertedTypeError
+from wherry_nn.initializer import Constant, Initializer, XavierUniform
+from wherry_nn.initializer.initializer import default_initializer as global_initializer
+from wherry_nn.param_attr import ParamAttr, as_param_attr
+from wherry_nn.parameter import Parameter
+from wherry_tensor import _core, ops
+from wherry_tensor._core import DType, Tensor
+from wherry_tensor.arguments import numpy_module, sizes_of
+from wherry_tensor.creation import to_tensor
+from wherry_tensor.device import as_place
+from wherry_tensor.dtype import as_dtype, get_default_dtype
+from wherry_tensor.errors import InvalidTypeError
+
+__all__ = ["HookRemoveHelper", "Layer", "create_parameter"]
+
+
+class HookRemoveHelper:
+    """What registering a hook returns: `remove()` takes the hook off again."""
+
+    _next_id = 0
+
+    def __init__(self, hooks: OrderedDict[int, Callable[..., Any]], hook: Callable[..., Any], op_name: str) -> None:
+        if not callable(hook):
+            raise InvalidTypeError(
+                f"{op_name}: a hook is a function. Got {hook!r} ({type(hook).__name__}), expected a callable. "
+                f"Pass the function itself, not its result."
+            )
+        self._hooks_ref = weakref.ref(hooks)
+        self._hook_id = HookRemoveHelper._next_id
+        HookRemoveHelper._next_id += 1
+        hooks[self._hook_id] = hook
+
+    def remove(self) -> None:
+        """Take the hook off. Doing so twice is harmless."""
+        hooks = self._hooks_ref()
+        if hooks is not None:
+            hooks.pop(self._hook_id, None)
+
+
+class Layer:
+    """Part of a model: it holds parameters and other layers, and `forward` computes.
+
+    A subclass calls `super().__init__()`, assigns parameters, buffers (tensors) and layers to
+    attributes, and defines `forward`. Lists of these are not looked into: use LayerList, LayerDict or
+    ParameterList.
+
+    Args:
+        name_scope: what the layer's name begins with; None makes it from the name of the class.
+        dtype: kept for subclasses; parameters have the default dtype unless one is given.
+
+    Source:
+        `paddle.nn.Layer`.
+
+    Examples:
+        >>> class Scale(wherry.nn.Layer):
+        ...     def __init__(self):
+        ...         super().__init__()
+        ...         self.factor = self.create_parameter([1], default_initializer=wherry.nn.initializer.Constant(3.0))
+        ...     def forward(self, x):
+        ...         return x * self.factor
+        >>> scale = Scale()
+        >>> print(scale(wherry.ones([2])).numpy())
+        [3. 3.]
+        >>> list(scale.state_dict())
+        ['factor']
+    """
+
+    training: bool
+    _parameters: OrderedDict[str, Parameter | None]
+    _buffers: OrderedDict[str, Tensor | None]
+    _sub_layers: OrderedDict[str, Layer | None]
+
+    def __init__(self, name_scope: str | None = None, dtype: Any = "float32") -> None:
+        if not (name_scope is None or isinstance(name_scope, str)):
+            raise InvalidTypeError(
+                f"Layer: name_scope is text. Got {name_scope!r} ({type(name_scope).__name__}), expected a str or None. "
+                f"Leave it out to name the layer after its class."
+            )
+        # Straight into __dict__: __setattr__ needs these tables, and layers are made by the thousand.
+        self.__dict__.update(
+            training=True,
+            _full_name=unique_name.generate(_name_of(type(self)) if name_scope is None else name_scope),
+            _dtype=dtype,
+            _parameters=OrderedDict(),
+            _buffers=OrderedDict(),
+            _non_persistable_buffer_names_set=set(),
+            _sub_layers=OrderedDict(),
+            _forward_pre_hooks=OrderedDict(),
+            _forward_post_hooks=OrderedDict(),
+            _state_dict_hooks=OrderedDict(),
+        )
+
+    # Running.
+
+    def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
+        """Run `forward` between the hooks. Subclasses define `forward`, not this."""
+        if not self._forward_pre_hooks and not self._forward_post_hooks:
+            return self.forward(*inputs, **kwargs)
+        for hook in tuple(self._forward_pre_hooks.values()):
+            changed = hook(self, inputs)
+            if changed is not None:
+                inputs = changed if isinstance(changed, tuple) else (changed,)
+        outputs = self.forward(*inputs, **kwargs)
+        for hook in tuple(self._forward_post_hooks.values()):
+            changed = hook(self, inputs, outputs)
+            if changed is not None:
+                outputs = changed
+        return outputs
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """What the layer computes; a subclass defines it.
+
+        Raises:
+            NotImplementedError: it did not.
+        """
+        raise NotImplementedError(
+            f"{type(self).__name__}: the layer computes nothing. Got a class without forward(), expected one that defines it. "
+            f"Write `def forward(self, x): ...`; a LayerList or LayerDict is not called, its layers are."
+        )
+
+    def backward(self, *inputs: Any) -> None:
+        """Layers have none: gradients come from what `forward` ran.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError(
+            "Layer: Layer shouldn't implement backward. Got a call of backward() on a layer, expected one on a tensor. "
+            "Call loss.backward()."
+        )
+
+    def register_forward_pre_hook(self, hook: Callable[..., Any]) -> HookRemoveHelper:
+        """Call `hook(layer, inputs)` before `forward`.
+
+        Args:
+            hook: gets the tuple of positional inputs; what it returns replaces them, unless it is None. A
+                result that is no tuple is taken as the only input.
+
+        Returns:
+            A handle; `handle.remove()` takes the hook off.
+
+        Raises:
+            TypeError: `hook` cannot be called (also a ValueError).
+
+        Source:
+            `paddle.nn.Layer.register_forward_pre_hook`.
+
+        Examples:
+            >>> layer = wherry.nn.Identity()
+            >>> handle = layer.register_forward_pre_hook(lambda layer, inputs: inputs[0] * 2)
+            >>> print(layer(wherry.ones([2])).numpy())
+            [2. 2.]
+            >>> handle.remove()
+        """
+        return HookRemoveHelper(self._forward_pre_hooks, hook, "register_forward_pre_hook")  # type: ignore[attr-defined]
+
+    def register_forward_post_hook(self, hook: Callable[..., Any]) -> HookRemoveHelper:
+        """Call `hook(layer, inputs, outputs)` after `forward`.
+
+        Args:
+            hook: what it returns replaces the outputs, unless it is None.
+
+        Returns:
+            A handle; `handle.remove()` takes the hook off.
+
+        Raises:
+            TypeError: `hook` cannot be called (also a ValueError).
+
+        Source:
+            `paddle.nn.Layer.register_forward_post_hook`.
+
+        Examples:
+            >>> layer = wherry.nn.Identity()
+            >>> handle = layer.register_forward_post_hook(lambda layer, inputs, outputs: outputs * 2)
+            >>> print(layer(wherry.ones([2])).numpy())
+            [2. 2.]
+            >>> handle.remove()
+        """
+        return HookRemoveHelper(self._forward_post_hooks, hook, "register_forward_post_hook")  # type: ignore[attr-defined]
+
+    def train(self) -> None:
+        """Go to training mode, with all layers inside: dropout drops, batch norm uses the batch.
+
+        Source:
+            `paddle.nn.Layer.train`, which returns nothing either.
+        """
+        for layer in self.sublayers(include_self=True):
+            layer.training = True
+
+    def eval(self) -> None:
+        """Go to evaluation mode, with all layers inside.
+
+        Source:
+            `paddle.nn.Layer.eval`, which returns nothing either.
+
+        Examples:
+            >>> model = wherry.nn.Sequential(wherry.nn.Identity())
+            >>> model.eval()
+            >>> model[0].training
+            False
+        """
+        for layer in self.sublayers(include_self=True):
+            layer.training = False
+
+    # Attributes.
+
+    def __getattr__(self, name: str) -> Any:
+        # Only asked when ordinary lookup found nothing.
+        tables = self.__dict__
+        for table in "_parameters", "_sub_layers", "_buffers":
+            found = tables.get(table)
+            if found is not None and name in found:
+                return found[name]
+        hint = "" if "_parameters" in tables else ". super().__init__() should be called first, in the layer's __init__"
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=self)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        tables = self.__dict__
+        parameters = tables.get("_parameters")
+        if parameters is None:
+            if isinstance(value, (Tensor, Layer)):
+                raise ValueError(_not_initialized(self))
+            object.__setattr__(self, name, value)
+        elif isinstance(getattr(type(self), name, None), property):
+            object.__setattr__(self, name, value)
+        elif isinstance(value, Parameter):
+            _forget(tables, name, "_sub_layers", "_buffers")
+            parameters[name] = value
+        elif name in parameters:
+            if value is not None:
+                raise TypeError(_wrong_kind(self, name, value, "parameter", "a Parameter", "create_parameter"))
+            parameters[name] = None
+        elif isinstance(value, Layer):
+            _forget(tables, name, "_buffers")
+            tables["_sub_layers"][name] = value
+        elif name in tables["_sub_layers"]:
+            if value is not None:
+                raise TypeError(_wrong_kind(self, name, value, "sublayer", "a Layer", "nn.Identity()"))
+            tables["_sub_layers"][name] = None
+        elif isinstance(value, Tensor):
+            buffers = tables["_buffers"]
+            if name not in buffers:
+                # A tensor that was merely assigned is used by the layer but not saved with it.
+                tables.pop(name, None)
+                tables["_non_persistable_buffer_names_set"].add(name)
+            buffers[name] = value
+        elif name in tables["_buffers"]:
+            if value is not None:
+                raise TypeError(_wrong_kind(self, name, value, "buffer", "a Tensor", "to_tensor"))
+            tables["_buffers"][name] = None
+        else:
+            object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        tables = self.__dict__
+        for table in "_parameters", "_sub_layers", "_buffers":
+            found = tables.get(table)
+            if found is not None and name in found:
+                del found[name]
+                tables["_non_persistable_buffer_names_set"].discard(name)
+                return
+        object.__delattr__(self, name)
+
+    def __dir__(self) -> list[str]:
+        return [*object.__dir__(self), *self._parameters, *self._sub_layers, *self._buffers]
+
+    def extra_repr(self) -> str:
+        """What `repr` shows between the parentheses; a subclass defines it."""
+        return ""
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr().split("\n")
+        inside = [f"({name}): " + repr(layer).replace("\n", "\n  ") for name, layer in self._sub_layers.items()]
+        text = f"{type(self).__name__}("
+        if len(extra) > 1:
+            text += "\n  " + "\n  ".join(extra) + "\n"
+        else:
+            text += extra[0]
+        if inside:
+            text += "\n  " + "\n  ".join(inside) + "\n"
+        return text + ")"
+
+    def full_name(self) -> str:
+        """The layer's name, which no other layer has; names of its parameters begin with it.
+
+        Source:
+            `paddle.nn.Layer.full_name`.
+        """
+        return self._full_name  # type: ignore[attr-defined]
+
+    # Making and registering what is inside.
+
+    def create_parameter(
+        self,
+        shape: Any,
+        attr: Any = None,
+        dtype: Any = None,
+        is_bias: bool = False,
+        default_initializer: Initializer | None = None,
+    ) -> Parameter | None:
+        """A parameter, named after the layer; assigning it to an attribute registers it.
+
+        Args:
+            shape: sizes > 0.
+            attr: a ParamAttr, a name, an initializer, or None for the defaults. False gives no parameter.
+            dtype: None is the default dtype.
+            is_bias: a bias is named `b` and starts with zeros, a weight is named `w` and starts as
+                XavierUniform fills it.
+            default_initializer: used where neither `attr` nor `set_global_initializer` names one.
+
+        Returns:
+            The parameter, or None where `attr` is False.
+
+        Raises:
+            TypeError: `attr`, `shape` or `dtype` is of another type.
+            ValueError: a size is not positive, or another parameter was given that name.
+
+        Source:
+            `paddle.nn.Layer.create_parameter`.
+
+        Examples:
+            >>> layer = wherry.nn.Layer()
+            >>> bias = layer.create_parameter([3], is_bias=True)
+            >>> print(bias.numpy(), bias.stop_gradient)
+            [0. 0. 0.] False
+        """
+        return _new_parameter(self._full_name, shape, attr, dtype, is_bias, default_initializer)  # type: ignore[attr-defined]
+
+    def create_variable(self, name: str | None = None, persistable: bool | None = None, dtype: Any = None) -> Tensor:
+        """A tensor without values, for `paddle.assign(x, output=tensor)` to fill. As `create_tensor`.
+
+        Source:
+            `paddle.nn.Layer.create_variable`.
+        """
+        return self.create_tensor(name, persistable, dtype)
+
+    def create_tensor(self, name: str | None = None, persistable: bool | None = None, dtype: Any = None) -> Tensor:
+        """A tensor without values, for `paddle.assign(x, output=tensor)` to fill.
+
+        Args:
+            name: is appended to the layer's name; None numbers it.
+            persistable: is noted on the tensor; None is False.
+            dtype: None is the default dtype.
+
+        Raises:
+            TypeError: `dtype` names no dtype.
+
+        Source:
+            `paddle.nn.Layer.create_tensor`.
+
+        Examples:
+            >>> x = wherry.nn.Layer().create_tensor()
+            >>> out = wherry.assign(wherry.ones([2]), x)
+            >>> print(x.numpy())
+            [1. 1.]
+        """
+        tensor = _core.uninitialized((0,), as_dtype(get_default_dtype() if dtype is None else dtype, "create_tensor"))
+        base = self._full_name  # type: ignore[attr-defined]
+        tensor.name = unique_name.generate(f"{base}._generated_var") if name is None else f"{base}.{name}"
+        tensor.persistable = bool(persistable)
+        tensor.stop_gradient = True
+        return tensor
+
+    def add_parameter(self, name: str, parameter: Parameter | None) -> Parameter | None:
+        """Register `parameter` as attribute `name`.
+
+        Args:
+            name: without dots.
+            parameter: None reserves the name.
+
+        Returns:
+            The parameter.
+
+        Raises:
+            TypeError: `parameter` is no Parameter, or `name` no str.
+            KeyError: `name` is empty, contains a dot, or is an attribute that is no parameter.
+
+        Source:
+            `paddle.nn.Layer.add_parameter`.
+
+        Examples:
+            >>> layer = wherry.nn.Layer()
+            >>> _ = layer.add_parameter("scale", layer.create_parameter([1]))
+            >>> layer.scale.shape
+            [1]
+        """
+        _check_name(self, name, "parameter", "_parameters")
+        if not (parameter is None or isinstance(parameter, Parameter)):
+            raise TypeError(_wrong_kind(self, name, parameter, "parameter", "a Parameter", "create_parameter"))
+        self._parameters[name] = parameter
+        return parameter
+
+    def add_sublayer(self, name: str, sublayer: Layer | None) -> Layer | None:
+        """Register `sublayer` as attribute `name`.
+
+        Args:
+            name: may contain dots, though such an attribute is only reached by `getattr`.
+            sublayer: None reserves the name.
+
+        Returns:
+            The layer.
+
+        Raises:
+            TypeError: `sublayer` is no Layer (also a ValueError and an AssertionError).
+
+        Source:
+            `paddle.nn.Layer.add_sublayer`.
+        """
+        if not (sublayer is None or isinstance(sublayer, Layer)):
+            raise AssertedTypeError(_wrong_kind(self, name, sublayer, "sublayer", "a Layer", "nn.Identity()"))
+        if "_sub_layers" not in self.__dict__:
+            raise ValueError(_not_initialized(self))
+        self._sub_layers[name if isinstance(name, str) else str(name)] = sublayer
+        return sublayer
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistable: bool = True) -> None:
+        """Register `tensor` as attribute `name`: part of the layer's state which is not trained.
+
+        Args:
+            name: without dots.
+            tensor: None reserves the name.
+            persistable: whether `state_dict` contains it.
+
+        Raises:
+            TypeError: `tensor` is no Tensor, or `name` no str.
+            KeyError: `name` is empty, contains a dot, or is an attribute that is no buffer.
+
+        Source:
+            `paddle.nn.Layer.register_buffer`.
+
+        Examples:
+            >>> layer = wherry.nn.Layer()
+            >>> layer.register_buffer("mean", wherry.zeros([2]))
+            >>> list(layer.state_dict())
+            ['mean']
+        """
+        _check_name(self, name, "buffer", "_buffers")
+        if not (tensor is None or isinstance(tensor, Tensor)):
+            raise TypeError(_wrong_kind(self, name, tensor, "buffer", "a Tensor", "to_tensor"))
+        self._buffers[name] = tensor
+        names = self._non_persistable_buffer_names_set  # type: ignore[attr-defined]
+        (names.discard if persistable else names.add)(name)
+
+    # What is inside, under names.
+
+    def named_sublayers(
+        self, prefix: str = "", include_self: bool = False, layers_set: set[Layer] | None = None
+    ) -> Iterator[tuple[str, Layer]]:
+        """All layers inside, at any depth, with their paths; a layer that occurs twice comes once.
+
+        Args:
+            prefix: what every path begins with.
+            include_self: whether the layer itself comes first.
+            layers_set: layers to pass over; those that come are added.
+
+        Source:
+            `paddle.nn.Layer.named_sublayers`.
+
+        Examples:
+            >>> inner = wherry.nn.Sequential(wherry.nn.Identity())
+            >>> [name for name, _ in wherry.nn.Sequential(inner, inner).named_sublayers()]
+            ['0', '0.0']
+        """
+        seen = set() if layers_set is None else layers_set
+        if include_self and self not in seen:
+            seen.add(self)
+            yield prefix, self
+        for name, layer in self._sub_layers.items():
+            if layer is not None and layer not in seen:
+                yield from layer.named_sublayers(f"{prefix}.{name}" if prefix else name, True, seen)
+
+    def sublayers(self, include_self: bool = False) -> list[Layer]:
+        """All layers inside, at any depth. Source: `paddle.nn.Layer.sublayers`."""
+        return [layer for _, layer in self.named_sublayers(include_self=include_self)]
+
+    def named_children(self) -> Iterator[tuple[str, Layer]]:
+        """The layers directly inside, with their names. Source: `paddle.nn.Layer.named_children`."""
+        seen = set()
+        for name, layer in self._sub_layers.items():
+            if layer is not None and layer not in seen:
+                seen.add(layer)
+                yield name, layer
+
+    def children(self) -> Iterator[Layer]:
+        """The layers directly inside. Source: `paddle.nn.Layer.children`."""
+        for _, layer in self.named_children():
+            yield layer
+
+    def named_parameters(self, prefix: str = "", include_sublayers: bool = True) -> Iterator[tuple[str, Parameter]]:
+        """Parameters with their paths; one that occurs twice comes once.
+
+        Args:
+            prefix: what every path begins with.
+            include_sublayers: whether those of the layers inside come too.
+
+        Source:
+            `paddle.nn.Layer.named_parameters`.
+
+        Examples:
+            >>> model = wherry.nn.Sequential(wherry.nn.Linear(2, 3))
+            >>> [name for name, _ in model.named_parameters()]
+            ['0.weight', '0.bias']
+        """
+        return self._members("_parameters", prefix, include_sublayers)
+
+    def parameters(self, include_sublayers: bool = True) -> list[Parameter]:
+        """Parameters, for an optimizer. Source: `paddle.nn.Layer.parameters`."""
+        return [parameter for _, parameter in self._members("_parameters", "", include_sublayers)]
+
+    def named_buffers(self, prefix: str = "", include_sublayers: bool = True) -> Iterator[tuple[str, Tensor]]:
+        """Buffers with their paths, as `named_parameters`. Source: `paddle.nn.Layer.named_buffers`."""
+        return self._members("_buffers", prefix, include_sublayers)
+
+    def buffers(self, include_sublayers: bool = True) -> list[Tensor]:
+        """Buffers. Source: `paddle.nn.Layer.buffers`."""
+        return [buffer for _, buffer in self._members("_buffers", "", include_sublayers)]
+
+    def _members(self, table: str, prefix: str, include_sublayers: bool) -> Iterator[tuple[str, Any]]:
+        seen = set()
+        layers: Iterable[tuple[str, Layer]] = (
+            self.named_sublayers(prefix, include_self=True) if include_sublayers else ((prefix, self),)
+        )
+        for path, layer in layers:
+            for name, member in layer.__dict__[table].items():
+                if member is not None and id(member) not in seen:
+                    seen.add(id(member))
+                    yield f"{path}.{name}" if path else name, member
+
+    def apply(self, fn: Callable[[Layer], Any]) -> Layer:
+        """Call `fn` with every layer inside, in the order of registration, and last with the layer itself.
+
+        Returns:
+            The layer.
+
+        Source:
+            `paddle.nn.Layer.apply`.
+
+        Examples:
+            >>> _ = wherry.nn.Sequential(wherry.nn.Identity()).apply(print)
+            Identity()
+            Sequential(
+              (0): Identity()
+            )
+        """
+        for layer in self.children():
+            layer.apply(fn)
+        fn(self)
+        return self
+
+    def clear_gradients(self) -> None:
+        """Fill the gradients of all trainable parameters with zeros. Source: `paddle.nn.Layer.clear_gradients`."""
+        for parameter in self.parameters():
+            if parameter.trainable:
+                parameter.clear_gradient()
+
+    # State.
+
+    def state_dict(
+        self,
+        destination: dict[str, Any] | None = None,
+        include_sublayers: bool = True,
+        structured_name_prefix: str = "",
+        use_hook: bool = True,
+    ) -> dict[str, Any]:
+        """Parameters and persistable buffers by their paths: what is saved with a model.
+
+        Args:
+            destination: a dict to fill; None makes one.
+            include_sublayers: whether those of the layers inside are contained.
+            structured_name_prefix: what every path begins with.
+            use_hook: whether hooks see the result.
+
+        Returns:
+            A dict of the very parameters and buffers, not of copies.
+
+        Source:
+            `paddle.nn.Layer.state_dict`.
+
+        Examples:
+            >>> list(wherry.nn.Sequential(wherry.nn.Linear(2, 3)).state_dict())
+            ['0.weight', '0.bias']
+        """
+        return self._collect_state(destination, include_sublayers, structured_name_prefix, False, use_hook)
+
+    def to_static_state_dict(
+        self,
+        destination: dict[str, Any] | None = None,
+        include_sublayers: bool = True,
+        structured_name_prefix: str = "",
+        use_hook: bool = True,
+    ) -> dict[str, Any]:
+        """As `state_dict`, with the buffers that are not persistable too.
+
+        Source:
+            `paddle.nn.Layer.to_static_state_dict`.
+        """
+        return self._collect_state(destination, include_sublayers, structured_name_prefix, True, use_hook)
+
+    def _collect_state(
+        self, destination: dict[str, Any] | None, include_sublayers: bool, prefix: str, all_buffers: bool, use_hook: bool
+    ) -> dict[str, Any]:
+        state = OrderedDict() if destination is None else destination
+        for name, parameter in self._parameters.items():
+            if parameter is not None:
+                state[prefix + name] = parameter
+        skipped = () if all_buffers else self._non_persistable_buffer_names_set  # type: ignore[attr-defined]
+        for name, buffer in self._buffers.items():
+            if buffer is not None and name not in skipped:
+                state[prefix + name] = buffer
+        if include_sublayers:
+            for name, layer in self._sub_layers.items():
+                if layer is not None:
+                    state = layer._collect_state(state, True, f"{prefix}{name}.", all_buffers, use_hook)
+        if use_hook:
+            for hook in tuple(self._state_dict_hooks.values()):  # type: ignore[attr-defined]
+                changed = hook(state)
+                if changed is not None:
+                    state = changed
+        return state
+
+    def register_state_dict_hook(self, hook: Callable[[dict[str, Any]], Any]) -> HookRemoveHelper:
+        """Call `hook(state)` at the end of `state_dict`; what it returns replaces the dict, unless it is None.
+
+        Returns:
+            A handle; `handle.remove()` takes the hook off.
+
+        Source:
+            `paddle.nn.Layer.register_state_dict_hook`.
+        """
+        return HookRemoveHelper(self._state_dict_hooks, hook, "register_state_dict_hook")  # type: ignore[attr-defined]
+
+    def set_state_dict(self, state_dict: dict[str, Any], use_structured_name: bool = True) -> tuple[list[str], list[str]]:
+        """Overwrite parameters and persistable buffers with the values of `state_dict`.
+
+        What is absent there, or has another shape, is left as it is, with a warning. Either everything that
+        fits is written, or, on an error, nothing.
+
+        Args:
+            state_dict: tensors or NumPy arrays by the paths of `state_dict()`; their dtypes must fit.
+            use_structured_name: False looks for the names of the parameters (`linear_0.w_0`) instead of paths.
+
+        Returns:
+            Keys that were missing (or did not fit), and keys that were not used.
+
+        Raises:
+            TypeError: `state_dict` is no dict, or a value is neither tensor nor array.
+            ValueError: a value has another dtype (also an AssertionError).
+
+        Source:
+            `paddle.nn.Layer.set_state_dict`.
+
+        Examples:
+            >>> layer, other = wherry.nn.Linear(2, 3), wherry.nn.Linear(2, 3)
+            >>> layer.set_state_dict(other.state_dict())
+            ([], [])
+            >>> bool((layer.weight == other.weight).all())
+            True
+        """
+        if not hasattr(state_dict, "get") or not hasattr(state_dict, "keys"):
+            raise InvalidTypeError(
+                f"set_state_dict: this is no state. Got {type(state_dict).__name__}, expected a dict of tensors or arrays. "
+                f"Pass what paddle.load or state_dict() returned."
+            )
+        missing, used, found = [], set(), []
+        for path, target in self.state_dict(use_hook=False).items():
+            key = path if use_structured_name else target.name
+            value = state_dict.get(key)
+            if value is None:
+                missing.append(key)
+                warnings.warn(f"Skip loading for {path}. {key} is not found in the provided dict.", stacklevel=2)
+                continue
+            value = _as_value(value, key)
+            if value.shape != target.shape:
+                missing.append(key)
+                warnings.warn(
+                    f"Skip loading for {path}. {key} receives a shape {value.shape}, but the expected shape is {target.shape}.",
+                    stacklevel=2,
+                )
+                continue
+            if value.dtype is not target.dtype:
+                raise AssertedArgumentError(
+                    f"set_state_dict: Variable dtype not match for {key}. Got {value.dtype.name}, expected "
+                    f"{target.dtype.name}. Cast the value with astype('{target.dtype.name}'), or the layer with "
+                    f"to(dtype='{value.dtype.name}')."
+                )
+            used.add(key)
+            found.append((target, value))
+        for target, value in found:
+            target.set_value(value)
+        return missing, [key for key in state_dict.keys() if key not in used]
+
+    set_dict = set_state_dict
+    load_dict = set_state_dict
+
+    # Devices and dtypes.
+
+    def to(self, device: Any = None, dtype: Any = None, blocking: bool | None = None) -> Layer:
+        """Move all parameters and buffers, in place, to a device and into a dtype.
+
+        Args:
+            device: "cpu", "gpu:0", ... or a Place; None leaves them where they are.
+            dtype: into which everything is cast, integers too, as in Paddle; None leaves it.
+            blocking: accepted for compatibility; copies are always finished on return.
+
+        Returns:
+            The layer.
+
+        Raises:
+            TypeError: `dtype` names no dtype; `blocking` is no bool (also an AssertionError).
+            ValueError: there is no such device.
+
+        Source:
+            `paddle.nn.Layer.to`.
+
+        Examples:
+            >>> layer = wherry.nn.Linear(2, 3).to(dtype="float64")
+            >>> layer.weight.dtype
+            paddle.float64
+        """
+        if device is not None:
+            as_place(device, "to")
+        if not (blocking is None or isinstance(blocking, bool)):
+            raise AssertedTypeError(f"to: blocking is no bool. Got {blocking!r}, expected True, False or None. Leave it out.")
+        if dtype is not None:
+            self._cast(as_dtype(dtype, "to"), False, ())
+        return self
+
+    def astype(self, dtype: Any = None) -> Layer:
+        """Cast all parameters and buffers, in place, integers too.
+
+        Returns:
+            The layer.
+
+        Raises:
+            ValueError: `dtype` names no dtype (also a TypeError).
+
+        Source:
+            `paddle.nn.Layer.astype`.
+        """
+        try:
+            known = as_dtype(dtype, "astype")
+        except TypeError as error:
+            raise InvalidTypeError(str(error)) from None
+        self._cast(known, False, ())
+        return self
+
+    def float(self, excluded_layers: Any = None) -> Layer:
+        """Cast all floating parameters and buffers, in place, to float32.
+
+        Args:
+            excluded_layers: a class of layers, or several, whose own parameters and buffers stay as they are.
+
+        Returns:
+            The layer.
+
+        Raises:
+            TypeError: `excluded_layers` holds something that is no class of layers.
+
+        Source:
+            `paddle.nn.Layer.float`.
+        """
+        return self._cast(_core.float32, True, _layer_classes(excluded_layers, "float"))
+
+    def float16(self, excluded_layers: Any = None) -> Layer:
+        """Cast all floating parameters and buffers, in place, to float16. As `float`.
+
+        Source:
+            `paddle.nn.Layer.float16`, which warns and does nothing on a CPU; here it casts.
+        """
+        return self._cast(_core.float16, True, _layer_classes(excluded_layers, "float16"))
+
+    def bfloat16(self, excluded_layers: Any = None) -> Layer:
+        """Cast all floating parameters and buffers, in place, to bfloat16. As `float`.
+
+        Source:
+            `paddle.nn.Layer.bfloat16`.
+        """
+        return self._cast(_core.bfloat16, True, _layer_classes(excluded_layers, "bfloat16"))
+
+    def _cast(self, dtype: DType, floating_only: bool, excluded: tuple[type, ...]) -> Layer:
+        with no_grad():
+            for layer in self.sublayers(include_self=True):
+                if isinstance(layer, excluded):
+                    continue
+                layer.__dict__["_dtype"] = dtype.name
+                for member in (*layer._parameters.values(), *layer._buffers.values()):
+                    if member is None or member.dtype is dtype or (floating_only and not member.dtype.is_floating):
+                        continue
+                    # The tensor stays the same object, so that optimizers which hold it see the change.
+                    member._share_data_with(ops.cast(member.detach(), dtype))
+                    if member.grad is not None:
+                        member.grad = ops.cast(member.grad.detach(), dtype)
+        return self
+
+
+def create_parameter(
+    shape: Any,
+    dtype: Any,
+    name: str | None = None,
+    attr: Any = None,
+    is_bias: bool = False,
+    default_initializer: Initializer | None = None,
+) -> Parameter | None:
+    """A parameter outside of any layer.
+
+    Args:
+        shape: sizes > 0.
+        dtype: any dtype; other than floating ones need an initializer.
+        name: of the parameter; None numbers it `create_parameter_0.w_0`, ...
+        attr: a ParamAttr, an initializer, or None for the defaults.
+        is_bias: whether it starts with zeros, rather than as XavierUniform fills it.
+        default_initializer: used where neither `attr` nor `set_global_initializer` names one.
+
+    Raises:
+        TypeError: `attr`, `shape` or `dtype` is of another type.
+        ValueError: a size is not positive, or another parameter was given that name.
+
+    Source:
+        `paddle.create_parameter`.
+
+    Examples:
+        >>> weight = wherry.create_parameter([2, 3], "float32")
+        >>> weight.stop_gradient
+        False
+    """
+    if attr is None and name is not None:
+        attr = ParamAttr(name=name)
+    base = unique_name.generate("create_parameter")
+    return _new_parameter(base, shape, attr, dtype, is_bias, default_initializer)
+
+
+_weight_default = XavierUniform()
+_bias_default = Constant(0.0)
+
+
+def _new_parameter(
+    base: str, shape: Any, attr: Any, dtype: Any, is_bias: bool, default: Initializer | None
+) -> Parameter | None:
+    said = as_param_attr(attr, "create_parameter")
+    if said is None:
+        return None
+    known = as_dtype(get_default_dtype() if dtype is None else dtype, "create_parameter")
+    if not (default is None or isinstance(default, Initializer) or callable(default)):
+        raise TypeError(
+            f"create_parameter: default_initializer is no initializer. Got {default!r} ({type(default).__name__}), expected "
+            f"an object of nn.initializer. Write nn.initializer.Constant(...) for a number."
+        )
+    initializer = said.initializer or global_initializer(bool(is_bias)) or default
+    if initializer is None:
+        if not known.is_floating:
+            raise TypeError(
+                f"create_parameter: only floating parameters have a default initializer. Got dtype={known.name}, expected "
+                f"float16, bfloat16, float32 or float64. Pass default_initializer=nn.initializer.Constant(0), say."
+            )
+        initializer = _bias_default if is_bias else _weight_default
+    name = unique_name.generate(f"{base}.{'b' if is_bias else 'w'}") if said.name is None else unique_name.claim(said.name)
+    parameter = Parameter(
+        _core.uninitialized(_sizes(shape), known),
+        name=name,
+        trainable=said.trainable,
+        optimize_attr={"learning_rate": said.learning_rate},
+        regularizer=said.regularizer,
+        do_model_average=said.do_model_average,
+        need_clip=said.need_clip,
+    )
+    initializer(parameter)
+    return parameter
+
+
+def _sizes(shape: Any) -> tuple[int, ...]:
+    if not isinstance(shape, (list, tuple, Tensor)) and type(shape).__module__ != "numpy":
+        raise InvalidTypeError(
+            f"create_parameter: argument 'shape' must be a list or tuple of ints. Got {shape!r} ({type(shape).__name__}), "
+            f"expected a shape. Write [{shape}] for one axis."
+        )
+    if isinstance(shape, (list, tuple)):
+        for axis, size in enumerate(shape):
+            if isinstance(size, int) and size <= 0:
+                raise AssertedArgumentError(
+                    f"create_parameter: Expected every dim's size to be larger than 0. Got shape {list(shape)}, whose axis "
+                    f"{axis} has size {size}, expected sizes > 0. A parameter has a fixed number of elements."
+                )
+    return sizes_of(shape, "create_parameter")
+
+
+_names: dict[type, str] = {}
+
+
+def _name_of(kind: type) -> str:
+    """`conv2d` for Conv2D, `batch_norm1d` for BatchNorm1D: how Paddle makes names of classes."""
+    name = _names.get(kind)
+    if name is None:
+        name = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", kind.__name__)
+        name = _names[kind] = re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()
+    return name
+
+
+def _forget(tables: dict[str, Any], name: str, *others: str) -> None:
+    """Remove an attribute from wherever it was before it becomes something else."""
+    tables.pop(name, None)
+    for table in others:
+        if tables[table].pop(name, None) is not None:
+            tables["_non_persistable_buffer_names_set"].discard(name)
+
+
+def _not_initialized(layer: Layer) -> str:
+    kind = type(layer).__name__
+    return (
+        f"{kind}: super().__init__() should be called first. Got a tensor or layer assigned to an attribute of a layer that "
+        f"was not initialised, expected the call before it. Begin {kind}.__init__ with super().__init__()."
+    )
+
+
+def _wrong_kind(layer: Layer, name: str, value: Any, what: str, expected: str, maker: str) -> str:
+    return (
+        f"{type(layer).__name__}: attribute '{name}' is a {what}. Got {value!r} ({type(value).__name__}), expected {expected} "
+        f"or None. Use {maker}, delete the attribute first, or choose another name."
+    )
+
+
+def _check_name(layer: Layer, name: Any, what: str, table: str) -> None:
+    kind = type(layer).__name__
+    if table not in layer.__dict__:
+        raise ValueError(_not_initialized(layer))
+    if not isinstance(name, str):
+        raise TypeError(
+            f"{kind}: the name of a {what} is text. Got {name!r} ({type(name).__name__}), expected a str. Write '{name}'."
+        )
+    if "." in name:
+        raise KeyError(
+            f"{kind}: the name of a {what} can not contain '.', which separates layers in paths. Got '{name}', expected a "
+            f"name without it. Use '{name.replace('.', '_')}'."
+        )
+    if not name:
+        raise KeyError(f"{kind}: the name of a {what} can not be empty. Got '', expected an attribute's name. Choose one.")
+    if name not in layer.__dict__[table] and hasattr(layer, name):
+        raise KeyError(
+            f"{kind}: attribute '{name}' already exists. Got a {what} of that name, expected a new name. Choose another one, "
+            f"or delete the attribute first."
+        )
+
+
+def _as_value(value: Any, key: str) -> Tensor:
+    if isinstance(value, Tensor):
+        return value
+    numpy = numpy_module()
+    if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
+        return to_tensor(value)
+    raise InvalidTypeError(
+        f"set_state_dict: the value of '{key}' is no tensor. Got {type(value).__name__}, expected a Tensor or a NumPy array. "
+        f"Convert it with to_tensor."
+    )
+
+
+def _layer_classes(excluded: Any, op_name: str) -> tuple[type, ...]:
+    given = () if excluded is None else tuple(excluded) if isinstance(excluded, (list, tuple)) else (excluded,)
+    for one in given:
+        if not (isinstance(one, type) and issubclass(one, Layer)):
+            raise InvalidTypeError(
+                f"{op_name}: excluded_layers names classes of layers. Got {one!r} ({type(one).__name__}), expected a subclass "
+                f"of nn.Layer, or a list of them. Pass the class, as in excluded_layers=nn.LayerNorm."
+            )
+    return given
