@@ -384,7 +384,7 @@ int dropout(const wry_call *call) {
       memcpy(mask + first, bytes, size_t(n));
       over<T>(n, [&](int64_t i, auto part) {
         const vec<T> v = get(from + i, part) * scale;
-        put(to + i, select<vec<T>>(get((const A *)keeps + i, part) != 0, v, vec<T>{}), part);
+        put(to + i, select<vec<T>>(get((const A *)keeps + i, part) != vec<T>{}, v, vec<T>{}), part);
       });
     }
   });
