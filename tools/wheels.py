@@ -34,7 +34,8 @@ PACKAGES = {
     "tensor": (),
     "ops-cpu": ("tensor",),
     "autograd": ("tensor",),
-    "wherry": ("tensor", "ops-cpu", "autograd"),
+    "nn": ("tensor", "autograd"),
+    "wherry": ("tensor", "ops-cpu", "autograd", "nn"),
 }
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import wherry
 import wherry_autograd
+import wherry_nn
 import wherry_ops_cpu
 import wherry_tensor
 
@@ -23,7 +24,7 @@ def names():
 
 
 def modules():
-    for package in wherry_tensor, wherry_ops_cpu, wherry_autograd, wherry:
+    for package in wherry_tensor, wherry_ops_cpu, wherry_autograd, wherry_nn, wherry:
         yield package
         for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
             if ".testing" not in found.name and not found.name.endswith("__main__"):

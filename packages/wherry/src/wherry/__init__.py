@@ -3,7 +3,7 @@
     import wherry as paddle
 
 Nothing is defined here: tensors and their functions come from wherry_tensor, gradients from
-wherry_autograd. Modules below load when they are first used.
+wherry_autograd, layers from wherry_nn. Modules below load when they are first used.
 """
 # ruff: noqa: F405  names of the star are listed from tensor's own list
 from importlib import import_module as _import_module
@@ -20,11 +20,13 @@ for _module in ("device", "linalg"):  # in place of the star's `device`, which i
 
 __version__ = "0.1.0"
 
-_MODULES = ("autograd", "incubate", "version")
+_MODULES = ("autograd", "incubate", "nn", "utils", "version")
+_OF_NN = ("ParamAttr", "create_parameter")  # at the top in Paddle; tensor programs need not load layers
 
 __all__ = [
     *_tensor_names,
     *_MODULES,
+    *_OF_NN,
     "device",
     "enable_grad",
     "grad",
@@ -38,6 +40,8 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name in _MODULES:
         return _import_module(f"{__name__}.{name}")
+    if name in _OF_NN:
+        return getattr(_import_module("wherry_nn"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

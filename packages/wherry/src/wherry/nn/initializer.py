@@ -1,0 +1,36 @@
+"""`paddle.nn.initializer`: how parameters get their first values."""
+from wherry_nn.initializer import (
+    Assign,
+    Bilinear,
+    Constant,
+    Dirac,
+    Initializer,
+    KaimingNormal,
+    KaimingUniform,
+    Normal,
+    Orthogonal,
+    TruncatedNormal,
+    Uniform,
+    XavierNormal,
+    XavierUniform,
+    calculate_gain,
+    set_global_initializer,
+)
+
+__all__ = [
+    "Assign",
+    "Bilinear",
+    "Constant",
+    "Dirac",
+    "Initializer",
+    "KaimingNormal",
+    "KaimingUniform",
+    "Normal",
+    "Orthogonal",
+    "TruncatedNormal",
+    "Uniform",
+    "XavierNormal",
+    "XavierUniform",
+    "calculate_gain",
+    "set_global_initializer",
+]
