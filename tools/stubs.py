@@ -73,8 +73,6 @@ def tensor_class() -> list[str]:
     for op in OPERATORS:
         for form in ("", "r"):
             body.append(f"    def __{form}{op}__(self, other: Any) -> Tensor: ...")
-    for op in ("iadd", "isub", "imul"):
-        body.append(f"    def __{op}__(self, other: Any) -> Tensor: ...")
     for op in ("lt", "le", "gt", "ge"):
         body.append(f"    def __{op}__(self, other: Any) -> Tensor: ...")
     for op in ("eq", "ne"):

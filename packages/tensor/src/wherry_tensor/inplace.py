@@ -58,8 +58,8 @@ def _form(function: Callable[..., Tensor], op: Op | None = None, retype: bool = 
                     pass  # the longer way says what is wrong
         require_writable(x, name)
         source = x
-        if not x.stop_gradient:
-            source = ops.copy(x)
+        if any(isinstance(given, Tensor) and not given.stop_gradient for given in (x, *args, *kwargs.values())):
+            source = ops.copy(x)  # recorded: the old values may be needed
             args = tuple(source if arg is x else arg for arg in args)
         return write(x, function(source, *args, **kwargs), name, retype)
 

@@ -347,7 +347,7 @@ cdef class Tensor:
             return f"<Tensor shape={self.shape} dtype={self.dtype.name}>"
         return fallback_repr(self)
 
-    # Operators. Equal dtypes and Python floats are answered here, the rest in operators.py.
+    # Operators; `x += y` makes a new tensor, as in Paddle. Equal dtypes and Python floats are answered here, the rest in operators.py.
 
     def __add__(self, other):
         return binary(b.add, self, other, True)
@@ -447,15 +447,6 @@ cdef class Tensor:
             op = b.greater_equal
         return binary(op, self, other, True)
 
-    def __iadd__(self, other):
-        return inplace_operator(b.add, self, other)
-
-    def __isub__(self, other):
-        return inplace_operator(b.subtract, self, other)
-
-    def __imul__(self, other):
-        return inplace_operator(b.multiply, self, other)
-
     def __getitem__(self, index):
         if self.t.rank > 0 and self.t.data != NULL:
             if PyLong_CheckExact(index):
@@ -513,18 +504,10 @@ cdef class Tensor:
 
 
 cdef const char *buffer_formats[12]
-buffer_formats[:] = [b"?", b"B", b"b", b"h", b"i", b"q", b"e", b"H", b"f", b"d", b"Zf", b"Zd"]
+# NumPy calls an 8-byte C long int64 and a long long something longer.
+buffer_formats[:] = [b"?", b"B", b"b", b"h", b"i", b"l" if sizeof(long) == 8 else b"q", b"e", b"H", b"f", b"d", b"Zf", b"Zd"]
 
 cdef tuple no_transposes = (False, False)
-
-
-cdef object inplace_operator(Op op, object x, object y):
-    cdef Tensor t = <Tensor>x
-    if isinstance(y, Tensor) and (<Tensor>y).t.dtype == t.t.dtype and t.t.dtype != WRY_BOOL:
-        return inplace(op, t, y)
-    if (PyFloat_CheckExact(y) or PyLong_CheckExact(y)) and WRY_FLOAT16 <= t.t.dtype <= WRY_FLOAT64:
-        return inplace(op, t, scalar_tensor(y, t.t.dtype))
-    return binary(op, x, y, True)  # a new tensor, as where dtypes differ
 
 
 cdef object select_first(Tensor x, object index):
