@@ -319,3 +319,33 @@ for expression in ("x + y", "paddle.add(x, y)", "paddle.concat([x, y], axis=5)",
                    "paddle.eye(-1)", "paddle.tile(x, [-1])", "paddle.cumsum(x, axis=4)", "len(paddle.to_tensor(1.0))",
                    "paddle.logical_and(x, None)", "paddle.exp(None)", "paddle.exp([1.0])", "paddle.set_default_dtype('int32')", "paddle.set_device('abc')"):
     call(expression, x=normal(2, 3), y=normal(4, 5))
+
+# Text: every kind of number in shapes that are wrapped, summarised, empty. `kind` makes numbers that are alike, mixed in
+# magnitude, whole, or not finite.
+def numbers(kind, shape, seed=0):
+    rng = np.random.default_rng(seed)
+    n = int(np.prod(shape))
+    values = {
+        "alike": lambda: rng.random(n),
+        "mixed": lambda: rng.standard_normal(n) * 10.0 ** rng.integers(-6, 5, n),
+        "whole": lambda: rng.integers(-5, 50, n).astype("float64"),
+        "special": lambda: np.where(rng.random(n) < 0.3, rng.choice([np.nan, np.inf, -np.inf, -0.0], n), rng.standard_normal(n)),
+    }[kind]()
+    return values.reshape(shape)
+
+
+PRINTED = [(), (0,), (1,), (7,), (30,), (200,), (1001,), (2, 3), (3, 0), (2, 0, 2), (1, 30), (2, 3, 4), (2, 2, 2, 2), (8, 200), (300, 5), (4, 1, 300)]
+for shape in PRINTED:
+    for kind in ("alike", "mixed", "whole", "special"):
+        call("str(x)", FLOATS, x=numbers(kind, shape))
+        call("str(x)", x=numbers(kind, shape).astype("float16"))  # here, as casts round differently
+        pairs = np.stack([numbers(kind, shape), numbers(kind, shape, 1)], -1)
+        for dtype in ("complex64", "complex128"):
+            call("str(x)", (dtype,), x=pairs.astype(dtype.replace("complex64", "float32").replace("complex128", "float64")).view(dtype)[..., 0])
+    for dtype, low, high in (("uint8", 0, 255), ("int8", -128, 127), ("int16", -9, 9), ("int32", 0, 10**9), ("int64", -(10**12), 10**12)):
+        call("str(x)", x=np.random.default_rng(0).integers(low, high, shape).astype(dtype))
+    call("str(x)", x=np.random.default_rng(0).random(shape) < 0.5)
+for options in ("precision=3", "sci_mode=True", "linewidth=20", "threshold=5, edgeitems=1"):
+    restore = "paddle.set_printoptions(precision=8, sci_mode=False, linewidth=80, threshold=1000, edgeitems=3)"
+    for shape in ((), (9,), (4, 9), (3, 4, 5)):
+        call(f"paddle.set_printoptions({options}); y = str(x); {restore}; y", x=numbers("mixed", shape))

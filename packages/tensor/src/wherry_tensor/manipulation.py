@@ -110,6 +110,9 @@ _tolist = Tensor.tolist  # this function may take its place as a method
 _copy, _concat, _gather, _broadcast_to = ops.copy, ops.concat, ops.gather, ops.broadcast_to
 
 
+_HUGE = 1 << 62
+
+
 # Shapes.
 
 
@@ -191,7 +194,7 @@ def reshape(x: Tensor, shape: Sequence[int | Tensor] | Tensor, name: str | None 
             break
     try:
         return _reshape(x, shape)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise _reshape_error(x, shape, error) from None
 
 
@@ -219,11 +222,15 @@ def _integers(values: Any, op_name: str, name: str) -> tuple[int, ...]:
         values = _shape_argument(values, op_name, name)
     elif type(values).__module__ == "numpy":
         values = values.tolist()
-    if isinstance(values, (list, tuple, range)):
-        return tuple(
-            [value if type(value) is int else integer(value, op_name, f"{name}[{i}]") for i, value in enumerate(values)]
+    if not isinstance(values, (list, tuple, range)):
+        return (integer(values, op_name, name),)
+    found = [value if type(value) is int else integer(value, op_name, f"{name}[{i}]") for i, value in enumerate(values)]
+    if found and not -_HUGE < min(found) <= max(found) < _HUGE:
+        raise InvalidArgumentError(
+            f"{op_name}: a number is too large. Got {name}={found}, expected numbers of at most 62 bits. "
+            f"No tensor has so many elements."
         )
-    return (integer(values, op_name, name),)
+    return tuple(found)
 
 
 def _reshape_sizes(x: Any, shape: tuple[Any, ...], op_name: str) -> tuple[int, ...]:
@@ -254,6 +261,7 @@ def _reshape_error(x: Any, shape: tuple[int, ...], error: Exception) -> Exceptio
             f"reshape: only one size can follow from the others. Got shape={list(shape)}, expected at most one -1. "
             f"Give all sizes but one."
         )
+    _integers(shape, "reshape", "shape")  # refuses numbers that are too large
     return error
 
 

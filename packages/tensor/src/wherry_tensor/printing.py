@@ -200,6 +200,6 @@ def _text_of(dtype: _core.DType) -> Callable[[Any], str]:
 
 
 def _is_negative(value: Any) -> bool:
-    if isinstance(value, complex):  # ordered as NumPy orders them: by real, then by imaginary part
-        return value.real < 0 or (value.real == 0 and value.imag < 0)
+    if isinstance(value, complex):  # ordered as NumPy orders them: by real, then by imaginary part, NaN not at all
+        return (value.real < 0 and value.imag == value.imag) or (value.real == 0 and value.imag < 0)
     return value < 0

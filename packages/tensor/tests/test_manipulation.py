@@ -1,0 +1,726 @@
+"""Shapes, joins, cuts, repeats, positions: against NumPy where it has the same function."""
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+import wherry_tensor as w
+from hypothesis import given
+from wherry_tensor import _core, arange, manipulation, ones, to_tensor, zeros
+
+
+def array(*shape, seed=0, dtype="float64"):
+    return np.random.default_rng(seed).integers(-9, 10, shape).astype(dtype)
+
+
+def equal(ours, theirs):
+    np.testing.assert_array_equal(ours.numpy(), theirs)
+    assert ours.shape == list(np.shape(theirs))
+
+
+shapes = st.lists(st.integers(0, 4), max_size=4).map(tuple)
+
+
+# Shapes.
+
+
+@given(st.permutations([2, 3, 4, 1]), st.integers(0, 3), st.booleans())
+def test_reshape(shape, unknown, strided):
+    a = array(4, 6)
+    x = to_tensor(a)
+    if strided:
+        a, x = a.T, x.T
+    shape[unknown] = -1
+    equal(w.reshape(x, shape), a.reshape(shape))
+
+
+def test_reshape_shares_memory_where_strides_allow():
+    x = arange(24).reshape([2, 3, 4])
+    assert x.reshape([6, 4])._shares_memory_with(x)
+    assert x[:, :, ::2].reshape([6, 2])._shares_memory_with(x)
+    assert not x.transpose([1, 0, 2]).reshape([6, 4])._shares_memory_with(x)
+
+
+def test_reshape_reads_zeros_tensors_and_tuples():
+    x = arange(24).reshape([2, 3, 4])
+    assert x.reshape([0, -1]).shape == [2, 12]
+    assert x.reshape([to_tensor(6), 4]).shape == x.reshape(to_tensor([6, 4])).shape == x.reshape((6, 4)).shape == [6, 4]
+    assert ones([1]).reshape([]).shape == []
+    assert zeros([0, 3]).reshape([-1]).shape == [0]
+
+
+@pytest.mark.parametrize(
+    ("shape", "error", "match"),
+    [
+        ([5, 5], ValueError, r"Got x of shape \[2, 3, 4\] \(24 elements\)"),
+        ([-1, -1], ValueError, "at most one -1"),
+        ([-2, 12], ValueError, "-2"),
+        ([2, 3, 4, 0], ValueError, "a 0 at place 3"),
+        ([], ValueError, "24 elements"),
+        (24, ValueError, r"Write \[24\]"),
+        (24, TypeError, "list of sizes"),
+        ("a", TypeError, "'a'"),
+        (None, TypeError, "None"),
+        ([6.0, 4], TypeError, r"shape\[0\]"),
+        ([True, 24], TypeError, "True"),
+        ([10**30, 1], ValueError, "10000000"),
+    ],
+)
+def test_reshape_refuses(shape, error, match):
+    with pytest.raises(error, match=match):
+        arange(24).reshape([2, 3, 4]).reshape(shape)
+
+
+@given(shapes, st.data())
+def test_flatten_squeeze_unsqueeze(shape, data):
+    a = array(*shape)
+    x = to_tensor(a)
+    rank = len(shape)
+    if rank:
+        start = data.draw(st.integers(0, rank - 1))
+        stop = data.draw(st.integers(start, rank - 1))
+        equal(w.flatten(x, start, stop - rank), a.reshape(*shape[:start], int(np.prod(shape[start : stop + 1])), *shape[stop + 1 :]))
+    equal(w.squeeze(x), a.squeeze())
+    axis = data.draw(st.integers(-rank - 1, rank))
+    equal(w.unsqueeze(x, axis), np.expand_dims(a, axis))
+    equal(w.squeeze(w.unsqueeze(x, axis), axis), a)
+
+
+def test_squeeze_leaves_longer_axes_and_unsqueeze_counts_step_by_step():
+    x = ones([1, 2, 1])
+    assert w.squeeze(x, 1).shape == [1, 2, 1]
+    assert w.squeeze(x, [0, -1]).shape == w.squeeze(x, to_tensor([0, 2])).shape == w.squeeze(x, []).shape == [2]
+    y = ones([2, 3])
+    assert w.unsqueeze(y, [0, 0]).shape == [1, 1, 2, 3]
+    assert w.unsqueeze(y, [2, 0]).shape == [1, 2, 3, 1]
+    assert w.unsqueeze(y, [-1, 0]).shape == [1, 2, 3, 1]
+    assert w.unsqueeze(y, to_tensor([0, 1])).shape == [1, 1, 2, 3]
+
+
+@pytest.mark.parametrize("name", ["reshape", "flatten", "squeeze", "unsqueeze", "transpose", "t"])
+def test_in_place_forms_change_the_tensor_itself(name):
+    arguments = {"reshape": [[3, 2, 1]], "unsqueeze": [0], "transpose": [[2, 1, 0]]}.get(name, [])
+    x = arange(6).reshape([1, 2, 3]) if name != "t" else arange(6).reshape([2, 3])
+    before = x.name, x.inplace_version
+    expected = getattr(w, name)(x, *arguments).tolist()
+    assert getattr(w, name + "_")(x, *arguments) is x
+    assert x.tolist() == expected
+    assert (x.name, x.inplace_version) == (before[0], before[1] + 1)
+
+
+def test_in_place_forms_refuse_leaves_that_ask_for_gradients():
+    x = ones([2])
+    x.stop_gradient = False
+    with pytest.raises(ValueError, match=r"reshape_: a leaf .* Use reshape, which makes a new tensor"):
+        w.reshape_(x, [2, 1])
+
+
+def test_view_shares_memory_or_refuses():
+    x = ones([2, 3])
+    assert w.view(x, [3, 2])._shares_memory_with(x)
+    assert w.view_as(x, zeros([6])).shape == [6]
+    with pytest.raises(ValueError, match="Use reshape, which copies"):
+        w.view(x.T, [6])
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "int32", "float32", "int64", "complex64"])
+def test_view_reads_bytes_anew(dtype):
+    a = np.arange(8, dtype="float32").reshape(2, 4)
+    x = w.view(to_tensor(a), dtype)
+    equal(x, a.view(dtype))
+    equal(w.view(x, "float32"), a)
+    with pytest.raises(ValueError, match="do not make"):
+        w.view(to_tensor(a)[:, :3], "float64")
+
+
+def test_unflatten_and_at_least():
+    assert w.unflatten(ones([4, 6]), 1, [2, -1]).shape == w.unflatten(ones([4, 6]), -1, to_tensor([2, 3])).shape == [4, 2, 3]
+    assert [x.shape for x in w.atleast_1d(to_tensor(1.0), ones([2]))] == [[1], [2]]
+    assert [w.atleast_2d(ones(s)).shape for s in ([], [3], [2, 3])] == [[1, 1], [1, 3], [2, 3]]
+    assert [w.atleast_3d(ones(s)).shape for s in ([], [3], [2, 3])] == [[1, 1, 1], [1, 3, 1], [2, 3, 1]]
+
+
+def test_shape_rank_numel():
+    x = ones([2, 3])
+    assert (w.shape(x).tolist(), w.shape(x).dtype) == ([2, 3], w.int32)
+    assert (w.rank(x).item(), w.rank(x).dtype) == (2, w.int32)
+    assert (w.numel(x).item(), w.numel(x).dtype) == (6, w.int64)
+
+
+# The order of axes.
+
+
+@given(st.permutations(range(4)))
+def test_transpose(perm):
+    a = array(2, 3, 4, 1)
+    x = to_tensor(a)
+    equal(w.transpose(x, perm), a.transpose(perm))
+    equal(w.transpose(x, [p - 4 for p in perm]), a.transpose(perm))
+    assert w.transpose(x, perm)._shares_memory_with(x)
+
+
+@given(st.permutations(range(3)), st.permutations(range(3)), st.integers(0, 3))
+def test_moveaxis(source, destination, n):
+    a = array(2, 3, 4)
+    equal(w.moveaxis(to_tensor(a), source[:n], destination[:n]), np.moveaxis(a, source[:n], destination[:n]))
+
+
+@given(shapes, st.data())
+def test_flip_and_roll(shape, data):
+    a = array(*shape)
+    axes = data.draw(st.lists(st.integers(0, len(shape) - 1), unique=True)) if shape else []
+    equal(w.flip(to_tensor(a), axes), np.flip(a, axes) if axes else a)
+    shifts = [data.draw(st.integers(-9, 9)) for _ in axes]
+    if axes:
+        equal(w.roll(to_tensor(a), shifts, axes), np.roll(a, shifts, axes))
+    equal(w.roll(to_tensor(a), 2), np.roll(a, 2))
+
+
+@pytest.mark.parametrize("k", range(-3, 6))
+def test_rot90(k):
+    a = array(2, 3, 4)
+    equal(w.rot90(to_tensor(a), k), np.rot90(a, k))
+    equal(w.rot90(to_tensor(a), k, [2, 0]), np.rot90(a, k, (2, 0)))
+
+
+# Joining and cutting.
+
+
+@given(st.integers(-3, 2), st.lists(st.integers(0, 3), min_size=1, max_size=4))
+def test_concat(axis, sizes):
+    shape = [2, 3, 4]
+    parts = []
+    for i, n in enumerate(sizes):
+        shape[axis] = n
+        parts.append(array(*shape, seed=i))
+    equal(w.concat([to_tensor(p) for p in parts], axis), np.concatenate(parts, axis))
+
+
+@given(st.integers(-4, 3), st.integers(1, 4))
+def test_stack(axis, n):
+    parts = [array(2, 3, 4, seed=i) for i in range(n)]
+    equal(w.stack([to_tensor(p) for p in parts], axis), np.stack(parts, axis))
+
+
+def test_concat_skips_empty_vectors():
+    assert w.concat([zeros([0]), ones([2, 2])]).shape == [2, 2]
+
+
+@given(st.integers(-2, 1), st.data())
+def test_split(axis, data):
+    a = array(6, 4)
+    size = a.shape[axis]
+    n = data.draw(st.sampled_from([k for k in range(1, size + 1) if size % k == 0]))
+    for ours in (w.split(to_tensor(a), n, axis), w.chunk(to_tensor(a), n, axis)):
+        for mine, theirs in zip(ours, np.split(a, n, axis), strict=True):
+            equal(mine, theirs)
+    cut = data.draw(st.integers(0, size))
+    for sections in ([cut, size - cut], [cut, -1], [-1, size - cut]):
+        for mine, theirs in zip(w.split(to_tensor(a), sections, axis), np.split(a, [cut], axis), strict=True):
+            equal(mine, theirs)
+
+
+def test_split_copies_and_unbind_views():
+    x = arange(6).reshape([2, 3])
+    assert not any(part._shares_memory_with(x) for part in w.split(x, 3, axis=1) + w.unstack(x) + w.vsplit(x, 2))
+    assert all(part._shares_memory_with(x) for part in w.unbind(x))
+    assert [row.tolist() for row in w.unbind(x, -1)] == [[0, 3], [1, 4], [2, 5]]
+    assert [row.tolist() for row in w.unstack(x, 1, 3)] == [[0, 3], [1, 4], [2, 5]]
+
+
+@given(st.integers(-4, 4), st.integers(-4, 4), st.integers(-3, 3).filter(bool))
+def test_slices(start, end, step):
+    a = array(3, 4)
+    equal(w.slice(to_tensor(a), [1], [start], [end]), a[:, start:end])
+    equal(w.strided_slice(to_tensor(a), [-1], [start], [end], [step]), a[:, start:end:step])
+
+
+def test_slices_read_tensors():
+    x = arange(6)
+    assert w.slice(x, [0], to_tensor([1]), [to_tensor(3)]).tolist() == [1, 2]
+    assert w.slice(x, [0], 1, 3).tolist() == [1, 2]
+
+
+def test_crop():
+    a = array(2, 3, 4)
+    equal(w.crop(to_tensor(a), [1, -1, 2], [1, 1, 0]), a[1:2, 1:, :2])
+    equal(w.crop(to_tensor(a)), a)
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_diff(n):
+    a = array(3, 5)
+    equal(w.diff(to_tensor(a), n), np.diff(a, n))
+    equal(w.diff(to_tensor(a), n, 0, prepend=to_tensor(a[:1])), np.diff(a, n, 0, prepend=a[:1]))
+
+
+# Repeating.
+
+
+@given(shapes, st.lists(st.integers(1, 3), max_size=3).map(tuple))
+def test_expand(shape, lead):
+    a = array(*shape)
+    target = (*lead, *shape)
+    equal(w.expand(to_tensor(a), [*lead, *[-1] * len(shape)]), np.broadcast_to(a, target))
+    equal(w.broadcast_to(to_tensor(a), target), np.broadcast_to(a, target))
+    equal(w.expand_as(to_tensor(a), zeros(target)), np.broadcast_to(a, target))
+    x = w.expand(to_tensor(a), target)
+    x.fill_(1) if hasattr(x, "fill_") else None
+    equal(w.expand(to_tensor(a), target), np.broadcast_to(a, target))
+
+
+def test_broadcast_tensors_and_shape():
+    x, y = w.broadcast_tensors([ones([2, 1]), zeros([3])])
+    assert x.shape == y.shape == [2, 3] == w.broadcast_shape([2, 1], [3])
+    assert w.broadcast_shape([-1, 1], [1, 3]) == [-1, 3]
+
+
+@given(shapes, st.lists(st.integers(1, 3), max_size=4))
+def test_tile(shape, times):
+    a = array(*shape)
+    equal(w.tile(to_tensor(a), times), np.tile(a, times))
+
+
+@given(st.integers(-2, 1), st.data())
+def test_repeat_interleave(axis, data):
+    a = array(2, 3)
+    x = to_tensor(a)
+    n = data.draw(st.integers(1, 3))
+    equal(w.repeat_interleave(x, n, axis), a.repeat(n, axis))
+    equal(w.repeat_interleave(x, n), a.repeat(n))
+    counts = data.draw(st.lists(st.integers(0, 3), min_size=a.shape[axis], max_size=a.shape[axis]))
+    equal(w.repeat_interleave(x, to_tensor(counts), axis), a.repeat(counts, axis))
+
+
+# Reading at positions.
+
+
+@given(st.integers(-3, 2), st.lists(st.integers(-2, 1), max_size=4), st.sampled_from(["int32", "int64"]))
+def test_gather_and_index_select(axis, index, dtype):
+    a = array(2, 2, 2)
+    i = to_tensor(np.array(index, dtype=dtype))
+    equal(w.gather(to_tensor(a), i, axis), np.take(a, index, axis) if index else np.take(a, np.zeros(0, int), axis))
+    equal(w.index_select(to_tensor(a), i, axis), np.take(a, np.array(index, int), axis))
+
+
+def test_gather_takes_columns_and_numbers():
+    x = to_tensor([[1, 2], [3, 4]])
+    assert w.gather(x, to_tensor([[1], [0]])).tolist() == [[3, 4], [1, 2]]
+    assert w.gather(x, to_tensor(1)).tolist() == [3, 4]
+    assert w.gather(x, to_tensor([1]), axis=to_tensor(1)).tolist() == [[2], [4]]
+
+
+@pytest.mark.parametrize("k", [0, 1, 2, 3])
+def test_gather_nd(k):
+    a = array(2, 3, 4)
+    index = np.random.default_rng(1).integers(0, 2, (5, k))
+    equal(w.gather_nd(to_tensor(a), to_tensor(index)), a[tuple(index.T)] if k else np.broadcast_to(a, (5, 2, 3, 4)))
+
+
+@given(st.integers(-2, 1), st.data())
+def test_take_and_put_along_axis(axis, data):
+    a = array(3, 4)
+    size = a.shape[axis]
+    shape = list(a.shape)
+    shape[axis] = data.draw(st.integers(1, 3))
+    index = np.random.default_rng(data.draw(st.integers(0, 99))).integers(-size, size, shape)
+    equal(w.take_along_axis(to_tensor(a), to_tensor(index), axis), np.take_along_axis(a, index, axis))
+    put = a.copy()
+    np.put_along_axis(put, index, 5, axis)
+    equal(w.put_along_axis(to_tensor(a), to_tensor(index), 5.0, axis), put)
+
+
+def test_take_along_axis_broadcasts():
+    a = array(2, 3)
+    equal(w.take_along_axis(to_tensor(a), to_tensor([[2]]), 1), a[:, 2:])
+    assert w.take_along_axis(to_tensor(a), to_tensor([[0, 1]]), 0, broadcast=False).shape == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("reduce", "include_self", "expected"),
+    [
+        ("assign", True, [[3, 1, 2], [3, 5, 5]]),
+        ("add", True, [[5, 1, 2], [3, 13, 5]]),
+        ("add", False, [[5, 1, 2], [3, 9, 5]]),
+        ("mul", True, [[0, 1, 2], [3, 80, 5]]),
+        ("multiply", False, [[6, 1, 2], [3, 20, 5]]),
+        ("amax", True, [[3, 1, 2], [3, 5, 5]]),
+        ("amin", True, [[0, 1, 2], [3, 4, 5]]),
+        ("amin", False, [[2, 1, 2], [3, 4, 5]]),
+        ("mean", True, [[5 / 3, 1, 2], [3, 13 / 3, 5]]),
+        ("mean", False, [[2.5, 1, 2], [3, 4.5, 5]]),
+    ],
+)
+def test_put_along_axis_puts_values_together(reduce, include_self, expected):
+    x = to_tensor([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])
+    index, values = to_tensor([[0, 0], [1, 1]]), to_tensor([[2.0, 3.0], [4.0, 5.0]])
+    out = w.put_along_axis(x, index, values, 1, reduce, include_self)
+    np.testing.assert_allclose(out.numpy(), expected, rtol=1e-6)
+    assert w.put_along_axis_(x, index, values, 1, reduce, include_self) is x
+    np.testing.assert_allclose(x.numpy(), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("mode", ["wrap", "clip"])
+def test_take(mode):
+    a = array(2, 3)
+    index = np.array([[0, 7], [-8, 3]])
+    equal(w.take(to_tensor(a), to_tensor(index), mode), np.take(a, index, mode=mode))
+    equal(w.take(to_tensor(a), to_tensor([[0, -1]])), np.take(a, [[0, -1]]))
+
+
+def test_index_sample():
+    x = to_tensor([[1, 2, 3], [4, 5, 6]])
+    assert w.index_sample(x, to_tensor([[0, 2], [1, 1]])).tolist() == [[1, 3], [5, 5]]
+
+
+# Writing at positions.
+
+
+def test_scatter():
+    x, rows = zeros([3, 2]), to_tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert w.scatter(x, to_tensor([2, 0]), rows).tolist() == [[3, 4], [0, 0], [1, 2]]
+    assert w.scatter(x + 9, to_tensor([1, 1]), rows, overwrite=False).tolist() == [[9, 9], [4, 6], [9, 9]]
+    assert w.scatter(x, to_tensor([[1]]), rows[:1]).tolist() == w.scatter(x, to_tensor(1), rows[0]).tolist() == [[0, 0], [1, 2], [0, 0]]
+    assert w.scatter_(x, to_tensor([1]), rows[:1]) is x
+    assert x.tolist() == [[0, 0], [1, 2], [0, 0]]
+
+
+def test_scatter_nd():
+    a, index = array(2, 3, 2), np.array([[0, 1], [0, 1], [1, 2]])
+    updates = array(3, 2, seed=1)
+    expected = a.copy()
+    np.add.at(expected, tuple(index.T), updates)
+    equal(w.scatter_nd_add(to_tensor(a), to_tensor(index), to_tensor(updates)), expected)
+    equal(w.scatter_nd(to_tensor(index), to_tensor(updates), [2, 3, 2]), expected - a)
+
+
+@pytest.mark.parametrize("axis", [0, -1])
+def test_index_add_and_fill(axis):
+    a, index = array(3, 3), [0, 2, 0]
+    value = array(3, 3, seed=1)
+    expected = a.copy()
+    np.add.at(expected, index if axis == 0 else (slice(None), index), value)
+    x = to_tensor(a)
+    equal(w.index_add(x, to_tensor(index), axis, to_tensor(value)), expected)
+    equal(w.index_add_(x, to_tensor(index), axis, to_tensor(value)), expected)
+    filled = expected.copy()
+    filled[index if axis == 0 else (slice(None), index)] = 7
+    equal(w.index_fill(x, to_tensor(index), axis, 7), filled)
+    equal(w.index_fill_(x, to_tensor(index), axis, to_tensor(7.0).astype("float64")), filled)
+
+
+def test_index_put():
+    x, value = zeros([2, 3]), to_tensor([1.0, 2.0])
+    at = (to_tensor([0, 0]), to_tensor([1, 1], dtype="int32"))
+    assert w.index_put(x, at, value, accumulate=True).tolist() == [[0, 3, 0], [0, 0, 0]]
+    assert w.index_put(x, [to_tensor([-1])], value[:1]).tolist() == [[0, 0, 0], [1, 1, 1]]
+    mask = to_tensor([[True, False, False], [False, False, True]])
+    assert w.index_put_(x, [mask], value) is x
+    assert x.tolist() == [[1, 0, 0], [0, 0, 2]]
+
+
+def test_masked_fill():
+    x = to_tensor([[1.0, 2.0, 3.0]])
+    assert w.masked_fill(x, x > 1, 0).tolist() == w.masked_fill(x, x > 1, to_tensor([0.0])).tolist() == [[1, 0, 0]]
+    assert w.masked_fill(x, to_tensor([[True], [False]]), 9.0).shape == [2, 3]
+    assert w.masked_fill_(x, to_tensor([True, False, False]), 9).tolist() == [[9, 2, 3]]
+
+
+def test_select_scatter_and_diagonals():
+    a = array(3, 4)
+    x = to_tensor(a)
+    expected = a.copy()
+    expected[:, -1] = 7
+    equal(w.select_scatter(x, zeros([3], "float64") + 7, 1, -1), expected)
+    for offset in (-2, 0, 1):
+        equal(w.diagonal(x, offset), np.diagonal(a, offset))
+        assert w.diagonal(x, offset)._shares_memory_with(x)
+        expected = a.copy()
+        n = len(np.diagonal(a, offset))
+        expected[np.arange(n) - min(offset, 0), np.arange(n) + max(offset, 0)] = 7
+        seven = zeros([n], "float64") + 7
+        equal(w.diagonal_scatter(x, seven, offset), expected)
+        equal(x.clone().fill_diagonal_(7, offset), expected)
+        equal(x.clone().fill_diagonal_tensor_(seven, offset), expected)
+
+
+@pytest.mark.parametrize("shape", [(5, 2), (2, 5), (7, 3), (3, 3, 3)])
+@pytest.mark.parametrize("wrap", [False, True])
+def test_fill_diagonal(shape, wrap):
+    a = array(*shape)
+    x = to_tensor(a)
+    np.fill_diagonal(a, 7, wrap)
+    equal(x.fill_diagonal_(7, wrap=wrap), a)
+
+
+# Sets, classes, shards.
+
+
+@given(st.lists(st.integers(-3, 3), max_size=9), st.sampled_from(["int64", "int32"]))
+def test_unique(values, dtype):
+    a = np.array(values, dtype="int64")
+    ours = w.unique(to_tensor(a), True, True, True, dtype=dtype)
+    for mine, theirs in zip(ours, np.unique(a, True, True, True), strict=True):
+        np.testing.assert_array_equal(mine.numpy(), theirs)
+    assert ours[1].dtype.name == dtype
+    np.testing.assert_array_equal(w.unique(to_tensor(a)).numpy(), np.unique(a))
+    changes = np.array([i == 0 or a[i] != a[i - 1] for i in range(len(a))], dtype=bool)
+    kept, inverse, counts = w.unique_consecutive(to_tensor(a), True, True)
+    np.testing.assert_array_equal(kept.numpy(), a[changes])
+    np.testing.assert_array_equal(inverse.numpy(), np.cumsum(changes) - 1)
+    assert counts.numpy().sum() == len(a)
+
+
+def test_unique_rows():
+    a = np.array([[2, 1], [3, 1], [2, 1]])
+    for axis in (0, 1):
+        for mine, theirs in zip(w.unique(to_tensor(a), True, True, True, axis), np.unique(a, True, True, True, axis), strict=True):
+            np.testing.assert_array_equal(mine.numpy(), theirs.reshape(mine.shape))
+    assert w.unique_consecutive(to_tensor(a[[0, 2, 1]]), axis=0).tolist() == [[2, 1], [3, 1]]
+
+
+def test_one_hot_and_shard_index():
+    assert manipulation.one_hot(to_tensor([[1], [0]]), to_tensor(3)).tolist() == [[[0, 1, 0]], [[1, 0, 0]]]
+    assert w.shard_index(to_tensor([[16], [1]]), 20, 2, 1).tolist() == [[6], [-1]]
+
+
+def test_multiplex():
+    a, b = to_tensor([[1, 2], [3, 4]]), to_tensor([[5, 6], [7, 8]])
+    assert w.multiplex([a, b], to_tensor([[1], [0]], dtype="int32")).tolist() == [[5, 6], [3, 4]]
+
+
+# Dtypes and memory.
+
+
+def test_complex_numbers_and_their_parts_share_memory():
+    x = to_tensor([[1.0, 2.0], [3.0, 4.0]])
+    z = w.as_complex(x)
+    assert z.tolist() == [1 + 2j, 3 + 4j]
+    assert w.as_real(z).tolist() == x.tolist()
+    assert z._shares_memory_with(x)
+    assert w.as_real(z)._shares_memory_with(x)
+
+
+def test_as_strided_stays_inside_of_the_memory():
+    x = arange(6)
+    assert w.as_strided(x, [2, 2], [1, 3], offset=8).tolist() == [[1, 4], [2, 5]]
+    assert w.as_strided(x[4:], [2], [-2]).tolist() == [4, 2]
+    for arguments in (([7], [1]), ([2], [-1]), ([2, 2], [5, 1]), ([1], [1], 48), ([1], [1], -8)):
+        with pytest.raises(ValueError, match="outside of the memory"):
+            w.as_strided(x, *arguments)
+
+
+@pytest.mark.parametrize(("size", "step"), [(1, 1), (2, 1), (2, 3), (5, 1), (0, 2)])
+def test_unfold(size, step):
+    a = array(2, 5)
+    x = to_tensor(a)
+    equal(w.unfold(x, -1, size, step), np.lib.stride_tricks.sliding_window_view(a, size, 1)[:, ::step] if size else np.zeros((2, 3, 0)))
+    x.stop_gradient = False
+    y = w.unfold(x, 1, size, step)
+    assert y.tolist() == w.unfold(x.detach(), 1, size, step).tolist()
+
+
+@pytest.mark.parametrize(
+    ("axes", "ours"),
+    [(0, 0), (1, 1), (2, 2), ([0], [[0], [0]]), ([1, 2], [[1, 2], [1, 2]]), ([[0, 1], [0]], [[0, 1], [0, 1]]), ([[2], [2]], [[2], [2]])],
+)
+def test_tensordot(axes, ours):
+    x, y = array(2, 3, 4), array(2, 3, 4, seed=1)
+    if axes in (1, 2):
+        y = y.transpose(2, 1, 0) if axes == 1 else y.transpose(1, 2, 0)
+    equal(w.tensordot(to_tensor(x), to_tensor(y), axes), np.tensordot(x, y, ours))
+
+
+@pytest.mark.parametrize(("mode", "numpys"), [("reflect", "reflect"), ("replicate", "edge"), ("circular", "wrap")])
+def test_pad_by_mirroring(mode, numpys):
+    a = array(2, 3, 4, 5)
+    x = to_tensor(a)
+    equal(manipulation.pad(x, [1, 2, 3, 0], mode), np.pad(a, [(0, 0), (0, 0), (3, 0), (1, 2)], numpys))
+    equal(manipulation.pad(x, [1, 2], mode, data_format="NHWC"), np.pad(a, [(0, 0), (0, 0), (1, 2), (0, 0)], numpys))
+
+
+def test_pad_with_a_value():
+    a = array(2, 3, 4)
+    x = to_tensor(a)
+    equal(manipulation.pad(x, [0, 1, 2, 0, 1, 1], value=7), np.pad(a, [(0, 1), (2, 0), (1, 1)], constant_values=7))
+    equal(manipulation.pad(x, [1, 2], data_format="NCL"), np.pad(a, [(0, 0), (0, 0), (1, 2)]))
+    equal(manipulation.pad(x, [1, 2], data_format="NLC"), np.pad(a, [(0, 0), (1, 2), (0, 0)]))
+
+
+def test_symbolic_shapes_pass_through():
+    """A size that is not known stays so."""
+    x = _core.symbolic((-1, 3, 4), _core.float32)
+
+    def layer(op, inputs, attrs):
+        outs = tuple(_core.symbolic(m.shape, m.dtype) for m in op.infer(inputs, attrs))
+        return outs[0] if len(outs) == 1 else outs
+
+    _core.push_layer(layer)
+    try:
+        assert x.reshape([0, -1]).shape[0] == -1
+        assert x.reshape([-1, 4]).shape == [-1, 4]
+        assert x.flatten(1).shape == [-1, 12]
+        assert x.flatten().shape == [-1]
+        assert x.transpose([1, 0, 2]).shape == [3, -1, 4]
+        assert x.unsqueeze(0).squeeze(0).shape == [-1, 3, 4]
+        assert w.concat([x, x], 1).shape == [-1, 6, 4]
+        assert w.stack([x, x]).shape == [2, -1, 3, 4]
+        assert [part.shape for part in w.split(x, [1, 2], 1)] == [[-1, 1, 4], [-1, 2, 4]]
+        assert w.tile(x, [1, 2, 1]).shape == [-1, 6, 4]
+        assert w.expand(x, [-1, 3, 4]).shape == [-1, 3, 4]
+        assert w.matmul(x, _core.symbolic((4, 5), _core.float32)).shape == [-1, 3, 5]
+        assert w.einsum("bij,jk->bik", x, _core.symbolic((4, 5), _core.float32)).shape == [-1, 3, 5]
+        assert w.norm(x, 2, 1).shape == [-1, 4]
+        assert w.topk(x, 2)[0].shape == [-1, 3, 2]
+    finally:
+        _core.pop_layer(layer)
+
+
+# Bad input.
+
+M = [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "match"),
+    [
+        (lambda x: w.reshape([1, 2], [2]), TypeError, "must be a Tensor. Got list"),
+        (lambda x: w.transpose(x, [0, 0]), ValueError, "perm"),
+        (lambda x: w.transpose(x, [0, 2]), ValueError, "perm 2"),
+        (lambda x: w.transpose(x, [0]), ValueError, "every axis"),
+        (lambda x: w.transpose(x, None), TypeError, "perm"),
+        (lambda x: w.transpose(5, [0]), TypeError, "Tensor"),
+        (lambda x: w.t(x.unsqueeze(0)), ValueError, r"\[1, 2, 3\]"),
+        (lambda x: w.moveaxis(x, [0, 1], [0]), ValueError, "equally many"),
+        (lambda x: w.moveaxis(x, [0, 0], [0, 1]), ValueError, "different"),
+        (lambda x: w.moveaxis(x, 3, 0), ValueError, "source 3"),
+        (lambda x: w.flatten(x, 1, 0), ValueError, "end before they start"),
+        (lambda x: w.flatten(x, 0.5), TypeError, "start_axis"),
+        (lambda x: w.squeeze(x, 2), ValueError, "axis 2"),
+        (lambda x: w.squeeze(x, "a"), TypeError, "'axis'"),
+        (lambda x: w.unsqueeze(x, 4), ValueError, r"\[-3, 2\]"),
+        (lambda x: w.unsqueeze(x, 1.5), TypeError, "'axis'"),
+        (lambda x: w.concat([]), ValueError, "empty list"),
+        (lambda x: w.concat(x), TypeError, "one Tensor"),
+        (lambda x: w.concat([x, 1]), TypeError, r"x\[1\]"),
+        (lambda x: w.concat([x, x.astype("int64")]), TypeError, "one dtype"),
+        (lambda x: w.concat([x, x[:, :2]]), ValueError, "axis 0"),
+        (lambda x: w.concat([x, x], 2), ValueError, "axis 2"),
+        (lambda x: w.concat([x.sum(), x.sum()]), ValueError, "Use stack"),
+        (lambda x: w.stack([x, x[0]]), ValueError, "one shape"),
+        (lambda x: w.stack([x, x], 3), ValueError, "axis 3"),
+        (lambda x: w.stack([x, x.astype("int64")]), TypeError, "one dtype"),
+        (lambda x: w.split(x, 2, 1), ValueError, "divides 3"),
+        (lambda x: w.split(x, 0), ValueError, "0 parts"),
+        (lambda x: w.split(x, [1, 1], 1), ValueError, "sum 3"),
+        (lambda x: w.split(x, [-1, -1]), ValueError, "One of them"),
+        (lambda x: w.split(x, 2.0), TypeError, "float"),
+        (lambda x: w.split(x, 2, 2), ValueError, "axis 2"),
+        (lambda x: w.chunk(x, 2, 1), ValueError, "divides 3"),
+        (lambda x: w.vsplit(x[0], 1), ValueError, "rows"),
+        (lambda x: w.unbind(x, 2), ValueError, "axis 2"),
+        (lambda x: w.unstack(x, 0, 3), ValueError, "num=3"),
+        (lambda x: w.slice(x, 0, [0], [1]), TypeError, "axes"),
+        (lambda x: w.slice(x, [0, 1], [0], [1]), ValueError, "equally many"),
+        (lambda x: w.slice(x, [0], [1.0], [2]), TypeError, r"starts\[0\]"),
+        (lambda x: w.strided_slice(x, [0], [0], [1], [0]), ValueError, "no step of 0"),
+        (lambda x: w.crop(x, [3, 3]), ValueError, "does not lie in x"),
+        (lambda x: w.crop(x, [1, 1], [-1, 0]), ValueError, "offset >= 0"),
+        (lambda x: w.crop(x, [1]), ValueError, "each of the 2 axes"),
+        (lambda x: w.expand(x, [3, 3]), ValueError, r"shape \[2, 3\] and shape=\[3, 3\]"),
+        (lambda x: w.expand(x, [3]), ValueError, "at least 2 sizes"),
+        (lambda x: w.expand(x, [10**30, 2, 3]), ValueError, "too large"),
+        (lambda x: w.expand(x, [10**13, 2, 3]), MemoryError, "memory"),
+        (lambda x: w.expand(x, [-1, 2, 3]), ValueError, "-1"),
+        (lambda x: w.expand_as(x, x[0]), ValueError, "broadcast"),
+        (lambda x: w.broadcast_tensors([x, x[:, :2]]), ValueError, "broadcast"),
+        (lambda x: w.broadcast_shape([2], [3]), ValueError, "broadcast"),
+        (lambda x: w.tile(x, [0]), ValueError, ">= 1"),
+        (lambda x: w.tile(x, [2.0]), TypeError, "repeat_times"),
+        (lambda x: w.flip(x, [0, 0]), ValueError, "twice"),
+        (lambda x: w.flip(x, 2), ValueError, "axis 2"),
+        (lambda x: w.roll(x, [1, 2], 0), ValueError, "shifts"),
+        (lambda x: w.roll(x, [1, 2]), ValueError, "one shift"),
+        (lambda x: w.roll(x, 1.5), TypeError, "shifts"),
+        (lambda x: w.rot90(x[0]), ValueError, "rank 2"),
+        (lambda x: w.rot90(x, 1, [0, 0]), ValueError, "different"),
+        (lambda x: w.repeat_interleave(x, 0), ValueError, "1 or more"),
+        (lambda x: w.repeat_interleave(x, 1, 2), IndexError, "axis 2"),
+        (lambda x: w.repeat_interleave(x, to_tensor([1, 2, 3]), 0), ValueError, "one count"),
+        (lambda x: w.repeat_interleave(x, to_tensor([1, -2]), 0), ValueError, "-2"),
+        (lambda x: w.repeat_interleave(x, to_tensor([1.0, 2.0]), 0), TypeError, "float32"),
+        (lambda x: w.gather(x, to_tensor([2])), IndexError, "gather: index 2"),
+        (lambda x: w.gather(x, to_tensor([0.0])), TypeError, "float32"),
+        (lambda x: w.gather(x, to_tensor([[0, 1]])), ValueError, r"\[n, 1\]"),
+        (lambda x: w.gather(x, [0]), TypeError, "list"),
+        (lambda x: w.gather(x, to_tensor([0]), 2), IndexError, "axis 2"),
+        (lambda x: w.gather_nd(x, to_tensor([[0, 5]])), ValueError, "gather_nd: index 5"),
+        (lambda x: w.gather_nd(x, to_tensor([[0, 0, 0]])), ValueError, "at most 2"),
+        (lambda x: w.index_select(x, to_tensor([3]), 1), ValueError, "index_select: index 3"),
+        (lambda x: w.index_select(x, to_tensor(0)), ValueError, r"expected \[n\]"),
+        (lambda x: w.index_sample(x, to_tensor([[0]])), ValueError, "equally many rows"),
+        (lambda x: w.index_sample(x, to_tensor([[0], [5]])), ValueError, "index_sample: index 5"),
+        (lambda x: w.take_along_axis(x, to_tensor([0]), 0), ValueError, "one rank"),
+        (lambda x: w.take_along_axis(x, to_tensor([[0]]), 2), ValueError, "axis 2"),
+        (lambda x: w.take_along_axis(x, to_tensor([[5]]), 1), IndexError, "index 5"),
+        (lambda x: w.put_along_axis(x, to_tensor([[0]]), 1.0, 0, "xyz"), ValueError, "'xyz'"),
+        (lambda x: w.put_along_axis(x, to_tensor([[0]]), to_tensor([[1]]), 0), TypeError, "int64"),
+        (lambda x: w.put_along_axis(x, to_tensor([[5]]), 1.0, 0), IndexError, "index 5"),
+        (lambda x: w.take(x, to_tensor([6])), IndexError, "take: index 6"),
+        (lambda x: w.take(x, to_tensor([0]), "x"), ValueError, "mode='x'"),
+        (lambda x: w.take(x, to_tensor([0.0])), TypeError, "float32"),
+        (lambda x: w.scatter(x, to_tensor([5]), x[:1]), IndexError, "5"),
+        (lambda x: w.scatter(x, to_tensor([0]), x[:1, :2]), ValueError, r"\[1, 3\]"),
+        (lambda x: w.scatter(x, to_tensor([0]), x[:1].astype("int64")), TypeError, "one dtype"),
+        (lambda x: w.scatter(x, to_tensor([0.0]), x[:1]), TypeError, "float32"),
+        (lambda x: w.scatter_nd_add(x, to_tensor([[0, 0]]), x[0]), ValueError, r"\[1\]"),
+        (lambda x: w.scatter_nd(to_tensor([[5]]), x[:1], [3, 3]), IndexError, "5"),
+        (lambda x: w.index_add(x, to_tensor([0]), 2, x), IndexError, "axis 2"),
+        (lambda x: w.index_add(x, to_tensor([0]), 0, x), ValueError, r"\[1, 3\]"),
+        (lambda x: w.index_put(x, to_tensor([0]), x[0]), TypeError, "list"),
+        (lambda x: w.index_put(x, (), x), ValueError, "empty list"),
+        (lambda x: w.index_put(x, [to_tensor([0])], 9.0), TypeError, "value"),
+        (lambda x: w.index_put(x, [to_tensor([0])], to_tensor([9])), TypeError, "one dtype"),
+        (lambda x: w.index_put(x, [to_tensor([5])], x[0]), IndexError, "index_put: index 5"),
+        (lambda x: w.index_put(x, [to_tensor([0])] * 3, x[0]), ValueError, "more indices than axes"),
+        (lambda x: w.masked_fill(x, x, 0.0), TypeError, "float32, expected bool"),
+        (lambda x: w.masked_fill(x, x > 0, x), ValueError, "one element"),
+        (lambda x: w.masked_fill(x, x > 0, "a"), TypeError, "str"),
+        (lambda x: w.select_scatter(x, ones([2]), 0, 1), RuntimeError, r"\[3\]"),
+        (lambda x: w.select_scatter(x, ones([3]), 0, 5), IndexError, "index=5"),
+        (lambda x: w.diagonal(x[0]), IndexError, "rank 2"),
+        (lambda x: w.diagonal(x, 0, 0, 0), ValueError, "different"),
+        (lambda x: w.diagonal_scatter(x, ones([3])), ValueError, r"\[2\]"),
+        (lambda x: x.fill_diagonal_("a"), TypeError, "str"),
+        (lambda x: x[0].fill_diagonal_(1.0), ValueError, "no diagonal"),
+        (lambda x: w.unique(x, axis=2), ValueError, "axis 2"),
+        (lambda x: w.unique(x, dtype="float32"), NotImplementedError, "float32"),
+        (lambda x: manipulation.one_hot(x, 3), TypeError, "float32"),
+        (lambda x: manipulation.one_hot(to_tensor([5]), 3), ValueError, "5"),
+        (lambda x: manipulation.one_hot(to_tensor([0]), 0), ValueError, "num_classes=0"),
+        (lambda x: w.shard_index(to_tensor([[1]]), 20, 2, 2), ValueError, "shard_id=2"),
+        (lambda x: w.shard_index(to_tensor([[25]]), 20, 2, 0), ValueError, "25"),
+        (lambda x: w.shard_index(to_tensor([1]), 20, 2, 0), ValueError, "column"),
+        (lambda x: w.multiplex([x], to_tensor([[0], [0]])), ValueError, "two or more"),
+        (lambda x: w.multiplex([x, x], to_tensor([[0], [5]])), IndexError, "index 5"),
+        (lambda x: w.as_complex(x), ValueError, "size 2"),
+        (lambda x: w.as_complex(x.astype("int32")), TypeError, "int32"),
+        (lambda x: w.as_real(x), TypeError, "float32"),
+        (lambda x: w.as_strided(x, [1], [1], 1), ValueError, "multiple of 4"),
+        (lambda x: w.unfold(x, 1, 5, 1), ValueError, "size=5"),
+        (lambda x: w.unfold(x, 1, 1, 0), ValueError, "step=0"),
+        (lambda x: w.view(x, 5), TypeError, "5"),
+        (lambda x: w.unflatten(x, 2, [1]), ValueError, "axis 2"),
+        (lambda x: w.unflatten(x, 1, [2, 2]), ValueError, "reshape"),
+        (lambda x: w.tensordot(x, x, 1), ValueError, "one size"),
+        (lambda x: w.tensordot(x, x, 3), ValueError, "so many axes"),
+        (lambda x: w.tensordot(x, x.astype("float64"), 0), TypeError, "one dtype"),
+        (lambda x: w.diff(x, 0), ValueError, "n=0"),
+        (lambda x: manipulation.pad(x, [1, 1, 1]), ValueError, "two numbers"),
+        (lambda x: manipulation.pad(x, [1, 1], "xyz"), ValueError, "'xyz'"),
+        (lambda x: manipulation.pad(x.unsqueeze(0), [3, 0], "reflect", data_format="NCL"), ValueError, "at most 2"),
+        (lambda x: w.tolist([1]), TypeError, "list"),
+        (lambda x: w.cast_(x, "foo"), TypeError, "foo"),
+    ],
+)
+def test_bad_input_is_refused(call, error, match):
+    with pytest.raises(error, match=match):
+        call(to_tensor(M))
