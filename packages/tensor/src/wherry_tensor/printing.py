@@ -153,18 +153,19 @@ def _end_leaves(data: Any, rank: int) -> Iterator[Any]:
 
 def _render(data: Any, rank: int, dtype: _core.DType) -> str:
     text = _text_of(dtype)
+    is_negative = _sign_of(dtype)
     # Paddle measures the entries at the ends of every axis even when it shows them all, so an entry
     # in the middle may stand out of its column.
     values = list(_end_leaves(data, rank))
     width = max(map(len, map(text, values)), default=0)
-    signed = any(map(_is_negative, values))
+    signed = any(map(is_negative, values))
 
     def cell(value: Any) -> str:
         if value is _GAP:
             return _GAP
         word = text(value)
         # Numbers align at the left; a column with negative ones leaves room for the sign.
-        if signed and len(word) < width and not _is_negative(value):
+        if signed and len(word) < width and not is_negative(value):
             word = " " + word
         return word.ljust(width)
 
@@ -199,7 +200,10 @@ def _text_of(dtype: _core.DType) -> Callable[[Any], str]:
     return text
 
 
-def _is_negative(value: Any) -> bool:
-    if isinstance(value, complex):  # ordered as NumPy orders them: by real, then by imaginary part, NaN not at all
-        return (value.real < 0 and value.imag == value.imag) or (value.real == 0 and value.imag < 0)
-    return value < 0
+def _sign_of(dtype: _core.DType) -> Callable[[Any], bool]:
+    """Whether an element counts as negative: NumPy's `element < 0`, also for complex ones."""
+    if not dtype.is_complex:
+        return lambda value: value < 0
+    # By real, then by imaginary part. A NaN among them counts in one of the two dtypes only.
+    single = dtype is _core.complex64
+    return lambda z: (z.real < 0 and not (single and z.imag != z.imag)) or (z.real == 0 and z.imag < 0)
