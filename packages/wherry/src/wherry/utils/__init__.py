@@ -1,4 +1,4 @@
 """`paddle.utils`: what programs need beside tensors and layers."""
-from wherry.utils import unique_name
+from wherry.utils import dlpack, unique_name
 
-__all__ = ["unique_name"]
+__all__ = ["dlpack", "unique_name"]

@@ -1,0 +1,4 @@
+"""`paddle.utils.dlpack`: sharing memory with other libraries."""
+from wherry_tensor.interop import from_dlpack, to_dlpack
+
+__all__ = ["from_dlpack", "to_dlpack"]
