@@ -30,10 +30,17 @@ WRY_BITWISE(BitwiseAnd, &)
 WRY_BITWISE(BitwiseOr, |)
 WRY_BITWISE(BitwiseXor, ^)
 
-// Only moves values: T is a word of their size.
+// Only moves values: T is a word of their size. By a mask, because a branch on data that follows no
+// pattern costs ten times as much.
 struct Where {
   static constexpr Lanes lanes = Lanes::none;
-  template <typename T> WRY_INLINE T operator()(bool condition, T x, T y) const { return condition ? x : y; }
+  WRY_INLINE word16 operator()(bool condition, word16 x, word16 y) const {
+    return {(*this)(condition, x.lo, y.lo), (*this)(condition, x.hi, y.hi)};
+  }
+  template <typename T> WRY_INLINE T operator()(bool condition, T x, T y) const {
+    const T mask = T(T(0) - T(condition));
+    return T((x & mask) | (y & T(~mask)));
+  }
 };
 
 // NaN stays NaN. Where the bounds cross, the upper one wins.

@@ -78,54 +78,80 @@ WRY_INLINE vec<T> load_some(const T *p, int64_t n) {
   return WRY_LIKELY(n >= lanes<T>) ? load(p) : load_partial(p, n);
 }
 
-// n values; every pointer is contiguous.
-template <typename F, typename TO, typename T, typename... Rest>
-static void row(const F &f, int64_t n, TO *out, const T *x, const Rest *... rest) {
-  if constexpr (by_lanes<F, T> && same_type<TO, T>) {
-    for (int64_t i = 0; i < n; i += lanes<T>) {
-      const vec<T> value = f(load_some(x + i, n - i), load_some(rest + i, n - i)...);
-      if (WRY_LIKELY(n - i >= lanes<T>)) store(out + i, value);
-      else store_partial(out + i, value, n - i);
-    }
-  } else if constexpr (same_type<TO, bool>) {
-    WRY_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) out[i] = f(plain_value(x[i]), plain_value(rest[i])...);
-  } else {
-    WRY_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) out[i] = from_value<TO>(f(scalar_value(x[i]), scalar_value(rest[i])...));
+// An input of a row by lanes: step 1, or 0 and as many equal values as a vector has lanes.
+template <typename T>
+struct LaneInput {
+  const T *values;
+  int64_t step;
+  WRY_INLINE vec<T> at(int64_t i, int64_t left) const { return load_some(values + i * step, left); }
+};
+
+template <typename F, typename T, typename... Input>
+static __attribute__((noinline)) void lane_row(const F &f, int64_t n, T *out, Input... x) {
+  for (int64_t i = 0; i < n; i += lanes<T>) {
+    const vec<T> value = f(x.at(i, n - i)...);
+    if (WRY_LIKELY(n - i >= lanes<T>)) store(out + i, value);
+    else store_partial(out + i, value, n - i);
+  }
+}
+
+// A row of numbers; every pointer is contiguous.
+template <typename F, typename TO, typename... T>
+static __attribute__((noinline)) void row(const F &f, int64_t n, TO *out, const T *... x) {
+  WRY_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) {
+    if constexpr (same_type<TO, bool>) out[i] = f(plain_value(x[i])...);
+    else out[i] = from_value<TO>(f(scalar_value(x[i])...));
   }
 }
 
 constexpr int64_t buffer_length = 256;
+struct Buffer {
+  alignas(64) unsigned char bytes[buffer_length * 16];
+  template <typename T> WRY_INLINE T *as() { return reinterpret_cast<T *>(bytes); }
+};
 
-// Values [0, n) of a strided operand behind one another: in place if they are, else in `buffer`.
+// n values, `step` apart, behind one another.
 template <typename T>
-WRY_INLINE const T *contiguous(const T *p, int64_t step, int64_t n, T *buffer) {
-  if (step == 1) return p;
+WRY_INLINE const T *gather(const T *p, int64_t step, int64_t n, T *buffer) {
   for (int64_t i = 0; i < n; ++i) buffer[i] = p[i * step];
   return buffer;
 }
 
-// A row of any steps, in pieces of the buffers' length.
+// A row of any steps. What is not in place goes through the buffers in pieces of their length;
+// repeated values fill theirs once.
 template <typename F, typename TO, typename... T, int... I>
 WRY_INLINE void strided_row_of(const F &f, char *const *at, const int64_t *step, int64_t n, detail::sequence<I...>) {
+  constexpr bool lane = (by_lanes<F, T> && ...) && (same_type<TO, T> && ...);
   TO *out = (TO *)at[0];
-  bool unit = step[0] == 1;
-  ((unit &= step[I + 1] == 1), ...);
+  bool unit = step[0] == 1, in_place = step[0] == 1;
+  ((unit &= step[I + 1] == 1, in_place &= step[I + 1] == 1 || step[I + 1] == 0), ...);
   if (unit) {
-    row<F, TO, T...>(f, n, out, (const T *)at[I + 1]...);
+    if constexpr (lane) lane_row<F, TO>(f, n, out, LaneInput<T>{(const T *)at[I + 1], 1}...);
+    else row<F, TO, T...>(f, n, out, (const T *)at[I + 1]...);
     return;
   }
-  struct Buffers { alignas(64) unsigned char bytes[buffer_length * 16]; } in[sizeof...(T)], result;
-  // A repeated value fills its buffer once.
-  const int64_t first = min_of(n, buffer_length);
-  (void)((step[I + 1] == 0 ? (void)contiguous((const T *)at[I + 1], 0, first, (T *)in[I].bytes) : (void)0), ...);
+  Buffer in[sizeof...(T)], result;
+  if constexpr (lane) {
+    (void)((step[I + 1] == 0 ? (void)gather((const T *)at[I + 1], 0, lanes<T>, in[I].template as<T>()) : (void)0), ...);
+    if (in_place) {
+      lane_row<F, TO>(f, n, out, LaneInput<T>{step[I + 1] == 0 ? in[I].template as<T>() : (const T *)at[I + 1], step[I + 1]}...);
+      return;
+    }
+  } else {
+    const int64_t first = min_of(n, buffer_length);
+    (void)((step[I + 1] == 0 ? (void)gather((const T *)at[I + 1], 0, first, in[I].template as<T>()) : (void)0), ...);
+  }
   for (int64_t i = 0; i < n; i += buffer_length) {
     const int64_t m = min_of(n - i, buffer_length);
-    TO *to = step[0] == 1 ? out + i : (TO *)result.bytes;
-    row<F, TO, T...>(f, m, to,
-                     (step[I + 1] == 0 ? (const T *)in[I].bytes
-                                       : contiguous((const T *)at[I + 1] + i * step[I + 1], step[I + 1], m, (T *)in[I].bytes))...);
+    TO *to = step[0] == 1 ? out + i : result.as<TO>();
+    auto piece = [&](auto *values, int64_t s, auto *buffer) {
+      return s == 0 ? (decltype(values))buffer : s == 1 ? values + i : gather(values + i * s, s, m, buffer);
+    };
+    if constexpr (lane)
+      lane_row<F, TO>(f, m, to, LaneInput<T>{piece((const T *)at[I + 1], step[I + 1], in[I].template as<T>()), step[I + 1] != 0}...);
+    else
+      row<F, TO, T...>(f, m, to, piece((const T *)at[I + 1], step[I + 1], in[I].template as<T>())...);
     if (step[0] != 1)
       for (int64_t k = 0; k < m; ++k) out[(i + k) * step[0]] = to[k];
   }
@@ -145,18 +171,17 @@ static __attribute__((noinline)) int walk(const wry_call *call, const wry_tensor
                                           RowFunction f, const void *functor, int64_t grain) {
   const wry_tensor *out = operands[0];
   if (out->size == 0) return WRY_OK;
-  // Nearly every call: inputs of the output's shape, or of one element.
+  // Nearly every call: contiguous inputs of the output's shape, or of one element.
   int64_t step[N];
   bool simple = is_contiguous(out);
   step[0] = 1;
   for (int k = 1; k < N && simple; ++k) {
-    if (same_shape(operands[k], out)) {
-      simple = is_contiguous(operands[k]);
-      step[k] = 1;
-    } else {
-      simple = operands[k]->size == 1;
-      step[k] = 0;
-    }
+    const wry_tensor *t = operands[k];
+    bool alike = t->rank == out->rank;
+    for (int i = 0; i < out->rank && alike; ++i) alike = t->shape[i] == out->shape[i] && t->strides[i] == out->strides[i];
+    step[k] = alike;
+    simple = alike || t->size == 1 || (same_shape(t, out) && is_contiguous(t));
+    if (simple && t->size != 1) step[k] = 1;
   }
   if (simple) {
     char *base[N];

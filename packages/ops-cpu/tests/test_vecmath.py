@@ -1,0 +1,113 @@
+"""Accuracy of the float32 functions: at most 2 ulp over the whole range, for every instruction set.
+
+The reference is NumPy in float64. By default every 4097th float32 is tried, a step that shares no
+factor with the powers of two; WHERRY_WHOLE_RANGE=1 tries them all, which takes some hours.
+"""
+import math
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import wherry_tensor
+from wherry_ops_cpu import supported_isas
+from wherry_tensor import ops
+
+WHOLE_RANGE = os.environ.get("WHERRY_WHOLE_RANGE") == "1"
+STEP = 1 if WHOLE_RANGE else 4097
+CHUNK = 1 << 20
+
+erf = np.vectorize(math.erf, otypes=[np.float64])
+
+
+def sigmoid(x):
+    e = np.exp(-np.abs(x))
+    return np.where(x < 0, e, 1.0) / (1.0 + e)
+
+
+
+
+REFERENCES = {
+    "sqrt": np.sqrt, "exp": np.exp, "expm1": np.expm1, "log": np.log, "log2": np.log2, "log10": np.log10,
+    "log1p": np.log1p, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
+    "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh,
+    "atanh": np.arctanh, "erf": erf, "sigmoid": sigmoid,
+}
+
+
+def chunks():
+    for start in range(0, 1 << 32, STEP * CHUNK):
+        stop = min(start + STEP * CHUNK, 1 << 32)
+        yield np.arange(start, stop, STEP, dtype=np.uint64).astype(np.uint32).view(np.float32)
+
+
+def ulp_errors(got, exact):
+    """The distance to the exact value in units of the last place of float32, subnormal ones included."""
+    with np.errstate(all="ignore"):
+        exponent = np.maximum(np.frexp(np.abs(exact))[1], -125)
+        error = np.abs(got.astype(np.float64) - exact) / np.ldexp(1.0, exponent - 24)
+        rounded = exact.astype(np.float32)
+    special = ~np.isfinite(rounded) | ~np.isfinite(got)
+    same = (got == rounded) | (np.isnan(got) & np.isnan(rounded))
+    # One of the two may round to infinity where the other stops just below.
+    largest = np.finfo(np.float32).max
+    edge = np.minimum(np.abs(exact), np.abs(got.astype(np.float64))) >= largest * (1 - 2.0**-23)
+    return np.where(special, np.where(same | edge, 0.0, np.inf), error)
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_function_is_within_2_ulp_of_float64(name):
+    worst, at = 0.0, None
+    for x in chunks():
+        got = getattr(ops, name)(wherry_tensor.to_tensor(x)).numpy()
+        with np.errstate(all="ignore"):
+            exact = REFERENCES[name](x.astype(np.float64))
+        errors = ulp_errors(got, exact)
+        if errors.max() > worst:
+            worst, at = errors.max(), x[errors.argmax()]
+    print(f"{name}: {worst:.3f} ulp at {at!r}")
+    assert worst <= 2, f"{name}({at!r}) is {worst} ulp off"
+
+
+def pairs(rng):
+    """Bases and exponents: any bits, moderate numbers, whole exponents, and all pairs of special values."""
+    n = 200_000
+    yield rng.integers(0, 1 << 32, n, np.uint32).view(np.float32), rng.integers(0, 1 << 32, n, np.uint32).view(np.float32)
+    base = np.ldexp(rng.uniform(1, 2, n), rng.integers(-30, 30, n)).astype(np.float32) * rng.choice([-1, 1], n).astype(np.float32)
+    yield base, rng.uniform(-12, 12, n).astype(np.float32)
+    yield base, rng.integers(-20, 20, n).astype(np.float32)
+    special = np.array([0, -0.0, 1, -1, 2, -2, 3, -3, 0.5, -0.5, 1e-40, -1e-40, 3e38, -3e38, 16777217, np.inf, -np.inf, np.nan], np.float32)
+    x, y = np.meshgrid(special, special)
+    yield x.reshape(-1), y.reshape(-1)
+
+
+@pytest.mark.parametrize("name, reference", [("power", np.power), ("atan2", np.arctan2)])
+def test_function_of_two_is_within_2_ulp_of_float64(name, reference):
+    for x, y in pairs(np.random.default_rng(5)):
+        got = getattr(ops, name)(wherry_tensor.to_tensor(x), wherry_tensor.to_tensor(y)).numpy()
+        with np.errstate(all="ignore"):
+            exact = reference(x.astype(np.float64), y.astype(np.float64))
+        errors = ulp_errors(got, exact)
+        at = errors.argmax()
+        assert errors[at] <= 2, f"{name}({x[at]!r}, {y[at]!r}) is {got[at]!r}, expected {exact[at]!r}"
+
+
+@pytest.mark.parametrize("name", ["exp", "tanh", "erf", "sigmoid", "log", "sin", "gelu"])
+def test_a_value_does_not_depend_on_where_it_stands(name):
+    # The last elements of an array, and those that a thread's part begins with, take other ways.
+    x = np.random.default_rng(2).standard_normal(67).astype(np.float32)
+    attrs = {"approximate": False} if name == "gelu" else {}
+    whole = getattr(ops, name)(wherry_tensor.to_tensor(x), **attrs).numpy()
+    for n in range(1, 40):
+        part = getattr(ops, name)(wherry_tensor.to_tensor(x[:n].copy()), **attrs).numpy()
+        assert part.tobytes() == whole[:n].tobytes()
+
+
+@pytest.mark.skipif("WHERRY_CPU_ISA" in os.environ, reason="this is the inner run")
+@pytest.mark.parametrize("isa", supported_isas()[1:])
+def test_other_instruction_sets_are_as_accurate(isa):
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__]
+    run = subprocess.run(command, env={**os.environ, "WHERRY_CPU_ISA": isa}, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout[-3000:]
