@@ -128,7 +128,6 @@ def test_attribute_moves_between_tables_when_its_kind_changes():
     layer = nn.Layer()
     layer.x = 3
     layer.x = Linear(1, 1)
-    assert "x" not in layer.__dict__
     assert list(dict(layer.named_children())) == ["x"]
     layer.x = layer.create_parameter([1])
     assert not layer.sublayers()
@@ -153,6 +152,53 @@ def test_plain_lists_of_layers_are_not_looked_into():
     layer = nn.Layer()
     layer.layers = [Linear(1, 1)]
     assert layer.sublayers() == []
+
+
+def test_tables_may_be_changed_directly():
+    layer = Linear(1, 1)
+    weight, other = layer.weight, layer.create_parameter([1, 1])
+    layer._parameters["weight"] = other
+    assert layer.weight is other
+    assert layer._parameters.pop("weight") is other
+    assert not hasattr(layer, "weight")
+    layer._parameters.update(weight=weight)
+    assert layer.weight is weight
+    assert layer._parameters.setdefault("weight", other) is weight
+    layer._parameters |= {"weight": other}
+    assert layer.weight is other
+    assert layer._parameters.popitem() == ("weight", other)
+    layer._parameters.clear()
+    assert not hasattr(layer, "weight") and not hasattr(layer, "bias")
+
+
+def test_attributes_and_methods_are_not_hidden_by_names_in_tables():
+    layers = nn.LayerDict({"items": nn.Identity(), "training": nn.Identity()})
+    assert layers.training is True
+    assert [name for name, _ in layers.items()] == ["items", "training"]
+    del layers["training"]
+    assert layers.training is True
+
+
+def test_a_layer_goes_without_the_garbage_collector():
+    import gc
+    import weakref
+
+    layer = nn.Sequential(Linear(1, 1))
+    gone = weakref.ref(layer[0].weight) if hasattr(layer[0].weight, "__weakref__") else weakref.ref(layer[0])
+    gc.disable()
+    try:
+        del layer
+        assert gone() is None
+    finally:
+        gc.enable()
+
+
+def test_shallow_copy_has_tables_of_its_own():
+    layer = Linear(1, 1)
+    other = copy.copy(layer)
+    assert other.weight is layer.weight
+    other.weight = other.create_parameter([1, 1])
+    assert other.weight is not layer.weight
 
 
 def test_dir_lists_members(model):

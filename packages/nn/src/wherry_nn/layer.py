@@ -53,6 +53,73 @@ class HookRemoveHelper:
             hooks.pop(self._hook_id, None)
 
 
+class _Table(dict[str, Any]):
+    """Parameters, layers or buffers of a layer by name, which it also finds as ordinary attributes.
+
+    Looking into the tables only when an attribute is not found (`__getattr__`) costs seven times as
+    much as finding it: Python first makes an AttributeError. So each entry is also put into the
+    layer's `__dict__`, unless something else has this name there or in the class.
+    """
+
+    __slots__ = ("owner",)
+
+    def __init__(self, owner: weakref.ref[Layer], items: Iterable[tuple[str, Any]] = ()) -> None:
+        super().__init__()
+        self.owner = owner  # weak: a layer and its parameters go when nobody needs them, not when the collector runs
+        self.update(items)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        owner = self.owner()
+        if owner is not None:
+            attributes = owner.__dict__
+            if attributes.get(name, _ABSENT) is self[name] if name in self else self._free(owner, name):
+                attributes[name] = value
+        super().__setitem__(name, value)
+
+    def __delitem__(self, name: str) -> None:
+        value = self[name]
+        owner = self.owner()
+        if owner is not None and owner.__dict__.get(name, _ABSENT) is value:
+            del owner.__dict__[name]
+        super().__delitem__(name)
+
+    @staticmethod
+    def _free(owner: Layer, name: str) -> bool:
+        return name not in owner.__dict__ and not hasattr(type(owner), name)
+
+    def pop(self, name: str, *default: Any) -> Any:
+        if name not in self and default:
+            return default[0]
+        value = self[name]
+        del self[name]
+        return value
+
+    def popitem(self) -> tuple[str, Any]:
+        name = next(reversed(self))
+        return name, self.pop(name)
+
+    def clear(self) -> None:
+        for name in tuple(self):
+            del self[name]
+
+    def update(self, *items: Any, **named: Any) -> None:
+        for name, value in dict(*items, **named).items():
+            self[name] = value
+
+    def setdefault(self, name: str, default: Any = None) -> Any:
+        if name not in self:
+            self[name] = default
+        return self[name]
+
+    def __ior__(self, items: Any) -> _Table:  # type: ignore[override,misc]
+        self.update(items)
+        return self
+
+
+_ABSENT = object()
+_TABLES = ("_parameters", "_sub_layers", "_buffers")
+
+
 class Layer:
     """Part of a model: it holds parameters and other layers, and `forward` computes.
 
@@ -82,9 +149,15 @@ class Layer:
     """
 
     training: bool
-    _parameters: OrderedDict[str, Parameter | None]
-    _buffers: OrderedDict[str, Tensor | None]
-    _sub_layers: OrderedDict[str, Layer | None]
+    _full_name: str
+    _dtype: Any
+    _parameters: dict[str, Parameter | None]
+    _buffers: dict[str, Tensor | None]
+    _non_persistable_buffer_names_set: set[str]
+    _sub_layers: dict[str, Layer | None]
+    _forward_pre_hooks: OrderedDict[int, Callable[..., Any]]
+    _forward_post_hooks: OrderedDict[int, Callable[..., Any]]
+    _state_dict_hooks: OrderedDict[int, Callable[..., Any]]
 
     def __init__(self, name_scope: str | None = None, dtype: Any = "float32") -> None:
         if not (name_scope is None or isinstance(name_scope, str)):
@@ -93,14 +166,15 @@ class Layer:
                 f"Leave it out to name the layer after its class."
             )
         # Straight into __dict__: __setattr__ needs these tables, and layers are made by the thousand.
+        owner = weakref.ref(self)
         self.__dict__.update(
             training=True,
             _full_name=unique_name.generate(_name_of(type(self)) if name_scope is None else name_scope),
             _dtype=dtype,
-            _parameters=OrderedDict(),
-            _buffers=OrderedDict(),
+            _parameters=_Table(owner),
+            _buffers=_Table(owner),
             _non_persistable_buffer_names_set=set(),
-            _sub_layers=OrderedDict(),
+            _sub_layers=_Table(owner),
             _forward_pre_hooks=OrderedDict(),
             _forward_post_hooks=OrderedDict(),
             _state_dict_hooks=OrderedDict(),
@@ -168,7 +242,7 @@ class Layer:
             [2. 2.]
             >>> handle.remove()
         """
-        return HookRemoveHelper(self._forward_pre_hooks, hook, "register_forward_pre_hook")  # type: ignore[attr-defined]
+        return HookRemoveHelper(self._forward_pre_hooks, hook, "register_forward_pre_hook")
 
     def register_forward_post_hook(self, hook: Callable[..., Any]) -> HookRemoveHelper:
         """Call `hook(layer, inputs, outputs)` after `forward`.
@@ -192,7 +266,7 @@ class Layer:
             [2. 2.]
             >>> handle.remove()
         """
-        return HookRemoveHelper(self._forward_post_hooks, hook, "register_forward_post_hook")  # type: ignore[attr-defined]
+        return HookRemoveHelper(self._forward_post_hooks, hook, "register_forward_post_hook")
 
     def train(self) -> None:
         """Go to training mode, with all layers inside: dropout drops, batch norm uses the batch.
@@ -221,12 +295,11 @@ class Layer:
     # Attributes.
 
     def __getattr__(self, name: str) -> Any:
-        # Only asked when ordinary lookup found nothing.
+        # Only asked when ordinary lookup found nothing: see _Table.
         tables = self.__dict__
-        for table in "_parameters", "_sub_layers", "_buffers":
-            found = tables.get(table)
-            if found is not None and name in found:
-                return found[name]
+        for table in _TABLES:
+            if table in tables and name in tables[table]:
+                return tables[table][name]
         hint = "" if "_parameters" in tables else ". super().__init__() should be called first, in the layer's __init__"
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=self)
 
@@ -269,7 +342,7 @@ class Layer:
 
     def __delattr__(self, name: str) -> None:
         tables = self.__dict__
-        for table in "_parameters", "_sub_layers", "_buffers":
+        for table in _TABLES:
             found = tables.get(table)
             if found is not None and name in found:
                 del found[name]
@@ -277,8 +350,21 @@ class Layer:
                 return
         object.__delattr__(self, name)
 
-    def __dir__(self) -> list[str]:
-        return [*object.__dir__(self), *self._parameters, *self._sub_layers, *self._buffers]
+    def __getstate__(self) -> dict[str, Any]:
+        # For copies and pickles: plain tables, and each entry once.
+        state = dict(self.__dict__)
+        for table in _TABLES:
+            for name, value in state[table].items():
+                if state.get(name, _ABSENT) is value:
+                    del state[name]
+            state[table] = dict(state[table])
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        owner = weakref.ref(self)
+        for table in _TABLES:
+            self.__dict__[table] = _Table(owner, state[table])
 
     def extra_repr(self) -> str:
         """What `repr` shows between the parentheses; a subclass defines it."""
@@ -302,7 +388,7 @@ class Layer:
         Source:
             `paddle.nn.Layer.full_name`.
         """
-        return self._full_name  # type: ignore[attr-defined]
+        return self._full_name
 
     # Making and registering what is inside.
 
@@ -340,7 +426,7 @@ class Layer:
             >>> print(bias.numpy(), bias.stop_gradient)
             [0. 0. 0.] False
         """
-        return _new_parameter(self._full_name, shape, attr, dtype, is_bias, default_initializer)  # type: ignore[attr-defined]
+        return _new_parameter(self._full_name, shape, attr, dtype, is_bias, default_initializer)
 
     def create_variable(self, name: str | None = None, persistable: bool | None = None, dtype: Any = None) -> Tensor:
         """A tensor without values, for `paddle.assign(x, output=tensor)` to fill. As `create_tensor`.
@@ -371,7 +457,7 @@ class Layer:
             [1. 1.]
         """
         tensor = _core.uninitialized((0,), as_dtype(get_default_dtype() if dtype is None else dtype, "create_tensor"))
-        base = self._full_name  # type: ignore[attr-defined]
+        base = self._full_name
         tensor.name = unique_name.generate(f"{base}._generated_var") if name is None else f"{base}.{name}"
         tensor.persistable = bool(persistable)
         tensor.stop_gradient = True
@@ -454,7 +540,7 @@ class Layer:
         if not (tensor is None or isinstance(tensor, Tensor)):
             raise TypeError(_wrong_kind(self, name, tensor, "buffer", "a Tensor", "to_tensor"))
         self._buffers[name] = tensor
-        names = self._non_persistable_buffer_names_set  # type: ignore[attr-defined]
+        names = self._non_persistable_buffer_names_set
         (names.discard if persistable else names.add)(name)
 
     # What is inside, under names.
@@ -619,7 +705,7 @@ class Layer:
         for name, parameter in self._parameters.items():
             if parameter is not None:
                 state[prefix + name] = parameter
-        skipped = () if all_buffers else self._non_persistable_buffer_names_set  # type: ignore[attr-defined]
+        skipped = () if all_buffers else self._non_persistable_buffer_names_set
         for name, buffer in self._buffers.items():
             if buffer is not None and name not in skipped:
                 state[prefix + name] = buffer
@@ -628,7 +714,7 @@ class Layer:
                 if layer is not None:
                     state = layer._collect_state(state, True, f"{prefix}{name}.", all_buffers, use_hook)
         if use_hook:
-            for hook in tuple(self._state_dict_hooks.values()):  # type: ignore[attr-defined]
+            for hook in tuple(self._state_dict_hooks.values()):
                 changed = hook(state)
                 if changed is not None:
                     state = changed
@@ -643,7 +729,7 @@ class Layer:
         Source:
             `paddle.nn.Layer.register_state_dict_hook`.
         """
-        return HookRemoveHelper(self._state_dict_hooks, hook, "register_state_dict_hook")  # type: ignore[attr-defined]
+        return HookRemoveHelper(self._state_dict_hooks, hook, "register_state_dict_hook")
 
     def set_state_dict(self, state_dict: dict[str, Any], use_structured_name: bool = True) -> tuple[list[str], list[str]]:
         """Overwrite parameters and persistable buffers with the values of `state_dict`.
@@ -913,10 +999,12 @@ def _name_of(kind: type) -> str:
 
 def _forget(tables: dict[str, Any], name: str, *others: str) -> None:
     """Remove an attribute from wherever it was before it becomes something else."""
-    tables.pop(name, None)
     for table in others:
-        if tables[table].pop(name, None) is not None:
+        if name in tables[table]:
+            del tables[table][name]
             tables["_non_persistable_buffer_names_set"].discard(name)
+    if name not in tables["_parameters"] and name not in tables["_sub_layers"]:
+        tables.pop(name, None)
 
 
 def _not_initialized(layer: Layer) -> str:
