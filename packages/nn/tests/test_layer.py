@@ -70,7 +70,7 @@ def test_names_of_members_are_paths(model):
     assert [name for name, _ in model.named_children()] == ["a", "b"]
     assert len(model.buffers()) == 3
     assert [name for name, _ in model.named_parameters(include_sublayers=False)] == ["p", "q"]
-    assert list(model.state_dict(structured_name_prefix="net."))[0] == "net.p"
+    assert next(iter(model.state_dict(structured_name_prefix="net."))) == "net.p"
     assert list(model.state_dict(include_sublayers=False)) == ["p", "q", "kept"]
 
 

@@ -116,7 +116,7 @@ class LayerList(Layer):
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return type(self)(list(self._sub_layers.values())[index])
+            return type(self)(list(self)[index])
         if isinstance(index, str):
             return self._sub_layers[index]
         return self._sub_layers[str(_position(self, index, IndexError))]

@@ -789,7 +789,7 @@ class Layer:
             found.append((target, value))
         for target, value in found:
             target.set_value(value)
-        return missing, [key for key in state_dict.keys() if key not in used]
+        return missing, [key for key in state_dict if key not in used]
 
     set_dict = set_state_dict
     load_dict = set_state_dict
