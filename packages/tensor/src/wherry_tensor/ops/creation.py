@@ -1,5 +1,6 @@
 """Ops without inputs, and those that use only an input's shape."""
 from wherry_tensor.ops.declare import DType, Meta, Scalar, infer, op
+from wherry_tensor.ops.shapes import require_sizes
 
 full = op("full", "", shape=tuple, value=Scalar, dtype=DType)
 full_like = op("full_like", "like", value=Scalar, dtype=DType)  # only the shape of `like` is used
@@ -15,7 +16,7 @@ __all__ = [name for name, value in list(globals().items()) if isinstance(value, 
 
 @infer.rule(full)
 def infer_full(*, shape, value, dtype):
-    return Meta(shape, dtype)
+    return Meta(require_sizes("full", shape), dtype)
 
 
 @infer.rule(full_like)
@@ -25,14 +26,14 @@ def infer_full_like(like, *, value, dtype):
 
 @infer.rule(arange)
 def infer_arange(*, start, step, length, dtype):
-    return Meta((length,), dtype)
+    return Meta(require_sizes("arange", (length,)), dtype)
 
 
 @infer.rule(linspace)
 def infer_linspace(*, start, stop, num, dtype):
-    return Meta((num,), dtype)
+    return Meta(require_sizes("linspace", (num,)), dtype)
 
 
 @infer.rule(eye)
 def infer_eye(*, rows, columns, dtype):
-    return Meta((rows, columns), dtype)
+    return Meta(require_sizes("eye", (rows, columns)), dtype)

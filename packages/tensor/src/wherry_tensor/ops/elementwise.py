@@ -192,6 +192,11 @@ def infer_polygamma(x, *, n):
         raise ValueError(
             f"polygamma: there is no derivative of order {n}. Got n={n}, expected n >= 0. Pass n=0 for digamma itself."
         )
+    if n > 170:
+        raise ValueError(
+            f"polygamma: the derivative of order {n} is beyond float64. Got n={n}, expected n <= 170, because "
+            f"its values grow with n!. Use lgamma to work with logarithms of factorials."
+        )
     return Meta(x.shape, x.dtype)
 
 

@@ -6,6 +6,7 @@ give each element the block sequence of its own: counter (rng_offset + i, attemp
 """
 from wherry_tensor._core import int64
 from wherry_tensor.ops.declare import DType, Meta, infer, op
+from wherry_tensor.ops.shapes import require_sizes
 
 uniform = op("uniform", "", shape=tuple, min=float, max=float, dtype=DType)
 normal = op("normal", "", shape=tuple, mean=float, std=float, dtype=DType)
@@ -23,7 +24,7 @@ __all__ = [name for name, value in list(globals().items()) if isinstance(value, 
 
 def _drawn(op):
     def rule(*, shape, dtype, **attrs):
-        return Meta(shape, dtype)
+        return Meta(require_sizes(op.name, shape), dtype)
 
     rule.__name__ = f"infer_{op.name}"
     infer.rule(op)(rule)
@@ -40,12 +41,12 @@ def infer_randint(*, shape, low, high, dtype):
             f"randint: the range is empty. Got low={low} and high={high}, expected low < high. "
             f"Values are drawn from low up to, but not including, high."
         )
-    return Meta(shape, dtype)
+    return Meta(require_sizes("randint", shape), dtype)
 
 
 @infer.rule(randperm)
 def infer_randperm(*, n, dtype):
-    return Meta((n,), dtype)
+    return Meta(require_sizes("randperm", (n,)), dtype)
 
 
 @infer.rule(bernoulli)
@@ -70,4 +71,5 @@ def infer_multinomial(x, *, num_samples, replacement):
             f"multinomial: too many samples to draw without replacement. Got num_samples={num_samples} of "
             f"{x.shape[-1]} categories, expected at most {x.shape[-1]}. Draw fewer, or pass replacement=True."
         )
+    require_sizes("multinomial", (num_samples,))
     return Meta((*x.shape[:-1], num_samples), int64)

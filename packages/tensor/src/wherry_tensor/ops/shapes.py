@@ -178,3 +178,14 @@ def require_one_dtype(op_name, **dtypes):
                 f"Cast one of them: the op itself does not promote."
             )
     return dtype
+
+
+def require_sizes(op_name, shape):
+    """`shape` as a tuple, for an op that makes a tensor of it: every size must be known and not negative."""
+    for axis, n in enumerate(shape):
+        if n < 0:
+            raise ValueError(
+                f"{op_name}: size {n} of axis {axis} is negative. Got shape {show(shape)}, expected sizes of 0 or more. "
+                f"An unknown size cannot be made; take the shape from a tensor that has it."
+            )
+    return tuple(shape)

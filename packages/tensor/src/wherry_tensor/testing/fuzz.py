@@ -40,8 +40,10 @@ def fuzz(calls: int, seed: int, trace: bool = False) -> list[str]:
     for number in range(calls):
         spec = specs[rng.integers(len(specs))]
         inputs, attrs = _bent_call(rng, spec)
-        outputs = tuple(_random_tensor(rng) for _ in spec.op.outputs) if rng.random() < 0.1 else None
         if trace:
+            print(_shown(number, spec, inputs, attrs, None), file=sys.stderr, flush=True)
+        outputs = _targets(rng, spec, inputs, attrs) if rng.random() < 0.2 else None
+        if trace and outputs is not None:
             print(_shown(number, spec, inputs, attrs, outputs), file=sys.stderr, flush=True)
         try:
             if outputs is None:
@@ -77,6 +79,25 @@ def _bent_call(rng: np.random.Generator, spec: Spec) -> tuple[list[Any], dict[st
         for (name, value), kind in zip(case.attrs.items(), _kinds(spec, case))
     }
     return inputs, attrs
+
+
+def _targets(rng: np.random.Generator, spec: Spec, inputs: list[Any], attrs: dict[str, Any]) -> tuple[Tensor, ...]:
+    """Tensors to write into: mostly of the right shape, often an input or a view, sometimes anything."""
+    try:
+        results = kit._results(spec.op(*inputs, **attrs))
+    except Exception:  # the call itself will say so again
+        results = ()
+    if not results or rng.random() < 0.2:
+        return tuple(_random_tensor(rng) for _ in spec.op.outputs)
+    tensors = [x for x in inputs if isinstance(x, Tensor)]
+    targets = []
+    for result in results:
+        fitting = [x for x in tensors if tuple(x.shape) == tuple(result.shape) and x.dtype == result.dtype]
+        if fitting and rng.random() < 0.5:
+            targets.append(fitting[rng.integers(len(fitting))])
+        else:
+            targets.append(_laid_out(rng, np.ones(tuple(result.shape), kit._numpy_dtype(result.dtype.name))))
+    return tuple(targets)
 
 
 def _kinds(spec: Spec, case: Case) -> list[Any]:
