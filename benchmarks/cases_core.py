@@ -117,7 +117,7 @@ def wherry_cases():
 def shared(paddle, layers):
     """The cases of real Paddle and of wherry: one API."""
     t = lambda shape, seed=0: paddle.to_tensor(values(shape, seed))  # noqa: E731
-    x, y, w, z = t(TINY), t(TINY, 1), t([3, 4], 2), t(TINY, 3)
+    x, y, w = t(TINY), t(TINY, 1), t([3, 4], 2)
     total, reshape = (lambda a: a.sum()), (lambda a: a.reshape([3, 2]))
     cases = tiny(x, y, w, layers["relu"], total, reshape)
     gx, gy, gw, gz = t(TINY), t(TINY, 1), t([3, 4], 2), t(TINY, 3)

@@ -79,7 +79,8 @@ def tensor_class() -> list[str]:
         body.append(f"    def __{op}__(self, other: Any) -> Tensor: ...  # type: ignore[override]")
     for op in ("neg", "pos", "abs", "invert"):
         body.append(f"    def __{op}__(self) -> Tensor: ...")
-    for op, result in (("bool", "bool"), ("int", "int"), ("float", "float"), ("complex", "complex"), ("index", "int"), ("len", "int"), ("hash", "int")):
+    results = {"bool": "bool", "int": "int", "float": "float", "complex": "complex", "index": "int", "len": "int", "hash": "int"}
+    for op, result in results.items():
         body.append(f"    def __{op}__(self) -> {result}: ...")
     body += ["    def __getitem__(self, index: Any) -> Tensor: ...", "    def __setitem__(self, index: Any, value: Any) -> None: ...",
              "    def __iter__(self) -> Iterator[Tensor]: ...", "    def __init__(self, *args: Any, **kwargs: Any) -> None: ...",

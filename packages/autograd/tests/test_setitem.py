@@ -1,6 +1,7 @@
 """Gradients through x[index] and x[index] = value, whichever way the value is written."""
 import numpy as np
 import pytest
+
 import wherry_autograd  # noqa: F401  installs backward
 import wherry_tensor as w
 

@@ -3,6 +3,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
+
 from wherry_tensor import einsum, to_tensor
 from wherry_tensor.einsum import _next_pair, _parsed
 

@@ -3,6 +3,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
+
 from wherry_tensor import Tensor, _core, arange, ops, to_tensor, zeros
 from wherry_tensor.indexing import getitem, setitem
 

@@ -7,6 +7,7 @@ import weakref
 
 import numpy as np
 import pytest
+
 from wherry_tensor import Tensor, arange, ones, to_tensor, zeros
 from wherry_tensor.interop import from_dlpack, to_dlpack
 

@@ -2,8 +2,9 @@
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-import wherry_tensor as w
 from hypothesis import given
+
+import wherry_tensor as w
 from wherry_tensor import _core, arange, manipulation, ones, to_tensor, zeros
 
 

@@ -3,6 +3,7 @@ import textwrap
 
 import numpy as np
 import pytest
+
 from wherry_tensor import arange, concat, full, linspace, ones, set_printoptions, to_tensor, zeros
 
 NAN, INF = float("nan"), float("inf")

@@ -3,6 +3,8 @@
 Kernels come with the package of a device (`pip install wherry-ops-cpu`), gradients with
 `wherry-autograd`. Importing this package imports no NumPy.
 """
+from typing import Any as _Any
+
 from wherry_tensor import _core, ops
 
 _core.start()  # the vocabulary is declared now
@@ -105,7 +107,7 @@ def get_include() -> str:
     return os.path.join(os.path.dirname(__file__), "include")
 
 
-def in_dynamic_mode() -> "bool":
+def in_dynamic_mode() -> _Any:
     """Whether operations run at once: True.
 
     Source:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor

@@ -148,7 +148,7 @@ def _rebuild(
 ) -> Tensor:
     flat = _core.reinterpreted(_core.from_buffer(data), dtype) if data else _core.uninitialized((0,), dtype)
     whole = ops.reshape(flat, shape)
-    x = Tensor.__new__(kind)
+    x: Tensor = Tensor.__new__(kind)
     _core.rebind(x, whole)
     x.stop_gradient, x.persistable, x.name = stop_gradient, persistable, name
     if extra:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from wherry_tensor import _core, ops
-from wherry_tensor._core import Tensor, float32, float64, int32, int64
-from wherry_tensor.arguments import flag, fitted, integer, number, one_axis, refused, require_tensor, to_dtype
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError, PreconditionNotMetError
+from wherry_tensor._core import Tensor, int64
+from wherry_tensor.arguments import fitted, flag, integer, number, one_axis, refused, require_tensor
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError
 from wherry_tensor.manipulation import _diagonal_axes, _tensors
 
 __all__ = [

@@ -11,7 +11,7 @@ from typing import Any
 
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, bool_, complex64, complex128, float32, float64, from_values, int32, int64
-from wherry_tensor.arguments import MAX_RANK, Axes, flag, fitted, integer, one_axis, refused, require_tensor, to_dtype
+from wherry_tensor.arguments import MAX_RANK, Axes, fitted, flag, integer, one_axis, refused, require_tensor, to_dtype
 from wherry_tensor.creation import cast
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError, OutOfRangeError
@@ -195,7 +195,7 @@ def reshape(x: Tensor, shape: Sequence[int | Tensor] | Tensor, name: str | None 
     try:
         return _reshape(x, shape)
     except (TypeError, ValueError, OverflowError) as error:
-        raise _reshape_error(x, shape, error) from None
+        raise _reshape_error(x, tuple(shape), error) from None  # type: ignore[arg-type]  # ints by now
 
 
 def _shape_argument(shape: Any, op_name: str, name: str = "shape") -> tuple[Any, ...]:
@@ -438,10 +438,10 @@ def squeeze(x: Tensor, axis: Axes = None, name: str | None = None) -> Tensor:
     if type(axis) is int and 0 <= axis < len(shape):
         return _squeeze(x, (axis,) if shape[axis] == 1 else ())
     if axis is None:
-        axes = range(len(shape))
+        axes = list(range(len(shape)))
     else:
         axes = sorted({one_axis(a, len(shape), "squeeze") for a in _integers(axis, "squeeze", "axis")})
-        axes = axes or range(len(shape))
+        axes = axes or list(range(len(shape)))
     return _squeeze(x, tuple([a for a in axes if a < len(shape) and shape[a] == 1]))
 
 
@@ -538,7 +538,7 @@ def atleast_3d(*inputs: Tensor, name: str | None = None) -> Any:
     return _at_least(inputs, 3, "atleast_3d")
 
 
-_NEW_AXES = {1: {0: (0,)}, 2: {0: (0, 1), 1: (0,)}, 3: {0: (0, 1, 2), 1: (0, 2), 2: (2,)}}
+_NEW_AXES: dict[int, dict[int, tuple[int, ...]]] = {1: {0: (0,)}, 2: {0: (0, 1), 1: (0,)}, 3: {0: (0, 1, 2), 1: (0, 2), 2: (2,)}}
 
 
 def _at_least(inputs: tuple[Any, ...], rank: int, op_name: str) -> Any:

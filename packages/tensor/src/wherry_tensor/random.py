@@ -261,7 +261,8 @@ def normal(mean: Any = 0.0, std: Any = 1.0, shape: Shape | None = None, name: st
     given = [v for v in (mean, std) if isinstance(v, Tensor)]
     if not given:
         return ops.normal(
-            sizes_of(shape, "normal"), float(number(mean, "normal", "mean")), float(number(std, "normal", "std")),
+            sizes_of(shape, "normal"),  # type: ignore[arg-type]  # None is refused there
+            float(number(mean, "normal", "mean")), float(number(std, "normal", "std")),
             default_dtype(),
         )
     like = given[0]

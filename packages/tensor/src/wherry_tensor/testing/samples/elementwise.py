@@ -4,8 +4,20 @@ import math
 import numpy as np
 
 from wherry_tensor import ops
-from wherry_tensor._core import bfloat16, bool_, complex64, complex128, float16, float32, float64
-from wherry_tensor._core import int8, int16, int32, int64, uint8
+from wherry_tensor._core import (
+    bfloat16,
+    bool_,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+)
 from wherry_tensor.testing import bad, case, spec
 
 NUMBERS = "floats ints complex"
