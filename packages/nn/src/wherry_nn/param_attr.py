@@ -30,7 +30,7 @@ class ParamAttr:
 
     Examples:
         >>> attr = wherry.ParamAttr(initializer=wherry.nn.initializer.Constant(2.0), learning_rate=0.5)
-        >>> weight = wherry.nn.Linear(1, 2, weight_attr=attr).weight
+        >>> weight = wherry.create_parameter([1, 2], "float32", attr=attr)
         >>> print(weight.numpy(), weight.optimize_attr)
         [[2. 2.]] {'learning_rate': 0.5}
     """

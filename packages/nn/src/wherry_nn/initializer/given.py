@@ -28,7 +28,7 @@ class Constant(Initializer):
         `paddle.nn.initializer.Constant`.
 
     Examples:
-        >>> print(wherry.nn.Linear(1, 2, weight_attr=wherry.nn.initializer.Constant(2.0)).weight.numpy())
+        >>> print(wherry.create_parameter([1, 2], "float32", attr=wherry.nn.initializer.Constant(2.0)).numpy())
         [[2. 2.]]
     """
 
@@ -64,7 +64,7 @@ class Assign(Initializer):
         layer asked for; here the layer's shape holds.
 
     Examples:
-        >>> print(wherry.nn.Linear(1, 2, weight_attr=wherry.nn.initializer.Assign([[1.0, 2.0]])).weight.numpy())
+        >>> print(wherry.create_parameter([1, 2], "float32", attr=wherry.nn.initializer.Assign([[1.0, 2.0]])).numpy())
         [[1. 2.]]
     """
 

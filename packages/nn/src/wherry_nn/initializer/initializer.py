@@ -135,7 +135,7 @@ def set_global_initializer(weight_init: Initializer | None, bias_init: Initializ
 
     Examples:
         >>> wherry.nn.initializer.set_global_initializer(wherry.nn.initializer.Constant(3.0))
-        >>> print(wherry.nn.Linear(1, 2).weight.numpy())
+        >>> print(wherry.create_parameter([1, 2], "float32").numpy())
         [[3. 3.]]
         >>> wherry.nn.initializer.set_global_initializer(None)
     """

@@ -48,7 +48,7 @@ class Uniform(Initializer):
         `paddle.nn.initializer.Uniform`.
 
     Examples:
-        >>> weight = wherry.nn.Linear(3, 4, weight_attr=wherry.nn.initializer.Uniform(0.5, 1.0)).weight
+        >>> weight = wherry.create_parameter([3, 4], "float32", attr=wherry.nn.initializer.Uniform(0.5, 1.0))
         >>> bool((weight >= 0.5).all())
         True
     """
@@ -79,7 +79,7 @@ class Normal(Initializer):
         `paddle.nn.initializer.Normal`.
 
     Examples:
-        >>> weight = wherry.nn.Linear(100, 100, weight_attr=wherry.nn.initializer.Normal(1.0, 0.1)).weight
+        >>> weight = wherry.create_parameter([100, 100], "float32", attr=wherry.nn.initializer.Normal(1.0, 0.1))
         >>> abs(float(weight.mean()) - 1.0) < 0.01
         True
     """
@@ -105,7 +105,7 @@ class TruncatedNormal(Initializer):
         `paddle.nn.initializer.TruncatedNormal`.
 
     Examples:
-        >>> weight = wherry.nn.Linear(30, 30, weight_attr=wherry.nn.initializer.TruncatedNormal()).weight
+        >>> weight = wherry.create_parameter([30, 30], "float32", attr=wherry.nn.initializer.TruncatedNormal())
         >>> float(weight.abs().max()) <= 2.0
         True
     """
@@ -160,7 +160,7 @@ class XavierUniform(_Xavier):
         training deep feedforward neural networks.
 
     Examples:
-        >>> weight = wherry.nn.Linear(2, 4, weight_attr=wherry.nn.initializer.XavierUniform()).weight
+        >>> weight = wherry.create_parameter([2, 4], "float32", attr=wherry.nn.initializer.XavierUniform())
         >>> float(weight.abs().max()) <= 1.0  # sqrt(6 / (2 + 4))
         True
     """
@@ -179,7 +179,7 @@ class XavierNormal(_Xavier):
         `paddle.nn.initializer.XavierNormal`.
 
     Examples:
-        >>> weight = wherry.nn.Linear(100, 100, weight_attr=wherry.nn.initializer.XavierNormal()).weight
+        >>> weight = wherry.create_parameter([100, 100], "float32", attr=wherry.nn.initializer.XavierNormal())
         >>> abs(float(weight.std()) - 0.1) < 0.01
         True
     """
@@ -225,7 +225,7 @@ class KaimingUniform(_Kaiming):
         `paddle.nn.initializer.KaimingUniform`; He, Zhang, Ren & Sun (2015), Delving deep into rectifiers.
 
     Examples:
-        >>> weight = wherry.nn.Linear(6, 4, weight_attr=wherry.nn.initializer.KaimingUniform()).weight
+        >>> weight = wherry.create_parameter([6, 4], "float32", attr=wherry.nn.initializer.KaimingUniform())
         >>> float(weight.abs().max()) <= 1.0  # sqrt(6 / 6)
         True
     """
@@ -244,7 +244,7 @@ class KaimingNormal(_Kaiming):
         `paddle.nn.initializer.KaimingNormal`.
 
     Examples:
-        >>> weight = wherry.nn.Linear(200, 100, weight_attr=wherry.nn.initializer.KaimingNormal()).weight
+        >>> weight = wherry.create_parameter([200, 100], "float32", attr=wherry.nn.initializer.KaimingNormal())
         >>> abs(float(weight.std()) - 0.1) < 0.01
         True
     """
@@ -284,7 +284,7 @@ class Orthogonal(Initializer):
         nonlinear dynamics of learning in deep linear neural networks.
 
     Examples:
-        >>> weight = wherry.nn.Linear(2, 2, weight_attr=wherry.nn.initializer.Orthogonal()).weight
+        >>> weight = wherry.create_parameter([2, 2], "float32", attr=wherry.nn.initializer.Orthogonal())
         >>> bool(wherry.allclose(weight @ weight.T, wherry.eye(2), atol=1e-6))
         True
     """
