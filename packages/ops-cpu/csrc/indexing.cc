@@ -1,5 +1,7 @@
 // Indexing: reading and writing at positions that are data.
 //
+// Compiled once: memory sets the pace here, and copies for each instruction set were a megabyte each.
+//
 // Every kernel first turns its indices into checked, non-negative positions, then moves values: no
 // index is trusted after that and none is read before. Where two updates meet at one place, their
 // order is that of the indices, on any number of threads.
@@ -440,26 +442,35 @@ static int index_get(const wry_call *call) {
   return WRY_OK;
 }
 
+// How index_put accumulates values of one dtype: add_rows behind an untyped face.
+using AddRows = int (*)(const wry_call *call, const wry_tensor *out, const wry_tensor *x, int64_t outer, int64_t n,
+                        int64_t row, const int64_t *positions, int64_t count, const void *values);
+
+template <typename T>
+static int add_to_rows(const wry_call *call, const wry_tensor *out, const wry_tensor *x, int64_t outer, int64_t n,
+                       int64_t row, const int64_t *positions, int64_t count, const void *values) {
+  return add_rows<T>(call, "index_put", data<T>(out), data<T>(x), Start::x, outer, n, row, positions, count,
+                     (const T *)values);
+}
+
 // x, out  contiguous; out may be x itself
 // value   any strides, broadcast to [outer..., index shape..., inner...]
-template <typename T>
-static int index_put(const wry_call *call) {
+static int index_put_with(const wry_call *call, AddRows add) {
   const wry_tensor *x = input(call, 0), *value = input(call, 1), *out = output(call, 0);
   const Ints axes = attr_ints(call, 0);
-  const bool accumulate = attr_bool(call, 1);
   const int first = int(axes[0]), last = int(axes[axes.length - 1]);
   const IndexShape indices(call, 2);
   const int64_t *positions;
   if (const int status = read_indices(call, "index_put", x, 2, false, &indices.tensor, &positions)) return status;
   const int64_t outer = product(x->shape, 0, first), n = product(x->shape, first, last + 1);
   const int64_t row = product(x->shape, last + 1, x->rank), count = indices.tensor.size;
-  const int64_t total = outer * count * row;
+  const int64_t total = outer * count * row, item = item_size(x);
   if (total == 0) {
-    if (out->data != x->data) copy_bytes(call, out->data, x->data, x->size * item_size(x));
+    if (out->data != x->data) copy_bytes(call, out->data, x->data, x->size * item);
     return WRY_OK;
   }
   // The values as [outer, count, row]: where they are, or spread out in scratch memory.
-  const T *values = data<T>(value);
+  const void *values = value->data;
   if (value->size != total || !is_contiguous(value)) {
     View full(out);
     if (first + indices.tensor.rank + (x->rank - last - 1) > WRY_MAX_RANK)
@@ -473,25 +484,29 @@ static int index_put(const wry_call *call) {
     int64_t pace = 1;
     for (int i = rank - 1; i >= 0; --i) full.strides[i] = pace, pace *= full.shape[i];
     full.measure();
-    T *own = workspace<T>(call, total);
-    if (!own) return fail_memory(call, "index_put", total * int64_t(sizeof(T)));
-    full.tensor.data = own;
+    full.tensor.data = workspace<char>(call, total * item);
+    if (!full.tensor.data) return fail_memory(call, "index_put", total * item);
     // Leading axes of size 1 beyond the rank of the result, as in x[i] = [[1]].
     View source(value);
     while (source.tensor.rank > rank) source.remove(0);
     copy_strided(call, &full.tensor, &source.tensor);
-    values = own;
+    values = full.tensor.data;
   }
-  if constexpr (code_of<T>::value != WRY_BOOL) {
-    if (accumulate)
-      return add_rows<T>(call, "index_put", data<T>(out), data<T>(x), Start::x, outer, n, row, positions, count, values);
-  } else if (accumulate) {
-    return fail(call, WRY_UNSUPPORTED, "index_put: bool values cannot be accumulated. Got accumulate=True for a bool x, "
-                "expected a number. Cast x to int32 first.");
-  }
-  if (out->data != x->data) copy_bytes(call, out->data, x->data, x->size * item_size(x));
-  write_rows(call, data<char>(out), outer, n, row * int64_t(sizeof(T)), positions, count, (const char *)values);
+  if (attr_bool(call, 1)) return add(call, out, x, outer, n, row, positions, count, values);
+  if (out->data != x->data) copy_bytes(call, out->data, x->data, x->size * item);
+  write_rows(call, data<char>(out), outer, n, row * item, positions, count, (const char *)values);
   return WRY_OK;
+}
+
+template <typename T>
+static int index_put(const wry_call *call) { return index_put_with(call, add_to_rows<T>); }
+
+static int index_put_bool(const wry_call *call) {
+  return index_put_with(call, [](const wry_call *c, const wry_tensor *, const wry_tensor *, int64_t, int64_t, int64_t,
+                                 const int64_t *, int64_t, const void *) {
+    return fail(c, WRY_UNSUPPORTED, "index_put: bool values cannot be accumulated. Got accumulate=True for a bool x, "
+                "expected a number. Cast x to int32 first.");
+  });
 }
 
 // ---- along an axis ------------------------------------------------------------------------------
@@ -547,46 +562,51 @@ static int take_along_axis(const wry_call *call) {
   return WRY_OK;
 }
 
+// The values to put as an operand of the index's shape: stride 0 where they are broadcast.
+static void spread_values(View &values, const wry_tensor *value) {
+  values.tensor.data = value->data;
+  values.tensor.dtype = value->dtype;
+  for (int i = 0; i < values.tensor.rank; ++i) {
+    const int at = i - (values.tensor.rank - value->rank);
+    values.strides[i] = at < 0 || value->shape[at] == 1 ? 0 : value->strides[at];
+  }
+}
+
+static void put_assign(const wry_call *call, const wry_tensor *index, const int64_t *positions, const wry_tensor *out,
+                       const wry_tensor *values, int axis) {
+  const int64_t out_step = out->strides[axis], value_step = values->strides[axis];
+  dispatch_size(item_size(out), [&](auto word) {
+    using W = decltype(word);
+    along_axis<W, const W>(call, index, positions, out, values, axis, [=](W *to, const W *from, int64_t j, int64_t place) {
+      to[place * out_step] = from[j * value_step];
+    });
+  });
+}
+
 // reduce  "assign", "add", "multiply"
 // x, out  contiguous; out may be x itself
 template <typename T>
 static int put_along_axis(const wry_call *call) {
   using A = arithmetic_t<T>;
-  const wry_tensor *x = input(call, 0), *index = input(call, 1), *value = input(call, 2), *out = output(call, 0);
+  const wry_tensor *x = input(call, 0), *index = input(call, 1), *out = output(call, 0);
   const int axis = int(attr_int(call, 0));
   const char *reduce = attr_string(call, 1);
   const int64_t *positions;
   if (const int status = read_positions(call, "put_along_axis", index, x, axis, true, &positions)) return status;
   if (out->data != x->data) copy_bytes(call, out->data, x->data, x->size * item_size(x));
   if (index->size == 0) return WRY_OK;
-  // The values as an operand of the index's shape: stride 0 where they are broadcast.
   View values(index);
-  values.tensor.data = value->data;
-  values.tensor.dtype = value->dtype;
-  for (int i = 0; i < index->rank; ++i) {
-    const int at = i - (index->rank - value->rank);
-    values.strides[i] = at < 0 || value->shape[at] == 1 ? 0 : value->strides[at];
+  spread_values(values, input(call, 2));
+  if (strcmp(reduce, "assign") == 0) {
+    put_assign(call, index, positions, out, &values.tensor, axis);
+    return WRY_OK;
   }
   const int64_t out_step = out->strides[axis], value_step = values.strides[axis];
-  const auto put = [&](auto combine) {
-    if (out_step == 1 && value_step == 1) {
-      along_axis<T, const T>(call, index, positions, out, &values.tensor, axis,
-                             [=](T *to, const T *from, int64_t j, int64_t place) { to[place] = combine(to[place], from[j]); });
-      return;
-    }
-    along_axis<T, const T>(call, index, positions, out, &values.tensor, axis,
-                           [=](T *to, const T *from, int64_t j, int64_t place) {
-                             T &target = to[place * out_step];
-                             target = combine(target, from[j * value_step]);
-                           });
-  };
-  if (strcmp(reduce, "assign") == 0) {
-    put([](T, T b) { return b; });
-  } else if (strcmp(reduce, "add") == 0) {
-    put([](T a, T b) { return T(A(a) + A(b)); });
-  } else {
-    put([](T a, T b) { return T(A(a) * A(b)); });
-  }
+  const bool add = strcmp(reduce, "add") == 0;
+  along_axis<T, const T>(call, index, positions, out, &values.tensor, axis, [=](T *to, const T *from, int64_t j, int64_t place) {
+    const A a = A(to[place * out_step]), b = A(from[j * value_step]);
+    to[place * out_step] = add ? T(a + b) : T(a * b);
+  });
   return WRY_OK;
 }
 
@@ -766,7 +786,8 @@ static const wry_kernel_entry table[] = {
     {"masked_select_vjp", -1, WRY_WANTS_CONTIGUOUS, masked_select_vjp},
     WRY_ALL_ROWS("nonzero", WRY_WANTS_CONTIGUOUS, nonzero),
     {"index_get", -1, 0, index_get},
-    WRY_ALL_ROWS("index_put", WRY_WANTS_CONTIGUOUS | WRY_MAY_ALIAS, index_put),
+    WRY_NUMBER_ROWS("index_put", WRY_WANTS_CONTIGUOUS | WRY_MAY_ALIAS, index_put),
+    {"index_put", WRY_BOOL, WRY_WANTS_CONTIGUOUS | WRY_MAY_ALIAS, index_put_bool},
     {"embedding", -1, WRY_WANTS_CONTIGUOUS, embedding},
     WRY_NUMBER_ROWS("embedding_vjp", WRY_WANTS_CONTIGUOUS, embedding_vjp),
     WRY_INT_ROWS("one_hot", WRY_WANTS_CONTIGUOUS, one_hot),

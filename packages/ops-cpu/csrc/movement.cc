@@ -1,4 +1,4 @@
-// Movement: values change their place and nothing else, except in sum_like.
+// Movement: values change their place and nothing else. (sum_like, which adds, is in reduction.cc.)
 //
 // Most kernels describe the destination as one or a few parts of a tensor and leave the moving to
 // copy.h. They serve every dtype (row -1), because only the size of an element matters to them.
@@ -295,167 +295,7 @@ static int diagonal_vjp(const wry_call *call) {
   return write_part(call, part);
 }
 
-// ---- sum_like -----------------------------------------------------------------------------------
-
-// The type a sum grows in: wider than T, as a float total stops growing at 2^24.
-template <typename T> struct total_of { using type = int64_t; };
-template <> struct total_of<float16> { using type = float; };
-template <> struct total_of<bfloat16> { using type = float; };
-template <> struct total_of<float> { using type = double; };
-template <> struct total_of<double> { using type = double; };
-template <typename R> struct total_of<complex<R>> { using type = complex<double>; };
-
-// Sums x over the axes where out has size 1 or no axis at all.
-//
-// The axes of x fall into kept and summed ones. Pieces of outputs are independent of each other,
-// each adds in the order of x's memory, and a sum longer than a block is made of the sums of fixed
-// blocks: the result does not depend on the number of threads.
-template <typename T>
-static int sum_like(const wry_call *call) {
-  using Total = typename total_of<T>::type;
-  using A = arithmetic_t<T>;
-  const wry_tensor *x = input(call, 0), *out = output(call, 0);
-  T *to = data<T>(out);
-  if (x->size == out->size) {
-    copy_tensor(call, out, x);
-    return WRY_OK;
-  }
-  if (x->size == 0) {
-    memset((void *)to, 0, size_t(out->size) * sizeof(T));
-    return WRY_OK;
-  }
-  // out as an operand of x's shape: stride 0 along summed axes.
-  int64_t kept_shape[WRY_MAX_RANK], summed_shape[WRY_MAX_RANK], kept_steps[WRY_MAX_RANK], summed_steps[WRY_MAX_RANK];
-  wry_tensor kept = *x, summed = *x;
-  kept.shape = kept_shape, kept.strides = kept_steps, kept.rank = 0, kept.size = 1;
-  summed.shape = summed_shape, summed.strides = summed_steps, summed.rank = 0, summed.size = 1;
-  bool inner_is_kept = true;
-  for (int axis = 0; axis < x->rank; ++axis) {
-    const int64_t n = x->shape[axis];
-    if (n == 1) continue;
-    const int at = axis - (x->rank - out->rank);
-    inner_is_kept = at >= 0 && out->shape[at] == n;
-    wry_tensor &side = inner_is_kept ? kept : summed;
-    const_cast<int64_t *>(side.shape)[side.rank] = n;
-    const_cast<int64_t *>(side.strides)[side.rank] = x->strides[axis];
-    ++side.rank;
-    side.size *= n;
-  }
-  const StridedLoop<1> outputs = make_loop<1>(&kept, {&kept}, true);
-  const StridedLoop<1> terms = make_loop<1>(&summed, {&summed}, true);
-  const int64_t item = int64_t(sizeof(T));
-
-  if (!inner_is_kept) {
-    // One output is the sum of runs: four partial sums hide the latency of the addition.
-    const auto sum_range = [&](const char *base, int64_t begin, int64_t end) {
-      StridedLoop<1> own = terms;
-      own.base[0] = const_cast<char *>(base);
-      Total total = Total(0);
-      strided_range(own, begin, end, [&](char *const *at, const int64_t *step, int64_t n) {
-        const T *from = (const T *)at[0];
-        const int64_t s = step[0];
-        Total part[4] = {Total(0), Total(0), Total(0), Total(0)};
-        int64_t i = 0;
-        if (s == 1) {
-          for (; i + 4 <= n; i += 4)
-            for (int k = 0; k < 4; ++k) part[k] += Total(A(from[i + k]));
-        }
-        for (; i < n; ++i) part[0] += Total(A(from[i * s]));
-        total += (part[0] + part[1]) + (part[2] + part[3]);
-      });
-      return total;
-    };
-    constexpr int64_t block = 1 << 15;
-    if (kept.size < 8 && summed.size > 2 * block) {
-      const int64_t blocks = (summed.size + block - 1) / block;
-      Total *partial = workspace<Total>(call, blocks);
-      if (!partial) return fail_memory(call, "sum_like", blocks * int64_t(sizeof(Total)));
-      int64_t at = 0;
-      for_each_strided(outputs, [&](char *const *base, const int64_t *step, int64_t n) {
-        for (int64_t i = 0; i < n; ++i) {
-          parallel_blocks(call, summed.size, block, [&](int64_t b, int64_t begin, int64_t end) {
-            partial[b] = sum_range(base[0] + i * step[0] * item, begin, end);
-          });
-          Total total = Total(0);
-          for (int64_t b = 0; b < blocks; ++b) total += partial[b];
-          to[at++] = T(A(total));
-        }
-      });
-      return WRY_OK;
-    }
-    parallel_for(call, kept.size, max_of<int64_t>(1, 32768 / summed.size), [&](int64_t begin, int64_t end) {
-      int64_t at = begin;
-      strided_range(outputs, begin, end, [&](char *const *base, const int64_t *step, int64_t n) {
-        for (int64_t i = 0; i < n; ++i) to[at++] = T(A(sum_range(base[0] + i * step[0] * item, 0, summed.size)));
-      });
-    });
-    return WRY_OK;
-  }
-
-  // The inner axis is kept: whole rows are added into a buffer of totals.
-  constexpr int64_t width = 256;
-  const int64_t run = outputs.shape[outputs.rank - 1];
-  const int64_t chunks = (run + width - 1) / width;
-  const int64_t step = outputs.strides[outputs.rank - 1][0];
-  StridedLoop<1> rows = outputs;  // the outputs without their inner axis
-  rows.shape[rows.rank - 1] = 1;
-  rows.size = outputs.size / run;
-  const auto add_rows = [&](int64_t piece, int64_t first, int64_t last, Total *totals) {
-    const int64_t column = piece % chunks * width, n = min_of(width, run - column);
-    for (int64_t i = 0; i < n; ++i) totals[i] = Total(0);
-    const char *base = rows.base[0];
-    int64_t rest = piece / chunks;
-    for (int a = rows.rank - 2; a >= 0; --a) {
-      base += rest % rows.shape[a] * rows.strides[a][0] * item;
-      rest /= rows.shape[a];
-    }
-    StridedLoop<1> own = terms;
-    own.base[0] = const_cast<char *>(base) + column * step * item;
-    strided_range(own, first, last, [&](char *const *at, const int64_t *down, int64_t count) {
-      const T *from = (const T *)at[0];
-      for (int64_t r = 0; r < count; ++r, from += down[0]) {
-        if (step == 1) {
-          for (int64_t i = 0; i < n; ++i) totals[i] += Total(A(from[i]));
-        } else {
-          for (int64_t i = 0; i < n; ++i) totals[i] += Total(A(from[i * step]));
-        }
-      }
-    });
-    return n;
-  };
-  const int64_t pieces = rows.size * chunks;
-  // Few outputs and many rows: the rows are cut into fixed blocks, too.
-  const int64_t block = max_of<int64_t>(64, 32768 / min_of(run, width));
-  if (pieces < 16 && summed.size > 2 * block) {
-    const int64_t blocks = min_of<int64_t>(64, (summed.size + block - 1) / block);
-    Total *partial = workspace<Total>(call, pieces * blocks * width);
-    if (!partial) return fail_memory(call, "sum_like", pieces * blocks * width * int64_t(sizeof(Total)));
-    parallel_for(call, pieces * blocks, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t p = begin; p < end; ++p) {
-        const int64_t b = p / pieces;
-        add_rows(p % pieces, summed.size * b / blocks, summed.size * (b + 1) / blocks, partial + p * width);
-      }
-    });
-    for (int64_t p = 0; p < pieces; ++p) {
-      const int64_t column = p % chunks * width, n = min_of(width, run - column);
-      for (int64_t i = 0; i < n; ++i) {
-        Total total = Total(0);
-        for (int64_t b = 0; b < blocks; ++b) total += partial[(b * pieces + p) * width + i];
-        to[p / chunks * run + column + i] = T(A(total));
-      }
-    }
-    return WRY_OK;
-  }
-  parallel_for(call, pieces, max_of<int64_t>(1, 32768 / (summed.size * min_of(run, width))), [&](int64_t begin, int64_t end) {
-    Total totals[width];
-    for (int64_t p = begin; p < end; ++p) {
-      const int64_t n = add_rows(p, 0, summed.size, totals);
-      T *row = to + p / chunks * run + p % chunks * width;
-      for (int64_t i = 0; i < n; ++i) row[i] = T(A(totals[i]));
-    }
-  });
-  return WRY_OK;
-}
+// ---- shapes as data -----------------------------------------------------------------------------
 
 static int shape_of(const wry_call *call) {
   const wry_tensor *x = input(call, 0);
@@ -477,7 +317,6 @@ static const wry_kernel_entry table[] = {
     {"select_vjp", -1, 0, select_vjp},
     {"diagonal_vjp", -1, 0, diagonal_vjp},
     {"shape_of", -1, 0, shape_of},
-    WRY_NUMBER_ROWS("sum_like", 0, sum_like),
 };
 WRY_TABLE(movement, table)
 

@@ -25,7 +25,7 @@ struct ProductOf {
   using T = T_;
   using W = double;  // no overflow on the way to a product that a float holds
   using V = vec<T>;
-  static WRY_INLINE V start() { return V{} + 1; }
+  static WRY_INLINE V start() { return splat<V>(1); }
   static WRY_INLINE V lift(V x, V) { return x; }
   template <typename X> static WRY_INLINE X combine(X a, X b) { return a * b; }
   static WRY_INLINE W start_total() { return 1; }
@@ -105,6 +105,19 @@ Reducer sum_reducer() {
 template <typename T>
 int reduce_sum(const wry_call *call) { return reduce_call(call, "reduce_sum", sum_reducer<T>()); }
 
+// Undoes broadcasting: sums x over the axes that `like`, whose shape out has, lacks or has with size 1.
+template <typename T>
+int sum_like(const wry_call *call) {
+  const wry_tensor *x = input(call, 0), *out = output(call, 0);
+  int64_t axes[WRY_MAX_RANK];
+  int n = 0;
+  for (int axis = 0; axis < x->rank; ++axis) {
+    const int at = axis - (x->rank - out->rank);
+    if (at < 0 || (out->shape[at] == 1 && x->shape[axis] != 1)) axes[n++] = axis;
+  }
+  return reduce(call, "sum_like", x, axes, n, sum_reducer<T>(), nullptr, out->data);
+}
+
 template <typename T>
 int reduce_mean(const wry_call *call) {
   const double n = double(reduced_count(input(call, 0), attr_ints(call, 0)));
@@ -171,6 +184,9 @@ int squared_l2_norm(const wry_call *call) {
 
 const wry_kernel_entry table[] = {
     WRY_ALL_ROWS("reduce_sum", 0, reduce_sum),
+    WRY_FLOAT_ROWS("sum_like", 0, sum_like),
+    WRY_COMPLEX_ROWS("sum_like", 0, sum_like),
+    WRY_ROW("sum_like", int64_t, 0, sum_like),
     WRY_NUMBER_ROWS("reduce_mean", 0, reduce_mean),
     WRY_NUMBER_ROWS("reduce_prod", 0, reduce_prod),
     WRY_FLOAT_ROWS("variance", 0, variance),

@@ -1,0 +1,70 @@
+"""The package around the kernels: how they are found, chosen and built."""
+import os
+import re
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import wherry_ops_cpu
+from wherry_ops_cpu import _kernels, column
+from wherry_tensor import _core
+
+
+def test_installing_the_package_registers_its_kernels():
+    names = [point.value for point in entry_points(group="wherry.kernels") if point.name == "cpu"]
+    assert names == ["wherry_ops_cpu.column:register"]
+
+
+def test_the_best_supported_instruction_set_is_chosen(monkeypatch):
+    monkeypatch.delenv("WHERRY_CPU_ISA", raising=False)
+    assert wherry_ops_cpu.chosen_isa() == wherry_ops_cpu.supported_isas()[0]
+    assert set(wherry_ops_cpu.supported_isas()) <= set(wherry_ops_cpu.compiled_isas())
+    assert wherry_ops_cpu.compiled_isas()[-1] == "baseline"
+
+
+def test_an_unknown_instruction_set_is_refused():
+    with pytest.raises(ValueError, match="'sse9'.*expected one of.*baseline.*WHERRY_CPU_ISA"):
+        _kernels.register(_core.host, "sse9")
+
+
+@pytest.mark.parametrize("isa", _kernels.supported_isas())
+def test_every_instruction_set_computes_the_same_kind_of_result(isa):
+    program = (
+        "import numpy as np, wherry_tensor as wt\n"
+        "from wherry_tensor import ops\n"
+        "x = wt.to_tensor(np.arange(6000, dtype='float32').reshape(60, 100) / 6000)\n"
+        "y = ops.exp(ops.copy(ops.transpose(x, perm=(1, 0))))\n"
+        "print(float(ops.reduce_sum(y, axes=(0, 1), keepdim=False).numpy()))\n"
+    )
+    shown = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, "WHERRY_CPU_ISA": isa},
+        capture_output=True, text=True, check=True,
+    )
+    exact = np.exp(np.arange(6000) / 6000).sum()
+    assert float(shown.stdout) == pytest.approx(exact, rel=1e-6)
+
+
+def test_another_vocabulary_says_what_to_upgrade(monkeypatch):
+    monkeypatch.setattr(column, "SERVES_VOCABULARY", _core.VOCABULARY_VERSION + 1)
+    with pytest.raises(ImportError, match="pip install --upgrade wherry-tensor"):
+        column.register()
+    monkeypatch.setattr(column, "SERVES_VOCABULARY", _core.VOCABULARY_VERSION - 1)
+    with pytest.raises(ImportError, match="pip install --upgrade wherry-ops-cpu"):
+        column.register()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads an ELF file")
+def test_the_compiled_module_names_no_path_and_no_cxx_runtime():
+    binary = Path(_kernels.__file__).read_bytes()
+    source = str(Path(__file__).resolve().parents[3]).encode()
+    assert source not in binary
+    assert b"libstdc++" not in binary
+    assert not re.search(rb"GLIBCXX|CXXABI", binary)
+
+
+def test_one_module_serves_every_python():
+    assert Path(_kernels.__file__).name in ("_kernels.abi3.so", "_kernels.pyd")
