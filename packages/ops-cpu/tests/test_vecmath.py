@@ -49,11 +49,11 @@ def ulp_errors(got, exact):
         exponent = np.maximum(np.frexp(np.abs(exact))[1], -125)
         error = np.abs(got.astype(np.float64) - exact) / np.ldexp(1.0, exponent - 24)
         rounded = exact.astype(np.float32)
+        # One of the two may round to infinity where the other stops just below.
+        largest = float(np.finfo(np.float32).max)
+        edge = np.minimum(np.abs(exact), np.abs(got.astype(np.float64))) >= largest * (1 - 2.0**-23)
     special = ~np.isfinite(rounded) | ~np.isfinite(got)
     same = (got == rounded) | (np.isnan(got) & np.isnan(rounded))
-    # One of the two may round to infinity where the other stops just below.
-    largest = np.finfo(np.float32).max
-    edge = np.minimum(np.abs(exact), np.abs(got.astype(np.float64))) >= largest * (1 - 2.0**-23)
     return np.where(special, np.where(same | edge, 0.0, np.inf), error)
 
 
