@@ -23,6 +23,6 @@ def test_import_is_quick_and_small():
     assert megabytes <= 60, f"after import wherry the process holds {megabytes:.0f} MB"
 
 
-@pytest.mark.parametrize("module", ["importlib.metadata", "wherry_tensor.testing", "scipy", "pytest"])
+@pytest.mark.parametrize("module", ["importlib.metadata", "wherry_tensor.testing", "wherry_nn", "scipy", "pytest"])
 def test_import_leaves_alone_what_nobody_asked_for(module):
     assert run(f"import sys, wherry; print({module!r} in sys.modules)") == "False\n"
