@@ -23,7 +23,11 @@ for package in tensor ops-cpu autograd; do
 done
 
 libraries="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)"
-[ $# -gt 0 ] || set -- --pyargs wherry_tensor.testing
 cd "$environment"   # so that tests see what is installed, not the sources
-LD_PRELOAD=$libraries ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
+export LD_PRELOAD=$libraries ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+if [ $# -gt 0 ]; then
     bin/python -m pytest -p no:cacheprovider "$@"
+else
+    bin/python -m pytest -p no:cacheprovider --pyargs wherry_tensor.testing
+    bin/python -m wherry_tensor.testing.fuzz --calls "${FUZZ_CALLS:-100000}"
+fi
