@@ -4,14 +4,14 @@
 // taps backwards and, with strides, falls apart into one correlation for each remainder of the output
 // position. A correlation is computed in the cheapest of these ways:
 //
-//   depthwise.h   groups of one input channel
+//   few.h         groups of few output channels, above all depthwise
 //   winograd.h    3x3 windows with step 1
 //   below         everything else, as a matrix product whose left or right factor is never written
 //                 out whole: a panel of it is gathered when its turn comes (an implicit im2col)
 //
 // 16 bit floats are computed in float32. Results do not depend on the number of threads.
 #include "correlation.h"
-#include "depthwise.h"
+#include "few.h"
 #include "images.h"
 #include "winograd.h"
 
@@ -187,10 +187,8 @@ bool correlate(const wry_call *call, const Correlation<T> &given) {
     // A 1x1 window keeps no neighbours apart: one long row has no ends to look after.
     op.iw = op.ow = op.oh * op.ow, op.ih = op.oh = 1;
   }
-  if (op.cin == 1 && op.groups > 1) {
-    if (op.channels_last && op.cout == 1) return depthwise_channels_last(call, op);
-    if (!op.channels_last && op.cout <= 2) return depthwise_planes(call, op);
-  }
+  if (op.channels_last && op.cin == 1 && op.cout == 1 && op.groups > 1) return depthwise_channels_last(call, op);
+  if (!op.channels_last && op.cout <= 4 && (op.cin == 1 || op.ow >= lanes<T> / 2)) return few_planes(call, op);
   if constexpr (std::is_same<T, float>::value) {
     if (winograd::applies(op)) return winograd::run(call, op);
   }
@@ -243,7 +241,7 @@ bool correlate_weight(const wry_call *call, const Correlation<T> &op, T *weight_
                             : depthwise_weight_planes(call, op, weight_ct);
   constexpr int64_t rows = gemm_rows, columns = gemm_columns<T>;
   const int64_t k = op.cin * op.taps, m = op.cout, outputs = op.oh * op.ow, in_channels = op.groups * op.cin;
-  const Strips reach = strips_of(op);
+  const Strips reach = strips_of(op, 1);
   const int64_t height = reach.input_rows(op.oh, op.step_y), width = (op.ow - 1) * op.step_x + reach.span_x + 1;
   const int64_t row_blocks = ceil_div(k, rows), panels = ceil_div(m, columns), padded = panels * columns;
   T *image = workspace<T>(call, in_channels * height * width + 1);

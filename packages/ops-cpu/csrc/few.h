@@ -1,10 +1,11 @@
-// Convolution with groups of one input channel each: every output plane comes from one input plane,
-// so there is no matrix in it. Memory bounds the speed; what matters is to pass through it once.
+// Convolution whose groups have few outputs, above all depthwise ones: one input channel, one output
+// channel. A matrix product would spend its time on packing. Here memory bounds the speed; what
+// matters is to pass through it once.
 //
 // Planes: a strip of rows is copied with its zero border (and, for steps beyond 1, with its columns
 // sorted by their remainder), so that every tap is a run of neighbours and no tap checks bounds.
-#ifndef WHERRY_OPS_CPU_DEPTHWISE_H
-#define WHERRY_OPS_CPU_DEPTHWISE_H
+#ifndef WHERRY_OPS_CPU_FEW_H
+#define WHERRY_OPS_CPU_FEW_H
 
 #include "correlation.h"
 
@@ -16,16 +17,18 @@ struct Strips {
   int64_t span_y, span_x;       // how far taps reach beyond them
   int64_t columns, pitch;       // of one remainder class; of a row
   int64_t rows;                 // output rows of one strip
-  int64_t size;                 // values, including what vectors read past the end
+  int64_t plane;                // values of one channel
+  int64_t size;                 // of all channels, including what vectors read past the end
 
   WRY_INLINE int64_t input_rows(int64_t output_rows, int64_t step) const {
     return (output_rows - 1) * step + span_y + 1;
   }
 };
 
+// Strips of `channels` input channels side by side.
 template <typename T>
-Strips strips_of(const Correlation<T> &op) {
-  Strips s = {0, 0, 0, 0, 0, 0, 0, 0};
+Strips strips_of(const Correlation<T> &op, int64_t channels) {
+  Strips s = {0, 0, 0, 0, 0, 0, 0, 0, 0};
   if (op.taps > 0) s.first_dy = op.dy[0], s.first_dx = op.dx[0];
   int64_t last_dy = s.first_dy, last_dx = s.first_dx;
   for (int64_t t = 0; t < op.taps; ++t) {
@@ -35,9 +38,11 @@ Strips strips_of(const Correlation<T> &op) {
   s.span_y = last_dy - s.first_dy, s.span_x = last_dx - s.first_dx;
   s.columns = op.ow + s.span_x / op.step_x + 1;
   s.pitch = s.columns * op.step_x;
-  // A strip should stay in the first-level cache.
-  s.rows = max_of<int64_t>(1, min_of(op.oh, (24 * 1024 / int64_t(sizeof(T)) / s.pitch - s.span_y) / op.step_y));
-  s.size = s.input_rows(s.rows, op.step_y) * s.pitch + 8 * lanes<T>;
+  // One channel should stay in the first-level cache, several in the second.
+  const int64_t room = (channels == 1 ? 24 : 256) * 1024 / int64_t(sizeof(T)) / (s.pitch * max_of<int64_t>(channels, 1));
+  s.rows = max_of<int64_t>(1, min_of(op.oh, (room - s.span_y) / op.step_y));
+  s.plane = s.input_rows(s.rows, op.step_y) * s.pitch;
+  s.size = s.plane * channels + 8 * lanes<T>;
   return s;
 }
 
@@ -71,17 +76,15 @@ void copy_strip(const Correlation<T> &op, const Strips &s, const T *plane, int64
   }
 }
 
-// One row of outputs. N is the number of taps when it is known at compile time, else 0.
+// One row of outputs of N taps.
 template <typename T, int N>
-WRY_INLINE void depthwise_row(const T *base, int64_t taps, const int64_t *offsets, const T *weight, T bias, T *out,
-                              int64_t n) {
+WRY_INLINE void depthwise_row(const T *base, const int64_t *offsets, const T *weight, T bias, T *out, int64_t n) {
   constexpr int width = lanes<T>;
-  const int64_t count = N > 0 ? N : taps;
   int64_t x = 0;
   for (; x + 2 * width <= n; x += 2 * width) {
     vec<T> a = splat<vec<T>>(bias), b = a;
 #pragma GCC unroll 9
-    for (int64_t t = 0; t < count; ++t) {
+    for (int t = 0; t < N; ++t) {
       a += weight[t] * load(base + offsets[t] + x);
       b += weight[t] * load(base + offsets[t] + x + width);
     }
@@ -91,40 +94,82 @@ WRY_INLINE void depthwise_row(const T *base, int64_t taps, const int64_t *offset
   for (; x < n; x += width) {
     vec<T> a = splat<vec<T>>(bias);
 #pragma GCC unroll 9
-    for (int64_t t = 0; t < count; ++t) a += weight[t] * load(base + offsets[t] + x);
+    for (int t = 0; t < N; ++t) a += weight[t] * load(base + offsets[t] + x);
     if (x + width <= n) store(out + x, a);
     else store_partial(out + x, a, n - x);
   }
 }
 
+// One row of M output channels from cin input channels. weight [cin, taps, M]; bias [M] or null.
+template <typename T, int M>
+WRY_INLINE void few_row(const T *base, int64_t cin, int64_t plane, int64_t taps, const int64_t *offsets,
+                        const T *weight, const T *bias, T *out, int64_t out_plane, int64_t n) {
+  constexpr int width = lanes<T>;
+  for (int64_t x = 0; x < n; x += 2 * width) {
+    vec<T> sum[M][2];
+    for (int m = 0; m < M; ++m) sum[m][0] = sum[m][1] = splat<vec<T>>(bias ? bias[m] : T(0));
+    const T *w = weight;
+    for (int64_t c = 0; c < cin; ++c) {
+      const T *at = base + c * plane + x;
+      for (int64_t t = 0; t < taps; ++t, w += M) {
+        const vec<T> a = load(at + offsets[t]), b = load(at + offsets[t] + width);
+#pragma GCC unroll 4
+        for (int m = 0; m < M; ++m) {
+          sum[m][0] += w[m] * a;
+          sum[m][1] += w[m] * b;
+        }
+      }
+    }
+    for (int m = 0; m < M; ++m)
+      for (int v = 0; v < 2; ++v) {
+        T *to = out + m * out_plane + x + v * width;
+        const int64_t left = n - x - v * width;
+        if (left >= width) store(to, sum[m][v]);
+        else if (left > 0) store_partial(to, sum[m][v], left);
+      }
+  }
+}
+
+// For cout <= 4.
 template <typename T>
-bool depthwise_planes(const wry_call *call, const Correlation<T> &op) {
-  const Strips s = strips_of(op);
-  int64_t *offsets = workspace<int64_t>(call, op.taps + 1);
-  const int64_t channels = op.groups * op.cout, planes = op.images * channels;
-  const int64_t strips = ceil_div(op.oh, s.rows);
-  Slices<T> slices(call, s.size, planes * strips);
-  if (!offsets || !slices.memory) return false;
+bool few_planes(const wry_call *call, const Correlation<T> &op) {
+  const Strips s = strips_of(op, op.cin);
+  const int64_t cin = op.cin, cout = op.cout, taps = op.taps;
+  const int64_t strips = ceil_div(op.oh, s.rows), pieces = op.images * op.groups * strips;
+  int64_t *offsets = workspace<int64_t>(call, taps + 1);
+  T *weight = workspace<T>(call, op.groups * cin * taps * cout + 1);  // [groups, cin, taps, cout]
+  Slices<T> slices(call, s.size, pieces);
+  if (!offsets || !weight || !slices.memory) return false;
   tap_offsets(op, s, offsets);
-  const int64_t cost = op.taps * s.rows * op.ow;
-  parallel_for(call, planes * strips, max_of<int64_t>(1, 65536 / max_of<int64_t>(cost, 1)),
-               [&](int64_t begin, int64_t end) {
-                 T *strip = slices.take();
-                 for (int64_t at = begin; at < end; ++at) {
-                   const int64_t plane = at / strips, y0 = at % strips * s.rows, y1 = min_of(op.oh, y0 + s.rows);
-                   const int64_t m = plane % channels;
-                   const T *in = op.in + (plane / channels * op.groups + m / op.cout) * op.ih * op.iw;
-                   copy_strip(op, s, in, y0, y1, strip);
-                   const T *weight = op.weight + m * op.taps;
-                   const T bias = op.bias ? op.bias[m] : T(0);
-                   for (int64_t y = y0; y < y1; ++y) {
-                     const T *base = strip + (y - y0) * op.step_y * s.pitch;
-                     T *out = op.out + (plane * op.oh + y) * op.ow;
-                     if (op.taps == 9) depthwise_row<T, 9>(base, 9, offsets, weight, bias, out, op.ow);
-                     else depthwise_row<T, 0>(base, op.taps, offsets, weight, bias, out, op.ow);
-                   }
-                 }
-               });
+  for (int64_t g = 0; g < op.groups; ++g)
+    for (int64_t m = 0; m < cout; ++m)
+      for (int64_t k = 0; k < cin * taps; ++k)
+        weight[(g * cin * taps + k) * cout + m] = op.weight[(g * cout + m) * cin * taps + k];
+  const int64_t cost = cin * taps * cout * s.rows * op.ow;
+  parallel_for(call, pieces, max_of<int64_t>(1, 65536 / max_of<int64_t>(cost, 1)), [&](int64_t begin, int64_t end) {
+    T *strip = slices.take();
+    for (int64_t at = begin; at < end; ++at) {
+      const int64_t y0 = at % strips * s.rows, y1 = min_of(op.oh, y0 + s.rows);
+      const int64_t group = at / strips, g = group % op.groups;
+      for (int64_t c = 0; c < cin; ++c)
+        copy_strip(op, s, op.in + (group * cin + c) * op.ih * op.iw, y0, y1, strip + c * s.plane);
+      const T *w = weight + g * cin * taps * cout, *bias = op.bias ? op.bias + g * cout : nullptr;
+      for (int64_t y = y0; y < y1; ++y) {
+        const T *base = strip + (y - y0) * op.step_y * s.pitch;
+        const int64_t plane = op.oh * op.ow;
+        T *out = op.out + group * cout * plane + y * op.ow;
+        switch (cout) {
+          case 1:
+            if (cin == 1 && taps == 9) depthwise_row<T, 9>(base, offsets, w, bias ? *bias : T(0), out, op.ow);
+            else few_row<T, 1>(base, cin, s.plane, taps, offsets, w, bias, out, plane, op.ow);
+            break;
+          case 2: few_row<T, 2>(base, cin, s.plane, taps, offsets, w, bias, out, plane, op.ow); break;
+          case 3: few_row<T, 3>(base, cin, s.plane, taps, offsets, w, bias, out, plane, op.ow); break;
+          default: few_row<T, 4>(base, cin, s.plane, taps, offsets, w, bias, out, plane, op.ow); break;
+        }
+      }
+    }
+  });
   return true;
 }
 
@@ -196,7 +241,7 @@ WRY_INLINE void depthwise_products(const T *base, const int64_t *offsets, const 
 // weight_ct [groups * cout, taps]; op.out is the cotangent of the output and op.weight is unused.
 template <typename T>
 bool depthwise_weight_planes(const wry_call *call, const Correlation<T> &op, T *weight_ct) {
-  const Strips s = strips_of(op);
+  const Strips s = strips_of(op, 1);
   const int64_t channels = op.groups * op.cout;
   int64_t *offsets = workspace<int64_t>(call, op.taps + 1);
   Slices<T> slices(call, s.size, channels);
