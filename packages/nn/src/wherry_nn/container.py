@@ -43,9 +43,9 @@ class Sequential(Layer):
         `paddle.nn.Sequential`.
 
     Examples:
-        >>> model = wherry.nn.Sequential(("first", wherry.nn.Linear(2, 3)), ("second", wherry.nn.Identity()))
+        >>> model = wherry.nn.Sequential(("first", wherry.nn.Identity()), ("second", wherry.nn.Identity()))
         >>> model(wherry.ones([4, 2])).shape
-        [4, 3]
+        [4, 2]
         >>> model["second"]
         Identity()
     """
@@ -104,9 +104,9 @@ class LayerList(Layer):
         `paddle.nn.LayerList`.
 
     Examples:
-        >>> layers = wherry.nn.LayerList([wherry.nn.Linear(2, 2) for _ in range(3)])
-        >>> len(layers), len(layers.parameters())
-        (3, 6)
+        >>> layers = wherry.nn.LayerList([wherry.nn.Identity() for _ in range(3)])
+        >>> len(layers), len(wherry.nn.Sequential(layers).sublayers())
+        (3, 4)
     """
 
     def __init__(self, sublayers: Iterable[Layer] | None = None) -> None:
@@ -186,7 +186,7 @@ class LayerDict(Layer):
         `paddle.nn.LayerDict`.
 
     Examples:
-        >>> heads = wherry.nn.LayerDict({"class": wherry.nn.Linear(4, 3), "box": wherry.nn.Linear(4, 4)})
+        >>> heads = wherry.nn.LayerDict({"class": wherry.nn.Identity(), "box": wherry.nn.Identity()})
         >>> list(heads.keys())
         ['class', 'box']
     """

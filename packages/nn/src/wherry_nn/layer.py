@@ -599,9 +599,9 @@ class Layer:
             `paddle.nn.Layer.named_parameters`.
 
         Examples:
-            >>> model = wherry.nn.Sequential(wherry.nn.Linear(2, 3))
-            >>> [name for name, _ in model.named_parameters()]
-            ['0.weight', '0.bias']
+            >>> scales = wherry.nn.ParameterList([wherry.create_parameter([3], "float32") for _ in range(2)])
+            >>> [name for name, _ in wherry.nn.Sequential(("scales", scales)).named_parameters()]
+            ['scales.0', 'scales.1']
         """
         return self._members("_parameters", prefix, include_sublayers)
 
@@ -679,8 +679,11 @@ class Layer:
             `paddle.nn.Layer.state_dict`.
 
         Examples:
-            >>> list(wherry.nn.Sequential(wherry.nn.Linear(2, 3)).state_dict())
-            ['0.weight', '0.bias']
+            >>> layer = wherry.nn.Layer()
+            >>> layer.weight = layer.create_parameter([2, 3])
+            >>> layer.register_buffer("mean", wherry.zeros([3]))
+            >>> list(wherry.nn.Sequential(layer).state_dict())
+            ['0.weight', '0.mean']
         """
         return self._collect_state(destination, include_sublayers, structured_name_prefix, False, use_hook)
 
@@ -752,11 +755,12 @@ class Layer:
             `paddle.nn.Layer.set_state_dict`.
 
         Examples:
-            >>> layer, other = wherry.nn.Linear(2, 3), wherry.nn.Linear(2, 3)
-            >>> layer.set_state_dict(other.state_dict())
+            >>> layer = wherry.nn.Layer()
+            >>> layer.weight = layer.create_parameter([2])
+            >>> layer.set_state_dict({"weight": wherry.to_tensor([1.0, 2.0])})
             ([], [])
-            >>> bool((layer.weight == other.weight).all())
-            True
+            >>> print(layer.weight.numpy())
+            [1. 2.]
         """
         if not hasattr(state_dict, "get") or not hasattr(state_dict, "keys"):
             raise InvalidTypeError(
@@ -815,8 +819,9 @@ class Layer:
             `paddle.nn.Layer.to`.
 
         Examples:
-            >>> layer = wherry.nn.Linear(2, 3).to(dtype="float64")
-            >>> layer.weight.dtype
+            >>> layer = wherry.nn.Layer()
+            >>> layer.weight = layer.create_parameter([2, 3])
+            >>> layer.to(dtype="float64").weight.dtype
             paddle.float64
         """
         if device is not None:

@@ -34,7 +34,7 @@ class Parameter(Tensor):
         `paddle.base.framework.EagerParamBase`, which Paddle does not export either.
 
     Examples:
-        >>> weight = wherry.nn.Linear(2, 3).weight
+        >>> weight = wherry.create_parameter([2, 3], "float32")
         >>> weight.trainable, weight.persistable, weight.shape
         (True, True, [2, 3])
     """
