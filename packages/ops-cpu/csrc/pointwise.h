@@ -31,7 +31,7 @@ enum class Lanes { none, floats, all };
 
 // Iterations do not depend on each other, although the operands may be the same memory.
 #if defined(__clang__)
-#define WRY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define WRY_INDEPENDENT _Pragma("clang diagnostic ignored \"-Wpass-failed\"") _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define WRY_INDEPENDENT _Pragma("GCC ivdep")
 #endif

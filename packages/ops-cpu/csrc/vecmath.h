@@ -4,7 +4,7 @@
 // instruction set (tests/test_vecmath.py measures it). Infinities, NaN and poles give what C's
 // functions give; errno and floating-point flags are not kept.
 //
-// Two ways of getting there. The functions that networks spend their time in (exp, log, sigmoid,
+// Two ways of getting there. The functions that networks spend their time in (exp, log, log1p, sigmoid,
 // tanh, erf, sin, cos) compute in float. The others widen to double, where a plain series with no
 // care for the last bits is already exact to a float: half the lanes, a third of the code. Their
 // polynomials are minimax fits for the relative error of the result; the power of two beside each
@@ -55,36 +55,67 @@ WRY_INLINE f32 exp(f32 x) {
   return scale_by_power(p, n);
 }
 
-WRY_INLINE f32 log(f32 x) {
-  // Subnormals first become normal numbers.
-  const i32 tiny = x < 0x1p-126f;
-  const f32 scaled = tiny ? x * 0x1p23f : x;
-  // x = 2^e * m with m in [sqrt(1/2), sqrt(2))
-  const i32 bits = (i32)scaled;
-  const i32 exponent = (bits - 0x3f3504f3) >> 23;
-  const f32 f = (f32)(bits - (exponent << 23)) - 1.0f;
-  const f32 e = convert<f32>(exponent) - (tiny ? splat<f32>(23.0f) : f32{});
+// log(2^e (1 + f)) + small for 1 + f in [sqrt(1/2), sqrt(2)) and a `small` that is.
+WRY_INLINE f32 log_of_parts(f32 e, f32 f, f32 small) {
   static const float c[] = {0.3333331252f, -0.2500000933f, 0.2000212273f,  -0.1666801011f, 0.1421949419f,
                             -0.1240534523f, 0.1188831106f, -0.11676981f, 0.06747858096f};
   const f32 square = f * f;
-  f32 tail = polynomial(f, c) * f * square;  // 2^-30
+  f32 tail = fma(polynomial(f, c), f * square, small);  // 2^-30
   tail = fma(e, -2.12194440e-4f, tail);
   tail = fma(square, -0.5f, tail);
-  f32 result = fma(e, 0.693359375f, f + tail);
+  return fma(e, 0.693359375f, f + tail);
+}
+
+// What a logarithm gives for an argument x without one, else `value`.
+WRY_INLINE f32 log_special(f32 x, f32 value) {
   const f32 infinity = splat<f32>(__builtin_inff());
-  result = x < infinity ? result : x;  // infinity and NaN stay
-  result = x > 0.0f ? result : (x == 0.0f ? -infinity : splat<f32>(__builtin_nanf("")));
-  return x == x ? result : x;
+  value = x < infinity ? value : x;  // infinity and NaN stay
+  value = x > 0.0f ? value : (x == 0.0f ? -infinity : splat<f32>(__builtin_nanf("")));
+  return x == x ? value : x;
+}
+
+WRY_INLINE f32 log(f32 x) {
+  // Subnormals first become normal numbers.
+  const i32 tiny = x < 0x1p-126f;
+  const i32 bits = (i32)(tiny ? x * 0x1p23f : x);
+  const i32 exponent = (bits - 0x3f3504f3) >> 23;
+  const f32 f = (f32)(bits - (exponent << 23)) - 1.0f;
+  const f32 e = convert<f32>(exponent) - (tiny ? splat<f32>(23.0f) : f32{});
+  return log_special(x, log_of_parts(e, f, f32{}));
+}
+
+WRY_INLINE f32 log1p(f32 x) {
+  const f32 u = x + 1.0f;
+  const i32 bits = (i32)u;
+  const i32 exponent = (bits - 0x3f3504f3) >> 23;
+  const f32 f = (f32)(bits - (exponent << 23)) - 1.0f;
+  // What rounding took from u, over u: 1 / (1 + f) is needed well near f = 0, where little else is
+  // left of the result, and roughly elsewhere.
+  const i32 power = 127 - exponent;
+  const f32 scale = (f32)((power > 0 ? power : i32{}) << 23);
+  const f32 lost = x < 0x1p25f ? x - (u - 1.0f) : f32{};
+  const f32 small = lost * scale * fma(f, f, 1.0f - f);
+  return copysign(log_special(u, log_of_parts(convert<f32>(exponent), f, small)), x);
 }
 
 WRY_INLINE f32 sigmoid(f32 x) {
   // exp of a negative number on both sides: it cannot overflow, and tiny results stay exact.
   const f32 e = exp(-abs(x));
   const f32 sum = e + 1.0f;
-  const f32 result = (x < 0.0f ? e : splat<f32>(1.0f)) / sum;
-  // What rounding took from the sum, to first order; the bracket is 1 / sum within 9 %.
-  const f32 lost = e - (sum - 1.0f);
+  const f32 top = x < 0.0f ? e : splat<f32>(1.0f);
+  const f32 lost = e - (sum - 1.0f);  // what rounding took from the sum
+#if defined(WRY_AVX512)
+  // A division costs as much as all the rest. 14 bits of 1 / sum, doubled, then the remainder of the
+  // quotient, which also brings back what the sum has lost.
+  f32 inverse = (f32)_mm512_rcp14_ps((__m512)sum);
+  inverse = fma(fma(-sum, inverse, 1.0f), inverse, inverse);
+  const f32 result = top * inverse;
+  return fma(fma(-result, lost, fma(-result, sum, top)), inverse, result);
+#else
+  const f32 result = top / sum;
+  // To first order; the bracket is 1 / sum within 9 %.
   return fma(-(result * lost), fma(sum, -0.5f, 1.457f), result);
+#endif
 }
 
 WRY_INLINE f32 tanh(f32 x) {
@@ -185,7 +216,7 @@ WRY_INLINE f64 wide_log1p(f64 x) {
   // What rounding took from u comes back as a first-order term.
   const f64 lost = (x - (u - 1.0)) / u;
   const f64 result = wide_log(u);
-  return (u > 0.0) & (u < __builtin_inf()) ? result + lost : result;
+  return ((u > 0.0) & (u < __builtin_inf())) ? result + lost : result;
 }
 
 WRY_INLINE f64 wide_atan(f64 x) {
@@ -287,7 +318,6 @@ WRY_INLINE f32 tan(f32 x) {
 }
 
 WRY_INLINE f32 expm1(f32 x) { return through_double(x, [](f64 v) { return wide_expm1(v); }); }
-WRY_INLINE f32 log1p(f32 x) { return through_double(x, [](f64 v) { return wide_log1p(v); }); }
 WRY_INLINE f32 log2(f32 x) { return through_double(x, [](f64 v) { return wide_log(v) * 1.4426950408889634; }); }
 WRY_INLINE f32 log10(f32 x) { return through_double(x, [](f64 v) { return wide_log(v) * 0.4342944819032518; }); }
 WRY_INLINE f32 atan(f32 x) { return through_double(x, [](f64 v) { return wide_atan(v); }); }
@@ -357,8 +387,8 @@ WRY_INLINE f32 atan2(f32 y, f32 x) {
     const f64 infinity = splat<f64>(__builtin_inf());
     f64 ratio = top / right;
     ratio = top == 0.0 ? f64{} : ratio;                             // 0 / 0
-    ratio = (top == infinity) & (right == infinity) ? splat<f64>(1.0) : ratio;
-    ratio = (b != b) | (a != a) ? a + b : ratio;
+    ratio = ((top == infinity) & (right == infinity)) ? splat<f64>(1.0) : ratio;
+    ratio = ((b != b) | (a != a)) ? a + b : ratio;
     const f64 angle = wide_atan(ratio);
     const f64 turned = (i64)a < 0 ? 3.141592653589793 - angle : angle;
     return copysign(turned, b);
