@@ -8,6 +8,7 @@ python=${PYTHON:-$( [ -x "$root/build/dev/python" ] && echo "$root/build/dev/pyt
 build=$root/build/dev/$package
 import=wherry_${package//-/_}
 mkdir -p "$build"
+export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1   # what one clone has compiled serves the others
 (
   flock 9   # one build of a package at a time
   cmake -S "$root/packages/$package" -B "$build" -G Ninja -DPython_EXECUTABLE="$python" -DCMAKE_BUILD_TYPE=Release "${@:2}" >"$build/configure.log" \

@@ -94,6 +94,9 @@ def build_one(python: str, package: str, digest: str) -> None:
     shutil.rmtree(fresh, ignore_errors=True)
     environment = {**os.environ, "PATH": f"{tools / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     environment.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
+    # ccache then finds again what another clone of this repository has compiled.
+    environment.setdefault("CCACHE_BASEDIR", str(ROOT))
+    environment.setdefault("CCACHE_NOHASHDIR", "1")
     done = subprocess.run(
         [tools / "bin" / "python", "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "--no-cache-dir",
          "--wheel-dir", fresh, ROOT / "packages" / package],
