@@ -49,8 +49,7 @@ def main() -> None:
         for python in available_pythons():
             build(python, packages)
     else:
-        build(sys.executable, packages)
-        install(packages)
+        install(build(sys.executable, packages))
 
 
 def needed(packages: list[str]) -> list[str]:
@@ -77,15 +76,16 @@ def available_pythons() -> list[str]:
     return found
 
 
-def build(python: str, packages: list[str]) -> None:
-    """Build the wheels that `python` lacks."""
+def build(python: str, packages: list[str]) -> list[Path]:
+    """Build the wheels that `python` lacks; returns one for each package."""
+    wheels = []
     for package in packages:
         digest = digest_of(package)
-        if wheel_for(python, package, digest) is None:
-            build_one(python, package, digest)
+        wheels.append(wheel_for(python, package, digest) or build_one(python, package, digest))
+    return wheels
 
 
-def build_one(python: str, package: str, digest: str) -> None:
+def build_one(python: str, package: str, digest: str) -> Path:
     version = tag_of(python)
     tools = build_environment(python)
     started = time.monotonic()
@@ -115,12 +115,12 @@ def build_one(python: str, package: str, digest: str) -> None:
     (WHEELHOUSE / f"{wheel.name}.json").write_text(json.dumps(record))
     size = (WHEELHOUSE / wheel.name).stat().st_size / 1e6
     print(f"wheels: {wheel.name}, {size:.1f} MB, {time.monotonic() - started:.0f} s", flush=True)
+    return WHEELHOUSE / wheel.name
 
 
-def install(packages: list[str]) -> None:
-    """Install the newest wheels of `packages` into the running Python, and what they depend on."""
+def install(wheels: list[Path]) -> None:
+    """Install wheels into the running Python, and what they depend on."""
     pip = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
-    wheels = [str(wheel_for(sys.executable, package, digest_of(package))) for package in packages]
     # First ours without an index, so that no package of the same name from elsewhere can win; then
     # whatever third parties they declare. The version stays while sources change: always reinstall.
     subprocess.run([*pip, "--no-index", "--no-deps", "--force-reinstall", *wheels], check=True)
