@@ -322,6 +322,25 @@ def layout(self: Tensor) -> str:
     return "NCHW"
 
 
+def _of_autograd(name: str) -> Callable[..., Any]:
+    """A method that wherry-autograd replaces by its own; until then it says what to install."""
+
+    def missing(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(
+            f"{name}: gradients are not part of wherry-tensor. Got a call of Tensor.{name}, expected the package "
+            f"wherry-autograd to be imported before. Install it with pip install wherry-autograd, then import "
+            f"wherry_autograd."
+        )
+
+    missing.__name__ = missing.__qualname__ = name
+    missing.__doc__ = f"`Tensor.{name}` of wherry-autograd, which is not imported."
+    return missing
+
+
+for _name in ("backward", "gradient", "clear_grad", "clear_gradient", "register_hook", "retain_grads"):
+    _only_methods[_name] = _of_autograd(_name)
+
+
 # NumPy asks the tensor first in `array + tensor`, so that the result is a tensor.
 _only_methods["__array_priority__"] = 100
 
