@@ -55,6 +55,10 @@ WRY_INLINE f32 exp(f32 x) {
   return scale_by_power(p, n);
 }
 
+// The e with x = 2^e m and m in [sqrt(1/2), sqrt(2)), from the bits of x. Bits are computed with
+// unsigned, because anything may come: negative x and NaN, which log_special repairs.
+WRY_INLINE i32 exponent_of(u32 bits) { return (i32)(bits - 0x3f3504f3u) >> 23; }
+
 // log(2^e (1 + f)) + small for 1 + f in [sqrt(1/2), sqrt(2)) and a `small` that is.
 WRY_INLINE f32 log_of_parts(f32 e, f32 f, f32 small) {
   static const float c[] = {0.3333331252f, -0.2500000933f, 0.2000212273f,  -0.1666801011f, 0.1421949419f,
@@ -77,18 +81,18 @@ WRY_INLINE f32 log_special(f32 x, f32 value) {
 WRY_INLINE f32 log(f32 x) {
   // Subnormals first become normal numbers.
   const i32 tiny = x < 0x1p-126f;
-  const i32 bits = (i32)(tiny ? x * 0x1p23f : x);
-  const i32 exponent = (bits - 0x3f3504f3) >> 23;
-  const f32 f = (f32)(bits - (exponent << 23)) - 1.0f;
+  const u32 bits = (u32)(tiny ? x * 0x1p23f : x);
+  const i32 exponent = exponent_of(bits);
+  const f32 f = (f32)(bits - ((u32)exponent << 23)) - 1.0f;
   const f32 e = convert<f32>(exponent) - (tiny ? splat<f32>(23.0f) : f32{});
   return log_special(x, log_of_parts(e, f, f32{}));
 }
 
 WRY_INLINE f32 log1p(f32 x) {
   const f32 u = x + 1.0f;
-  const i32 bits = (i32)u;
-  const i32 exponent = (bits - 0x3f3504f3) >> 23;
-  const f32 f = (f32)(bits - (exponent << 23)) - 1.0f;
+  const u32 bits = (u32)u;
+  const i32 exponent = exponent_of(bits);
+  const f32 f = (f32)(bits - ((u32)exponent << 23)) - 1.0f;
   // What rounding took from u, over u: 1 / (1 + f) is needed well near f = 0, where little else is
   // left of the result, and roughly elsewhere.
   const i32 power = 127 - exponent;
@@ -145,7 +149,7 @@ WRY_INLINE f32 normal_cdf(f32 x) {
   const f32 shifted = fma(y, 1.44269504f, shift);
   const f32 r = fma(shifted - shift, -0.693147181f, y);
   static const float c[] = {1.0f, 0.9999997065f, 0.4999914831f, 0.1666763797f, 0.04189808784f, 0.008290251725f};
-  const f32 tail = (f32)((i32)polynomial(r, c) + ((i32)shifted << 23));
+  const f32 tail = (f32)((u32)polynomial(r, c) + ((u32)shifted << 23));
   const f32 kept = y < -87.0f ? f32{} : tail;  // there the exponent has overflowed
   return x < 0.0f ? kept : 1.0f - kept;
 }
@@ -162,7 +166,7 @@ WRY_INLINE f64 wide_exp(f64 x) {
                              0.008333281734338164196, 0.001388919764433248106, 0.000199089860873790196,
                              0.00002470818267206718368};
   const f64 p = fma(polynomial(r, c), r * r, r) + 1.0;  // 2^-39
-  return (f64)((i64)p + ((i64)shifted << 52));
+  return (f64)((u64)p + ((u64)shifted << 52));
 }
 
 // exp(x) - 1, exact also where exp(x) is near 1.
@@ -176,19 +180,19 @@ WRY_INLINE f64 wide_expm1(f64 x) {
                              0.008333281734338164196, 0.001388919764433248106, 0.000199089860873790196,
                              0.00002470818267206718368};
   const f64 p = fma(polynomial(r, c), r * r, r);
-  const f64 power = (f64)((i64)splat<f64>(1.0) + ((i64)shifted << 52));  // NaN is in p
+  const f64 power = (f64)((u64)splat<f64>(1.0) + ((u64)shifted << 52));  // NaN is in p
   return fma(power, p, power - 1.0);
 }
 
 // x is a float32 or larger than those: no subnormals.
 WRY_INLINE f64 wide_log(f64 x) {
-  const i64 bits = (i64)x;
-  const i64 exponent = (bits - 0x3fe6a09e667f3bcdLL) >> 52;
-  const f64 m = (f64)(bits - (exponent << 52));
+  const u64 bits = (u64)x;
+  const i64 exponent = (i64)(bits - 0x3fe6a09e667f3bcdull) >> 52;
+  const f64 m = (f64)(bits - ((u64)exponent << 52));
   // exponent as a double: |exponent| < 2^51, so its two's complement in the mantissa of
   // 1.5 * 2^52 is a sum that the adder undoes.
   const f64 shift = splat<f64>(0x1.8p52);
-  const f64 e = (f64)(exponent + (i64)shift) - shift;
+  const f64 e = (f64)((u64)exponent + (u64)shift) - shift;
   const f64 s = (m - 1.0) / (m + 1.0);
   const f64 z = s * s;
   static const double c[] = {0.3333333333790394373, 0.1999999780992706396, 0.1428605467105009239,
@@ -277,7 +281,7 @@ WRY_INLINE f32 sine(f32 x) {
   const f32 sin_r = fma(polynomial(z, s) * z, r, r);                          // 2^-37
   const f32 cos_r = fma(polynomial(z, c), z * z, fma(z, -0.5f, 1.0f));        // 2^-33
   const f32 value = (n & 1) != 0 ? cos_r : sin_r;
-  const f32 result = (f32)((i32)value ^ ((n & 2) << 30));
+  const f32 result = (f32)((u32)value ^ (((u32)n & 2u) << 30));
   if (WRY_UNLIKELY(any(far)))
     return repair_lanes(result, x, far, [](float v) { return float(Quarter ? ::cos(double(v)) : ::sin(double(v))); });
   return result;
