@@ -3,7 +3,7 @@
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
-ENVS ?= ALL
+ENVS ?=
 
 # Under pyenv a Python answers by its name only when its version is selected: select all we support.
 ifneq ($(shell command -v pyenv 2>/dev/null),)
@@ -21,7 +21,7 @@ demo: $(VENV)/installed  ## build, install and train a digit classifier
 	$(BIN)/python examples/digits_from_scratch.py
 
 test: $(VENV)/tools  ## the whole test matrix (ENVS=py311-tensor,lint picks some of it)
-	$(BIN)/python -m tox run -e $(ENVS)
+	$(BIN)/python -m tox run $(if $(ENVS),-e $(ENVS))
 
 wheels: $(VENV)/tools  ## build the wheels of every package for every Python found, into wheelhouse/
 	$(BIN)/python tools/wheels.py build
