@@ -35,7 +35,9 @@ PACKAGES = {
     "ops-cpu": ("tensor",),
     "autograd": ("tensor",),
     "nn": ("tensor", "autograd"),
-    "wherry": ("tensor", "ops-cpu", "autograd", "nn"),
+    "train": ("tensor", "autograd", "nn"),
+    "vision": ("tensor", "autograd", "nn", "train"),
+    "wherry": ("tensor", "ops-cpu", "autograd", "nn", "train", "vision"),
 }
 
 

@@ -2,9 +2,12 @@
 
 `functional` computes; the layers hold the parameters; `initializer` fills them.
 """
-from wherry_nn import initializer, unique_name
+# ruff: noqa: F403, F405  each module lists its names
+from wherry_nn import clip, functional, initializer, layers, quant, unique_name, utils
+from wherry_nn.clip import *
 from wherry_nn.container import Identity, LayerDict, LayerList, ParameterList, Sequential
 from wherry_nn.layer import Layer, create_parameter
+from wherry_nn.layers import *
 from wherry_nn.param_attr import ParamAttr, WeightDecayRegularizer, WeightNormParamAttr
 from wherry_nn.parameter import Parameter
 
@@ -20,7 +23,12 @@ __all__ = [
     "WeightDecayRegularizer",
     "WeightNormParamAttr",
     "create_parameter",
+    "functional",
     "initializer",
+    "quant",
     "unique_name",
+    "utils",
 ]
+__all__ += clip.__all__
+__all__ += layers.__all__
 __version__ = "0.1.0"

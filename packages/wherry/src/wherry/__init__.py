@@ -20,13 +20,29 @@ for _module in ("device", "linalg"):  # in place of the star's `device`, which i
 
 __version__ = "0.1.0"
 
-_MODULES = ("autograd", "incubate", "nn", "utils", "version")
-_OF_NN = ("ParamAttr", "create_parameter")  # at the top in Paddle; tensor programs need not load layers
+_MODULES = (
+    "amp",
+    "autograd",
+    "callbacks",
+    "incubate",
+    "io",
+    "metric",
+    "nn",
+    "optimizer",
+    "regularizer",
+    "utils",
+    "version",
+    "vision",
+)
+_LATER = {  # at the top in Paddle; programs that use tensors alone need not load layers
+    "ParamAttr": "wherry_nn",
+    "create_parameter": "wherry_nn",
+}
 
 __all__ = [
     *_tensor_names,
     *_MODULES,
-    *_OF_NN,
+    *_LATER,
     "device",
     "enable_grad",
     "grad",
@@ -40,8 +56,8 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name in _MODULES:
         return _import_module(f"{__name__}.{name}")
-    if name in _OF_NN:
-        return getattr(_import_module("wherry_nn"), name)
+    if name in _LATER:
+        return getattr(_import_module(_LATER[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -1,13 +1,7 @@
 """`paddle.nn`: layers, and what belongs to them."""
-from wherry.nn import initializer
-from wherry_nn import Identity, Layer, LayerDict, LayerList, ParameterList, Sequential
+# ruff: noqa: F403, F405  wherry_nn lists its names
+from wherry.nn import functional, initializer, quant, utils
+from wherry_nn import *
+from wherry_nn import __all__ as _names
 
-__all__ = [
-    "Identity",
-    "Layer",
-    "LayerDict",
-    "LayerList",
-    "ParameterList",
-    "Sequential",
-    "initializer",
-]
+__all__ = [name for name in _names if name not in ("WeightDecayRegularizer", "WeightNormParamAttr", "create_parameter", "unique_name")]

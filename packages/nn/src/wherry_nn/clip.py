@@ -1,0 +1,4 @@
+"""Gradient clipping."""
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -1,0 +1,4 @@
+"""Normalizations."""
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -1,0 +1,4 @@
+"""Functions on images."""
+from __future__ import annotations
+
+__all__: list[str] = []

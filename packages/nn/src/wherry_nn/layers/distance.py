@@ -1,0 +1,4 @@
+"""Distances."""
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -1,0 +1,4 @@
+"""Losses as layers."""
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -1,0 +1,4 @@
+"""Normalization layers."""
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -1,0 +1,4 @@
+"""Recurrent layers and their cells."""
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -1,0 +1,4 @@
+"""Layers that rearrange images."""
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -1,0 +1,4 @@
+"""`paddle.nn.utils`."""
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -1,0 +1,4 @@
+"""Mixed precision."""
+from __future__ import annotations
+
+__all__: list[str] = []

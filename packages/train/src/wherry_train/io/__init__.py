@@ -1,0 +1,4 @@
+"""Data sets, samplers and DataLoader."""
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -1,0 +1,4 @@
+"""Optimizers."""
+from __future__ import annotations
+
+__all__: list[str] = []

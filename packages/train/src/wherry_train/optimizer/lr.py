@@ -1,0 +1,4 @@
+"""Learning rates that change while training."""
+from __future__ import annotations
+
+__all__: list[str] = []

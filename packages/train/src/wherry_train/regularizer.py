@@ -1,0 +1,4 @@
+"""Weight decay."""
+from __future__ import annotations
+
+__all__: list[str] = []

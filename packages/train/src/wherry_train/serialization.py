@@ -1,0 +1,4 @@
+"""`save` and `load`."""
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -1,0 +1,4 @@
+"""Models for images."""
+from __future__ import annotations
+
+__all__: list[str] = []
