@@ -3,6 +3,9 @@
 Every framework lives in a process of its own (its thread pool would disturb the others) and all are
 asked for the same case in turn, several rounds long; the table has the median of each framework and
 the ratio of ours to theirs. Absolute times depend on the machine, ratios much less.
+
+With `--memory` the table has the peak memory of each case beyond what the import needs, each case and
+framework in a fresh process.
 """
 from __future__ import annotations
 
@@ -18,15 +21,16 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).parent
+ENVIRONMENT = dict(os.environ, OMP_NUM_THREADS="2", OPENBLAS_NUM_THREADS="2", MKL_NUM_THREADS="2")
 
 
 class Worker:
     def __init__(self, framework: str, python: str, module: str) -> None:
-        environment = dict(os.environ, OMP_NUM_THREADS="2", OPENBLAS_NUM_THREADS="2", MKL_NUM_THREADS="2")
         self.process = subprocess.Popen([python, str(HERE / "worker.py"), module, framework], cwd=HERE, text=True,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
-        self.cases = self.process.stdout.readline().rstrip("\n").split("\t")
-        if self.cases == [""]:
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ENVIRONMENT)
+        line = self.process.stdout.readline()
+        self.cases = line.rstrip("\n").split("\t") if line.strip() else []
+        if not line:
             raise SystemExit(f"the {framework} worker did not start; see its message above")
 
     def time(self, case: str, seconds: float) -> float:
@@ -41,6 +45,12 @@ class Worker:
         self.process.wait(timeout=30)
 
 
+def peak_memory(framework: str, python: str, module: str, case: str) -> int:
+    command = [python, str(HERE / "worker.py"), module, framework, "--memory", case]
+    done = subprocess.run(command, cwd=HERE, text=True, check=True, stdout=subprocess.PIPE, env=ENVIRONMENT)
+    return int(done.stdout.splitlines()[-1])
+
+
 def human(seconds: float) -> str:
     for unit, scale in (("s", 1), ("ms", 1e-3), ("us", 1e-6)):
         if seconds >= scale:
@@ -48,36 +58,45 @@ def human(seconds: float) -> str:
     return f"{seconds / 1e-9:.3g} ns"
 
 
+def megabytes(size: float) -> str:
+    return f"{size / 1e6:.1f} MB"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("module", help="the cases: core")
+    parser.add_argument("module", help="the cases: core or train")
     parser.add_argument("--torch", help="a Python that has PyTorch")
     parser.add_argument("--paddle", help="a Python that has real Paddle")
     parser.add_argument("--numpy", default=sys.executable, help="a Python that has NumPy")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.1, help="for each case, framework and round")
     parser.add_argument("--only", default="", help="a regular expression that cases must match")
+    parser.add_argument("--memory", action="store_true", help="peak memory in place of time")
     options = parser.parse_args()
 
     pythons = {"wherry": sys.executable, "torch": options.torch, "paddle": options.paddle, "numpy": options.numpy}
     workers = {name: Worker(name, python, f"cases_{options.module}") for name, python in pythons.items() if python}
-    peers = [name for name in workers if name != "wherry"]
+    peers = [name for name, worker in workers.items() if name != "wherry" and worker.cases]
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
           f"{datetime.date.today()}; median of {options.rounds} interleaved rounds\n")
     print("| case | wherry | " + " | ".join(f"{p} | ratio" for p in peers) + " |")
     print("|---|---|" + "---|---|" * len(peers))
+    shown = megabytes if options.memory else human
     for case in workers["wherry"].cases:
         if not re.search(options.only, case):
             continue
         having = [name for name, worker in workers.items() if case in worker.cases]
-        times: dict[str, list[float]] = {name: [] for name in having}
+        found: dict[str, list[float]] = {name: [] for name in having}
         for _ in range(options.rounds):
             for name in having:
-                times[name].append(workers[name].time(case, options.seconds))
-        middle = {name: statistics.median(times[name]) for name in having}
-        row = [case, human(middle["wherry"])]
+                found[name].append(
+                    peak_memory(name, pythons[name], f"cases_{options.module}", case) if options.memory
+                    else workers[name].time(case, options.seconds)
+                )
+        middle = {name: statistics.median(found[name]) for name in having}
+        row = [case, shown(middle["wherry"])]
         for peer in peers:
-            row += [human(middle[peer]), f"{middle['wherry'] / middle[peer]:.2f}"] if peer in middle else ["", ""]
+            row += [shown(middle[peer]), f"{middle['wherry'] / middle[peer]:.2f}"] if peer in middle else ["", ""]
         print("| " + " | ".join(row) + " |", flush=True)
     for worker in workers.values():
         worker.close()

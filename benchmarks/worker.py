@@ -3,6 +3,10 @@
 Reads lines `<seconds>\t<case>` and prints the seconds of one call, the best estimate from as many calls
 as fit into the given time. `run.py` talks to several workers in turn, so that they meet the same
 machine in the same minute while only one of them works.
+
+    worker.py cases_train wherry --memory CASE
+
+prints instead the bytes of memory that a few calls of one case need beyond those after the import.
 """
 from __future__ import annotations
 
@@ -31,9 +35,28 @@ def measure(function, seconds: float) -> float:
     return sorted(batches)[len(batches) // 2]
 
 
+def resident(field: str) -> int:
+    """Bytes of this process that lie in memory: now (VmRSS), or at most since it began (VmHWM)."""
+    with open("/proc/self/status") as status:
+        (line,) = [line for line in status if line.startswith(field)]
+    return int(line.split()[1]) * 1024
+
+
+def peak_memory(function) -> int:
+    with open("/proc/self/clear_refs", "w") as peak:
+        peak.write("5")  # forgets the peak of the import
+    before = resident("VmRSS")
+    for _ in range(5):
+        function()
+    return resident("VmHWM") - before
+
+
 def main() -> None:
     module, framework = sys.argv[1:3]
     cases = importlib.import_module(module).make(framework)
+    if sys.argv[3:4] == ["--memory"]:
+        print(peak_memory(cases[sys.argv[4]]) if sys.argv[4] in cases else "")
+        return
     print("\t".join(cases), flush=True)
     for line in sys.stdin:
         seconds, case = line.rstrip("\n").split("\t")
