@@ -1,7 +1,8 @@
 """The cases of training: one step of forward, backward and update; one pass over a DataLoader.
 
 Each case is built when it is first called, so that a process that runs only one of them
-(`run.py train --memory`) holds only that one.
+(`run.py train --memory`) holds only that one. Each framework first trains one number for one step:
+what it imports late belongs to no case.
 """
 from __future__ import annotations
 
@@ -125,6 +126,7 @@ def torch_cases():
         batches = torch.utils.data.DataLoader(pictures, 32, num_workers=2, persistent_workers=True)
         return lambda: [None for _ in batches]
 
+    step_of(nn.Linear(1, 2), values(1, 1), classes(1, n=2), adam)()
     return named(mlp, lenet, vgg, transformer, lstm, loader)
 
 
@@ -203,6 +205,7 @@ def shared(paddle):
         batches = paddle.io.DataLoader(Data(), batch_size=32, num_workers=2, persistent_workers=True)
         return lambda: [None for _ in batches]
 
+    step_of(nn.Linear(1, 2), values(1, 1), classes(1, n=2), adam)()
     return named(mlp, lenet, vgg, transformer, lstm, loader)
 
 
