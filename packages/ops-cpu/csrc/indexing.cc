@@ -6,6 +6,7 @@
 // index is trusted after that and none is read before. Where two updates meet at one place, their
 // order is that of the indices, on any number of threads.
 #include "copy.h"
+#include "simd.h"
 
 namespace WRY_NAMESPACE {
 
@@ -88,10 +89,18 @@ static int read_positions(const wry_call *call, const char *op, const wry_tensor
 // ---- rows ---------------------------------------------------------------------------------------
 
 // out[o, m, :] = x[o, positions[m], :] for contiguous out [outer, count, row], x [outer, n, row].
+// A row of whole vectors past the caches: where all rows together leave them, a plain store would
+// first read what it overwrites.
+static void stream_row(float *to, const float *from, int64_t n) {
+  for (int64_t i = 0; i < n; i += lanes<float>) stream(to + i, load(from + i));
+}
+
 static void gather_rows(const wry_call *call, char *out, const char *x, int64_t outer, int64_t n, int64_t row_bytes,
                         const int64_t *positions, int64_t count) {
   if (row_bytes == 0) return;
   const int64_t grain = max_of<int64_t>(1, bytes_per_thread / 4 / row_bytes);
+  const bool far = outer * count * row_bytes >= (int64_t(8) << 20) && row_bytes % WRY_VECTOR_BYTES == 0 &&
+                   uintptr_t(out) % WRY_VECTOR_BYTES == 0;
   parallel_for(call, outer * count, grain, [&](int64_t begin, int64_t end) {
     int64_t o = begin / count, m = begin % count;
     for (int64_t left = end - begin; left > 0; m = 0, ++o) {
@@ -118,10 +127,12 @@ static void gather_rows(const wry_call *call, char *out, const char *x, int64_t 
               __builtin_prefetch(next);
               __builtin_prefetch(next + 64);
             }
-            copy_row(to + m * row_bytes, from + positions[m] * row_bytes, row_bytes);
+            if (far) stream_row((float *)(to + m * row_bytes), (const float *)(from + positions[m] * row_bytes), row_bytes / 4);
+            else copy_row(to + m * row_bytes, from + positions[m] * row_bytes, row_bytes);
           }
       }
     }
+    if (far) stream_fence();
   });
 }
 

@@ -86,8 +86,25 @@ struct LaneInput {
   WRY_INLINE vec<T> at(int64_t i, int64_t left) const { return load_some(values + i * step, left); }
 };
 
+// A row so long that its inputs and output together leave the caches: the output then goes past them,
+// since a plain store would first read what it overwrites (a quarter of the traffic of x + y). Not
+// where the output is an input's memory, whose lines are at hand.
+template <typename T, typename... Input>
+WRY_INLINE bool goes_far(int64_t n, const T *out, const Input &... x) {
+  if constexpr (is_half<T>) return false;
+  return n * int64_t(sizeof(T)) * (1 + (int64_t(x.step) + ...)) >= (int64_t(20) << 20) &&
+         uintptr_t(out) % WRY_VECTOR_BYTES == 0 && ((x.values != out) && ...);
+}
+
 template <typename F, typename T, typename... Input>
 static __attribute__((noinline)) void lane_row(const F &f, int64_t n, T *out, Input... x) {
+  if (WRY_UNLIKELY(goes_far(n, out, x...))) {
+    const int64_t whole = n - n % lanes<T>;
+    for (int64_t i = 0; i < whole; i += lanes<T>) stream(out + i, f(x.at(i, lanes<T>)...));
+    stream_fence();
+    if (whole < n) store_partial(out + whole, f(x.at(whole, n - whole)...), n - whole);
+    return;
+  }
   for (int64_t i = 0; i < n; i += lanes<T>) {
     const vec<T> value = f(x.at(i, n - i)...);
     if (WRY_LIKELY(n - i >= lanes<T>)) store(out + i, value);
