@@ -11,6 +11,7 @@ from wherry_tensor.ops.convolution import *  # noqa: F403
 from wherry_tensor.ops.creation import *  # noqa: F403
 from wherry_tensor.ops.elementwise import *  # noqa: F403
 from wherry_tensor.ops.indexing import *  # noqa: F403
+from wherry_tensor.ops.loss import *  # noqa: F403
 from wherry_tensor.ops.movement import *  # noqa: F403
 from wherry_tensor.ops.normalization import *  # noqa: F403
 from wherry_tensor.ops.optimizer import *  # noqa: F403

@@ -151,13 +151,13 @@ def infer_dropout_vjp(ct, mask, *, scale):
 
 @infer.rule(cross_entropy)
 def infer_cross_entropy(logits, label, weight, *, soft_label, ignore_index, axis):
-    shape, loss = _labelled("cross_entropy", "logits", logits, label, weight, soft_label, axis)
+    shape, loss = labelled_shapes("cross_entropy", "logits", logits, label, weight, soft_label, axis)
     return Meta(loss, logits.dtype), Meta(shape, logits.dtype)
 
 
 @infer.rule(cross_entropy_vjp)
 def infer_cross_entropy_vjp(ct, softmax, label, weight, *, soft_label, ignore_index, axis):
-    shape, loss = _labelled("cross_entropy_vjp", "softmax", softmax, label, weight, soft_label, axis)
+    shape, loss = labelled_shapes("cross_entropy_vjp", "softmax", softmax, label, weight, soft_label, axis)
     require_one_dtype("cross_entropy_vjp", ct=ct.dtype, softmax=softmax.dtype)
     require_same_shape("cross_entropy_vjp", "ct", ct.shape, "loss", loss)
     return Meta(shape, softmax.dtype)
@@ -239,7 +239,7 @@ def _statistics(op_name, x, shape, **statistics):
         require_same_shape(op_name, name, meta.shape, "the statistics of x", shape)
 
 
-def _labelled(op_name, name, logits, label, weight, soft_label, axis):
+def labelled_shapes(op_name, name, logits, label, weight, soft_label, axis):
     """The shapes of the logits and of the loss."""
     require_dtype(op_name, name, logits.dtype, floats)
     require_axis(op_name, axis, logits.shape)

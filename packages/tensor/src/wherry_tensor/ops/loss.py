@@ -1,0 +1,216 @@
+"""Losses: what is worth one pass over memory, or must look at labels.
+
+Hard labels are integers; those equal to `ignore_index` count nothing. Cross entropy of logits stands
+beside softmax in normalization.py.
+"""
+from wherry_tensor import ops
+from wherry_tensor._core import float32, float64, int64
+from wherry_tensor.ops.declare import Meta, decompose, infer, op
+from wherry_tensor.ops.normalization import labelled_shapes
+from wherry_tensor.ops.reduction import widened
+from wherry_tensor.ops.shapes import (
+    floats,
+    integers,
+    require_broadcast_to,
+    require_dtype,
+    require_one_dtype,
+    require_same_shape,
+    show,
+)
+
+# The negative of x at the label, times the label's weight; size 1 at axis. The label has that shape.
+nll_loss = op("nll_loss", "x, label, weight?", ignore_index=int, axis=int)
+nll_loss_vjp = op("nll_loss_vjp", "ct, label, weight?, like", ignore_index=int, axis=int)  # like: only its shape counts
+
+# Sum of the losses whose label is not ignored, divided by the sum of these labels' weights (1 each
+# without weight). total is that sum, float32 (float64 for float64); where it is 0, the mean is 0.
+label_mean = op("label_mean", "loss, label, weight?", ignore_index=int, outputs="mean, total")
+label_mean_vjp = op("label_mean_vjp", "ct, total, label", ignore_index=int)
+
+# Of probabilities, whose logarithms end at -100 as in Paddle, and of logits. Labels are numbers in
+# [0, 1] and data: they get no cotangent. pos_weight multiplies what positive labels contribute.
+binary_cross_entropy = op("binary_cross_entropy", "x, label")
+binary_cross_entropy_vjp = op("binary_cross_entropy_vjp", "ct, x, label")
+binary_cross_entropy_logits = op("binary_cross_entropy_logits", "logits, label, pos_weight?")
+binary_cross_entropy_logits_vjp = op("binary_cross_entropy_logits_vjp", "ct, logits, label, pos_weight?")
+
+__all__ = [name for name, value in list(globals().items()) if isinstance(value, type(nll_loss))]
+
+
+# Shape rules.
+
+
+@infer.rule(nll_loss)
+def infer_nll_loss(x, label, weight, *, ignore_index, axis):
+    _, loss = labelled_shapes("nll_loss", "x", x, label, weight, False, axis)
+    return Meta(loss, x.dtype)
+
+
+@infer.rule(nll_loss_vjp)
+def infer_nll_loss_vjp(ct, label, weight, like, *, ignore_index, axis):
+    shape, loss = labelled_shapes("nll_loss_vjp", "like", Meta(like.shape, ct.dtype), label, weight, False, axis)
+    require_same_shape("nll_loss_vjp", "ct", ct.shape, "loss", loss)
+    return Meta(shape, ct.dtype)
+
+
+@infer.rule(label_mean)
+def infer_label_mean(loss, label, weight, *, ignore_index):
+    require_dtype("label_mean", "loss", loss.dtype, floats)
+    require_dtype("label_mean", "label", label.dtype, integers)
+    require_same_shape("label_mean", "loss", loss.shape, "label", label.shape)
+    if weight is not None:
+        require_one_dtype("label_mean", loss=loss.dtype, weight=weight.dtype)
+        if len(weight.shape) != 1:
+            raise ValueError(
+                f"label_mean: `weight` needs one number for each class. "
+                f"Got shape {show(weight.shape)}, expected rank 1. Reshape it."
+            )
+    return Meta((), loss.dtype), Meta((), float64 if loss.dtype == float64 else float32)
+
+
+@infer.rule(label_mean_vjp)
+def infer_label_mean_vjp(ct, total, label, *, ignore_index):
+    require_dtype("label_mean_vjp", "ct", ct.dtype, floats)
+    require_dtype("label_mean_vjp", "total", total.dtype, (float64 if ct.dtype == float64 else float32,))
+    require_dtype("label_mean_vjp", "label", label.dtype, integers)
+    require_same_shape("label_mean_vjp", "ct", ct.shape, "the mean", ())
+    require_same_shape("label_mean_vjp", "total", total.shape, "the mean", ())
+    return Meta(label.shape, ct.dtype)
+
+
+@infer.rule(binary_cross_entropy)
+def infer_binary_cross_entropy(x, label):
+    return _alike("binary_cross_entropy", x=x, label=label)
+
+
+@infer.rule(binary_cross_entropy_vjp)
+def infer_binary_cross_entropy_vjp(ct, x, label):
+    return _alike("binary_cross_entropy_vjp", ct=ct, x=x, label=label)
+
+
+@infer.rule(binary_cross_entropy_logits)
+def infer_binary_cross_entropy_logits(logits, label, pos_weight):
+    return _logits("binary_cross_entropy_logits", pos_weight, logits=logits, label=label)
+
+
+@infer.rule(binary_cross_entropy_logits_vjp)
+def infer_binary_cross_entropy_logits_vjp(ct, logits, label, pos_weight):
+    return _logits("binary_cross_entropy_logits_vjp", pos_weight, ct=ct, logits=logits, label=label)
+
+
+def _alike(op_name, **metas):
+    """The meta that all inputs share."""
+    (first, meta), *others = metas.items()
+    require_dtype(op_name, first, meta.dtype, floats)
+    shape = meta.shape
+    for name, other in others:
+        require_one_dtype(op_name, **{first: meta.dtype, name: other.dtype})
+        shape = require_same_shape(op_name, name, other.shape, first, shape)
+    return Meta(shape, meta.dtype)
+
+
+def _logits(op_name, pos_weight, **metas):
+    out = _alike(op_name, **metas)
+    if pos_weight is not None:
+        require_one_dtype(op_name, logits=out.dtype, pos_weight=pos_weight.dtype)
+        require_broadcast_to(op_name, "pos_weight", pos_weight.shape, out.shape)
+    return out
+
+
+# Decompositions.
+
+
+@decompose.rule(nll_loss)
+def decompose_nll_loss(x, label, weight, *, ignore_index, axis):
+    kept, label = kept_labels(label, ignore_index)
+    loss = -widened(ops.take_along_axis(x, label, axis=axis))
+    if weight is not None:
+        loss = loss * widened(_of_label(weight, label))
+    return ops.cast(ops.where(kept, loss, _zeros(loss)), dtype=x.dtype)
+
+
+@decompose.rule(nll_loss_vjp)
+def decompose_nll_loss_vjp(ct, label, weight, like, *, ignore_index, axis):
+    kept, label = kept_labels(label, ignore_index)
+    c = -widened(ct)
+    if weight is not None:
+        c = c * widened(_of_label(weight, label))
+    zeros = ops.full_like(like, value=0, dtype=ct.dtype)
+    c = ops.cast(ops.where(kept, c, _zeros(c)), dtype=ct.dtype)
+    return ops.put_along_axis(zeros, label, c, axis=axis, reduce="assign")
+
+
+@decompose.rule(label_mean)
+def decompose_label_mean(loss, label, weight, *, ignore_index):
+    axes = tuple(range(len(loss.shape)))
+    kept, label = kept_labels(label, ignore_index)
+    wide = widened(loss)
+    each = ops.full_like(wide, value=1, dtype=wide.dtype) if weight is None else widened(_of_label(weight, label))
+    total = ops.reduce_sum(ops.where(kept, each, _zeros(each)), axes=axes, keepdim=False)
+    mean = ops.reduce_sum(ops.where(kept, wide, _zeros(wide)), axes=axes, keepdim=False) / label_divisor(total)
+    return ops.cast(mean, dtype=loss.dtype), total
+
+
+@decompose.rule(label_mean_vjp)
+def decompose_label_mean_vjp(ct, total, label, *, ignore_index):
+    kept, _ = kept_labels(label, ignore_index)
+    each = ops.broadcast_like(widened(ct) / label_divisor(total), label)
+    return ops.cast(ops.where(kept, each, _zeros(each)), dtype=ct.dtype)
+
+
+@decompose.rule(binary_cross_entropy)
+def decompose_binary_cross_entropy(x, label):
+    p, y = widened(x), widened(label)
+    lowest = ops.full(shape=(), value=-100.0, dtype=p.dtype)
+    yes, no = ops.maximum(ops.log(p), lowest), ops.maximum(ops.log1p(-p), lowest)
+    return ops.cast((y - 1.0) * no - y * yes, dtype=x.dtype)
+
+
+@decompose.rule(binary_cross_entropy_vjp)
+def decompose_binary_cross_entropy_vjp(ct, x, label):
+    c, p, y = widened(ct), widened(x), widened(label)
+    # At 0 and 1 the slope is infinite: Paddle ends it at 1e12.
+    least = ops.full(shape=(), value=1e-12, dtype=p.dtype)
+    return ops.cast(c * (p - y) / ops.maximum(p * (1.0 - p), least), dtype=x.dtype)
+
+
+@decompose.rule(binary_cross_entropy_logits)
+def decompose_binary_cross_entropy_logits(logits, label, pos_weight):
+    z, y = widened(logits), widened(label)
+    # -log(sigmoid(z)) without overflow: log_sigmoid is exact on both sides.
+    positive = -ops.log_sigmoid(z)
+    if pos_weight is not None:
+        positive = positive * ((widened(pos_weight) - 1.0) * y + 1.0)
+    return ops.cast((1.0 - y) * z + positive, dtype=logits.dtype)
+
+
+@decompose.rule(binary_cross_entropy_logits_vjp)
+def decompose_binary_cross_entropy_logits_vjp(ct, logits, label, pos_weight):
+    c, z, y = widened(ct), widened(logits), widened(label)
+    if pos_weight is None:
+        slope = ops.sigmoid(z) - y
+    else:
+        slope = (1.0 - y) - ((widened(pos_weight) - 1.0) * y + 1.0) * ops.sigmoid(-z)
+    return ops.cast(c * slope, dtype=logits.dtype)
+
+
+# Helpers.
+
+
+def kept_labels(label, ignore_index):
+    """Which labels count, and the labels as int64 with 0 for those that do not."""
+    label = ops.cast(label, dtype=int64)  # an unsigned label cannot be compared with -100
+    kept = ops.not_equal(label, ops.full(shape=(), value=ignore_index, dtype=int64))
+    return kept, ops.where(kept, label, _zeros(label))
+
+
+def _of_label(weight, label):
+    return ops.gather(weight, label, axis=0)
+
+
+def label_divisor(total):
+    return ops.where(ops.equal(total, _zeros(total)), ops.full_like(total, value=1, dtype=total.dtype), total)
+
+
+def _zeros(x):
+    return ops.full_like(x, value=0, dtype=x.dtype)
