@@ -46,7 +46,17 @@ def write(x: Tensor, out: Tensor, op_name: str, retype: bool = False) -> Tensor:
     return x
 
 
-def _form(function: Callable[..., Tensor], op: Op | None = None, retype: bool = False) -> Callable[..., Tensor]:
+def inplace_form(
+    function: Callable[..., Tensor], op: Op | None = None, retype: bool = False, source: str = "paddle.Tensor"
+) -> Callable[..., Tensor]:
+    """`function_`, which writes the result of `function` into its first argument.
+
+    Args:
+        function: takes the tensor first.
+        op: the op that is all of `function` when the other arguments are tensors of the same dtype.
+        retype: whether the tensor may take another dtype.
+        source: where Paddle has it, for the docstring.
+    """
     name = function.__name__ + "_"
 
     def inplace(x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
@@ -64,96 +74,96 @@ def _form(function: Callable[..., Tensor], op: Op | None = None, retype: bool = 
         return write(x, function(source, *args, **kwargs), name, retype)
 
     inplace.__name__ = inplace.__qualname__ = name
-    inplace.__module__ = __name__
+    inplace.__module__ = function.__module__ if source != "paddle.Tensor" else __name__
     inplace.__wrapped__ = function  # type: ignore[attr-defined]  # inspect.signature and help() read it
     inplace.__doc__ = (
         f"In-place form of `{function.__name__}`: writes the result into the first argument and returns it.\n\n"
         f"Errors are those of `{function.__name__}`; besides, ValueError where the result has another shape"
         f"{'' if retype else ' or dtype'}, and for a leaf that asks for gradients.\n\n"
-        f"Source:\n    `paddle.Tensor.{name}`."
+        f"Source:\n    `{source}.{name}`."
     )
     return inplace
 
 
 # One tensor.
-abs_ = _form(math.abs, ops.abs)
-acos_ = _form(math.acos, ops.acos)
-acosh_ = _form(math.acosh, ops.acosh)
-asin_ = _form(math.asin, ops.asin)
-asinh_ = _form(math.asinh, ops.asinh)
-atan_ = _form(math.atan, ops.atan)
-atanh_ = _form(math.atanh, ops.atanh)
-ceil_ = _form(math.ceil, ops.ceil)
-cos_ = _form(math.cos, ops.cos)
-cosh_ = _form(math.cosh, ops.cosh)
-digamma_ = _form(math.digamma, ops.digamma)
-erf_ = _form(math.erf, ops.erf)
-erfinv_ = _form(math.erfinv, ops.erfinv)
-exp_ = _form(math.exp, ops.exp)
-expm1_ = _form(math.expm1, ops.expm1)
-floor_ = _form(math.floor, ops.floor)
-frac_ = _form(math.frac)
-lgamma_ = _form(math.lgamma, ops.lgamma)
-log_ = _form(math.log, ops.log)
-log10_ = _form(math.log10, ops.log10)
-log1p_ = _form(math.log1p, ops.log1p)
-log2_ = _form(math.log2, ops.log2)
-logit_ = _form(math.logit)
-multigammaln_ = _form(math.multigammaln)
-nan_to_num_ = _form(math.nan_to_num)
-neg_ = _form(math.neg, ops.negative)
-reciprocal_ = _form(math.reciprocal, ops.reciprocal)
-round_ = _form(math.round, ops.round)
-rsqrt_ = _form(math.rsqrt, ops.rsqrt)
-sigmoid_ = _form(math.sigmoid, ops.sigmoid)
-sin_ = _form(math.sin, ops.sin)
-sinh_ = _form(math.sinh, ops.sinh)
-sqrt_ = _form(math.sqrt, ops.sqrt)
-square_ = _form(math.square, ops.square)
-tan_ = _form(math.tan, ops.tan)
-tanh_ = _form(math.tanh, ops.tanh)
-trunc_ = _form(math.trunc, ops.trunc)
+abs_ = inplace_form(math.abs, ops.abs)
+acos_ = inplace_form(math.acos, ops.acos)
+acosh_ = inplace_form(math.acosh, ops.acosh)
+asin_ = inplace_form(math.asin, ops.asin)
+asinh_ = inplace_form(math.asinh, ops.asinh)
+atan_ = inplace_form(math.atan, ops.atan)
+atanh_ = inplace_form(math.atanh, ops.atanh)
+ceil_ = inplace_form(math.ceil, ops.ceil)
+cos_ = inplace_form(math.cos, ops.cos)
+cosh_ = inplace_form(math.cosh, ops.cosh)
+digamma_ = inplace_form(math.digamma, ops.digamma)
+erf_ = inplace_form(math.erf, ops.erf)
+erfinv_ = inplace_form(math.erfinv, ops.erfinv)
+exp_ = inplace_form(math.exp, ops.exp)
+expm1_ = inplace_form(math.expm1, ops.expm1)
+floor_ = inplace_form(math.floor, ops.floor)
+frac_ = inplace_form(math.frac)
+lgamma_ = inplace_form(math.lgamma, ops.lgamma)
+log_ = inplace_form(math.log, ops.log)
+log10_ = inplace_form(math.log10, ops.log10)
+log1p_ = inplace_form(math.log1p, ops.log1p)
+log2_ = inplace_form(math.log2, ops.log2)
+logit_ = inplace_form(math.logit)
+multigammaln_ = inplace_form(math.multigammaln)
+nan_to_num_ = inplace_form(math.nan_to_num)
+neg_ = inplace_form(math.neg, ops.negative)
+reciprocal_ = inplace_form(math.reciprocal, ops.reciprocal)
+round_ = inplace_form(math.round, ops.round)
+rsqrt_ = inplace_form(math.rsqrt, ops.rsqrt)
+sigmoid_ = inplace_form(math.sigmoid, ops.sigmoid)
+sin_ = inplace_form(math.sin, ops.sin)
+sinh_ = inplace_form(math.sinh, ops.sinh)
+sqrt_ = inplace_form(math.sqrt, ops.sqrt)
+square_ = inplace_form(math.square, ops.square)
+tan_ = inplace_form(math.tan, ops.tan)
+tanh_ = inplace_form(math.tanh, ops.tanh)
+trunc_ = inplace_form(math.trunc, ops.trunc)
 
 # Two tensors.
-add_ = _form(math.add, ops.add)
-divide_ = _form(math.divide, ops.divide)
-floor_divide_ = _form(math.floor_divide, ops.floor_divide)
-gcd_ = _form(math.gcd, ops.gcd)
-hypot_ = _form(math.hypot)
-lcm_ = _form(math.lcm, ops.lcm)
-ldexp_ = _form(math.ldexp)
-multiply_ = _form(math.multiply, ops.multiply)
-pow_ = _form(math.pow, ops.power)
-remainder_ = _form(math.remainder, ops.remainder)
+add_ = inplace_form(math.add, ops.add)
+divide_ = inplace_form(math.divide, ops.divide)
+floor_divide_ = inplace_form(math.floor_divide, ops.floor_divide)
+gcd_ = inplace_form(math.gcd, ops.gcd)
+hypot_ = inplace_form(math.hypot)
+lcm_ = inplace_form(math.lcm, ops.lcm)
+ldexp_ = inplace_form(math.ldexp)
+multiply_ = inplace_form(math.multiply, ops.multiply)
+pow_ = inplace_form(math.pow, ops.power)
+remainder_ = inplace_form(math.remainder, ops.remainder)
 mod_ = remainder_
 floor_mod_ = remainder_
-subtract_ = _form(math.subtract, ops.subtract)
+subtract_ = inplace_form(math.subtract, ops.subtract)
 
 # Tensors and numbers.
-clip_ = _form(math.clip)
-lerp_ = _form(math.lerp)
-scale_ = _form(math.scale)
+clip_ = inplace_form(math.clip)
+lerp_ = inplace_form(math.lerp)
+scale_ = inplace_form(math.scale)
 
 # Comparison and logic: x becomes bool.
-equal_ = _form(logic.equal, retype=True)
-greater_equal_ = _form(logic.greater_equal, retype=True)
-greater_than_ = _form(logic.greater_than, retype=True)
-less_equal_ = _form(logic.less_equal, retype=True)
-less_than_ = _form(logic.less_than, retype=True)
-logical_and_ = _form(logic.logical_and, retype=True)
-logical_not_ = _form(logic.logical_not, retype=True)
-logical_or_ = _form(logic.logical_or, retype=True)
-logical_xor_ = _form(logic.logical_xor, retype=True)
-not_equal_ = _form(logic.not_equal, retype=True)
-bitwise_and_ = _form(logic.bitwise_and, ops.bitwise_and)
-bitwise_not_ = _form(logic.bitwise_not, ops.bitwise_not)
-bitwise_or_ = _form(logic.bitwise_or, ops.bitwise_or)
-bitwise_xor_ = _form(logic.bitwise_xor, ops.bitwise_xor)
+equal_ = inplace_form(logic.equal, retype=True)
+greater_equal_ = inplace_form(logic.greater_equal, retype=True)
+greater_than_ = inplace_form(logic.greater_than, retype=True)
+less_equal_ = inplace_form(logic.less_equal, retype=True)
+less_than_ = inplace_form(logic.less_than, retype=True)
+logical_and_ = inplace_form(logic.logical_and, retype=True)
+logical_not_ = inplace_form(logic.logical_not, retype=True)
+logical_or_ = inplace_form(logic.logical_or, retype=True)
+logical_xor_ = inplace_form(logic.logical_xor, retype=True)
+not_equal_ = inplace_form(logic.not_equal, retype=True)
+bitwise_and_ = inplace_form(logic.bitwise_and, ops.bitwise_and)
+bitwise_not_ = inplace_form(logic.bitwise_not, ops.bitwise_not)
+bitwise_or_ = inplace_form(logic.bitwise_or, ops.bitwise_or)
+bitwise_xor_ = inplace_form(logic.bitwise_xor, ops.bitwise_xor)
 
 # Copies, triangles, scans.
-tril_ = _form(creation.tril)
-triu_ = _form(creation.triu)
-cumprod_ = _form(reduction.cumprod)
+tril_ = inplace_form(creation.tril)
+triu_ = inplace_form(creation.triu)
+cumprod_ = inplace_form(reduction.cumprod)
 
 
 def cumsum_(x: Tensor, axis: int | None = None, dtype: Any = None, name: str | None = None) -> Tensor:

@@ -1,4 +1,889 @@
-"""Activation functions."""
+"""Activation functions: nonlinearities of each element, and softmax along an axis.
+
+Most hand `x` straight to the op of the same name. What the op refuses, `_again` looks at: numbers that
+come as tensors or NumPy scalars are converted there, off the fast path.
+"""
 from __future__ import annotations
 
-__all__: list[str] = []
+from typing import Any
+
+from wherry_nn.errors import AssertedArgumentError
+from wherry_tensor import ops
+from wherry_tensor._core import Op, Tensor
+from wherry_tensor.arguments import checked, flag, integer, number, one_axis, refused, require_tensor, to_dtype
+from wherry_tensor.dtype import as_dtype
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.inplace import inplace_form, tanh_
+from wherry_tensor.math import sigmoid, tanh
+
+__all__ = [
+    "celu",
+    "elu",
+    "elu_",
+    "gelu",
+    "glu",
+    "gumbel_softmax",
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "hardtanh_",
+    "leaky_relu",
+    "leaky_relu_",
+    "log_sigmoid",
+    "log_softmax",
+    "maxout",
+    "mish",
+    "prelu",
+    "relu",
+    "relu6",
+    "relu_",
+    "rrelu",
+    "selu",
+    "sigmoid",
+    "silu",
+    "softmax",
+    "softmax_",
+    "softplus",
+    "softshrink",
+    "softsign",
+    "swish",
+    "tanh",
+    "tanh_",
+    "tanhshrink",
+    "thresholded_relu",
+    "thresholded_relu_",
+]
+
+
+# Zero on one side.
+
+
+def relu(x: Tensor, name: str | None = None) -> Tensor:
+    """max(x, 0) of each element. NaN becomes 0, as in Paddle.
+
+    Args:
+        x: floating or integer.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `x` is no Tensor (also a ValueError), or of another dtype.
+
+    Source:
+        `paddle.nn.functional.relu`.
+
+    Examples:
+        >>> print(wherry.nn.functional.relu(wherry.to_tensor([-2.0, 3.0])).numpy())
+        [0. 3.]
+    """
+    try:
+        return ops.relu(x)
+    except TypeError as error:
+        raise checked("relu", x, error) from None
+
+
+def relu6(x: Tensor, name: str | None = None) -> Tensor:
+    """min(max(x, 0), 6) of each element.
+
+    Args:
+        x: floating.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `x` is no Tensor (also a ValueError), or of another dtype.
+
+    Source:
+        `paddle.nn.functional.relu6`.
+
+    Examples:
+        >>> print(wherry.nn.functional.relu6(wherry.to_tensor([-1.0, 0.3, 6.5])).numpy())
+        [0.  0.3 6. ]
+    """
+    try:
+        return ops.relu6(x)
+    except TypeError as error:
+        raise checked("relu6", x, error) from None
+
+
+def leaky_relu(x: Tensor, negative_slope: float = 0.01, name: str | None = None) -> Tensor:
+    """`x` where it is positive, `negative_slope * x` elsewhere.
+
+    Args:
+        x: floating.
+        negative_slope: a number.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `x` is no Tensor or `negative_slope` no number (also a ValueError), or `x` is of another dtype.
+
+    Source:
+        `paddle.nn.functional.leaky_relu`.
+
+    Examples:
+        >>> print(wherry.nn.functional.leaky_relu(wherry.to_tensor([-2.0, 0.0, 1.0]), 0.5).numpy())
+        [-1.  0.  1.]
+    """
+    try:
+        return ops.leaky_relu(x, negative_slope)
+    except TypeError as error:
+        return _again("leaky_relu", ops.leaky_relu, error, x, negative_slope=negative_slope)
+
+
+def rrelu(
+    x: Tensor, lower: float = 1.0 / 8.0, upper: float = 1.0 / 3.0, training: bool = True, name: str | None = None
+) -> Tensor:
+    """`x` where it is not negative; elsewhere `x` times a slope drawn from [lower, upper) for each element.
+
+    Args:
+        x: floating.
+        lower, upper: floats, 0 <= lower <= upper <= 1.
+        training: False multiplies by the middle of the two instead.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `x` is no Tensor (also a ValueError), or of another dtype, or a bound is no float.
+        ValueError: the bounds are out of order.
+
+    Source:
+        `paddle.nn.functional.rrelu`.
+
+    Examples:
+        >>> print(wherry.nn.functional.rrelu(wherry.to_tensor([-2.0, 3.0]), 0.25, 0.75, training=False).numpy())
+        [-1.  3.]
+    """
+    if not isinstance(lower, float) or not isinstance(upper, float):
+        raise TypeError(
+            f"rrelu: The lower and upper values must be float type. Got {lower!r} and {upper!r}, expected two floats. "
+            f"Write 0.0 or 1.0."
+        )
+    if not 0 <= lower <= upper <= 1:
+        raise InvalidArgumentError(
+            f"rrelu: the bounds of the slope are out of order. Got lower={lower} and upper={upper}, expected "
+            f"0 <= lower <= upper <= 1. Exchange them if they are swapped."
+        )
+    require_tensor(x, "rrelu")
+    if not training or lower == upper:
+        return leaky_relu(x, (lower + upper) / 2.0)
+    try:
+        slope = ops.uniform(shape=tuple(x.shape), min=lower, max=upper, dtype=x.dtype)
+        return ops.prelu(x, slope)
+    except TypeError as error:
+        raise checked("rrelu", x, error) from None
+
+
+def prelu(x: Tensor, weight: Tensor, data_format: str = "NCHW", name: str | None = None) -> Tensor:
+    """`x` where it is positive, `weight * x` elsewhere, with one weight for all or one for each channel.
+
+    Args:
+        x: floating. The channels are axis 1 or, with "NLC", "NHWC" and "NDHWC", the last one.
+        weight: shape `[1]`, or `[channels]`; the dtype of `x`.
+        data_format: "NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC" or "NDHWC".
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `x` or `weight` is no Tensor, or their dtypes differ (also a ValueError).
+        ValueError: the shape of `weight` does not fit (also an AssertionError), or there is no such `data_format`.
+
+    Source:
+        `paddle.nn.functional.prelu`.
+
+    Examples:
+        >>> x = wherry.to_tensor([[-4.0, -4.0], [4.0, 4.0]])
+        >>> print(wherry.nn.functional.prelu(x, wherry.to_tensor([0.25, 0.5])).numpy())
+        [[-1. -2.]
+         [ 4.  4.]]
+    """
+    require_tensor(x, "prelu")
+    require_tensor(weight, "prelu", "weight")
+    rank = x.ndim
+    if weight.ndim > 1:
+        raise AssertedArgumentError(
+            f"prelu: the weight has too many axes. Got weight of shape {weight.shape}, expected [1] or one value for each "
+            f"channel. Flatten it."
+        )
+    if weight.size != 1:
+        if data_format not in ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC"):
+            raise InvalidArgumentError(
+                f"prelu: there is no such layout. data_format must be one of 'NC', 'NCL', 'NCHW', 'NCDHW', 'NLC', 'NHWC', "
+                f"'NDHWC'. Got {data_format!r}, expected one of them. 'NCHW' has its channels on axis 1."
+            )
+        channel = 1 if data_format[1] == "C" else rank - 1
+        if rank < 2 or x.shape[channel] != weight.shape[0]:
+            raise AssertedArgumentError(
+                f"prelu: the weight does not fit the channels. Got weight of shape {weight.shape} and x of shape {x.shape}, "
+                f"expected {x.shape[channel] if rank >= 2 else 1} weight(s). Use a weight of shape [1] for all channels."
+            )
+        weight = ops.reshape(weight, tuple(weight.shape[0] if axis == channel else 1 for axis in range(rank)))
+    elif rank == 0:
+        weight = ops.reshape(weight, ())
+    try:
+        return ops.prelu(x, weight)
+    except TypeError as error:
+        raise refused("prelu", error, x=x, weight=weight) from None
+
+
+def thresholded_relu(x: Tensor, threshold: float = 1.0, name: str | None = None) -> Tensor:
+    """`x` where it exceeds `threshold`, 0 elsewhere.
+
+    Args:
+        x: floating.
+        threshold: a number.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `x` is no Tensor or `threshold` no number (also a ValueError), or `x` is of another dtype.
+
+    Source:
+        `paddle.nn.functional.thresholded_relu`.
+
+    Examples:
+        >>> print(wherry.nn.functional.thresholded_relu(wherry.to_tensor([2.0, 0.0, 1.0])).numpy())
+        [2. 0. 0.]
+    """
+    try:
+        return ops.thresholded_relu(x, threshold)
+    except TypeError as error:
+        return _again("thresholded_relu", ops.thresholded_relu, error, x, threshold=threshold)
+
+
+# Exponential on the negative side.
+
+
+def elu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
+    """`x` where it is positive, `alpha * (exp(x) - 1)` elsewhere.
+
+    Args:
+        x: floating.
+        alpha: a number.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `x` is no Tensor or `alpha` no number (also a ValueError), or `x` is of another dtype.
+
+    Source:
+        `paddle.nn.functional.elu`; Clevert et al. (2015).
+
+    Examples:
+        >>> print(wherry.nn.functional.elu(wherry.to_tensor([-1.0, 6.0]), alpha=0.2).numpy())
+        [-0.1264...  6.       ]
+    """
+    try:
+        return ops.elu(x, alpha)
+    except TypeError as error:
+        return _again("elu", ops.elu, error, x, alpha=alpha)
+
+
+def celu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
+    """`x` where it is positive, `alpha * (exp(x / alpha) - 1)` elsewhere: ELU with a slope of 1 at 0.
+
+    Args:
+        x: floating.
+        alpha: a number other than 0.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `x` is no Tensor or `alpha` no number (also a ValueError), or `x` is of another dtype.
+        ZeroDivisionError: `alpha` is 0.
+
+    Source:
+        `paddle.nn.functional.celu`; Barron (2017).
+
+    Examples:
+        >>> print(wherry.nn.functional.celu(wherry.to_tensor([-1.0, 6.0]), alpha=0.2).numpy())
+        [-0.1986...  6.       ]
+    """
+    if isinstance(alpha, (int, float)) and alpha == 0:
+        raise ZeroDivisionError(
+            f"celu: alpha cannot be 0 for celu, which divides by it. Got alpha={alpha!r}, expected another number. "
+            f"The limit for small alpha is relu."
+        )
+    try:
+        return ops.celu(x, alpha)
+    except TypeError as error:
+        return _again("celu", ops.celu, error, x, alpha=alpha)
+
+
+def selu(
+    x: Tensor,
+    scale: float = 1.0507009873554804934193349852946,
+    alpha: float = 1.6732632423543772848170429916717,
+    name: str | None = None,
+) -> Tensor:
+    """`scale` times ELU; with the default numbers, layers keep mean 0 and variance 1.
+
+    Args:
+        x: floating.
+        scale: more than 1.
+        alpha: not negative.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `x` is no Tensor (also a ValueError), or of another dtype.
+        ValueError: `scale` or `alpha` is out of range.
+
+    Source:
+        `paddle.nn.functional.selu`; Klambauer et al. (2017).
+
+    Examples:
+        >>> print(wherry.nn.functional.selu(wherry.to_tensor([0.0, 1.0])).numpy())
+        [0.       1.050701]
+    """
+    if not scale > 1.0:
+        raise InvalidArgumentError(
+            f"selu: The scale must be greater than 1.0. Got scale={scale}, expected more than 1. Use elu for a scale of 1."
+        )
+    if alpha < 0:
+        raise InvalidArgumentError(
+            f"selu: The alpha must be no less than zero. Got alpha={alpha}, expected 0 or more. The usual value is 1.6733."
+        )
+    try:
+        return ops.selu(x, scale, alpha)
+    except TypeError as error:
+        return _again("selu", ops.selu, error, x, scale=scale, alpha=alpha)
+
+
+# Smooth.
+
+
+def gelu(x: Tensor, approximate: bool = False, name: str | None = None) -> Tensor:
+    """`x` times the probability that a normal variable stays below `x`.
+
+    Args:
+        x: floating.
+        approximate: True takes `0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3)))`, which differs by less
+            than 0.0005.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `x` is no Tensor or `approximate` no bool (also a ValueError), or `x` is of another dtype.
+
+    Source:
+        `paddle.nn.functional.gelu`; Hendrycks & Gimpel (2016).
+
+    Examples:
+        >>> print(wherry.nn.functional.gelu(wherry.to_tensor([-1.0, 0.5])).numpy())
+        [-0.1586...  0.3457...]
+    """
+    try:
+        return ops.gelu(x, approximate)
+    except TypeError as error:
+        require_tensor(x, "gelu")
+        if type(approximate) is bool:
+            raise
+        if type(approximate) is str or type(approximate) is int:
+            raise InvalidTypeError(
+                f"gelu: argument 'approximate' must be bool. Got {approximate!r} ({type(approximate).__name__}), expected "
+                f"True or False. Write approximate=True for the tanh approximation."
+            ) from error
+        return ops.gelu(x, flag(approximate, "gelu", "approximate"))
+
+
+def silu(x: Tensor, name: str | None = None) -> Tensor:
+    """`x * sigmoid(x)` of each element.
+
+    Args:
+        x: floating.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `x` is no Tensor (also a ValueError), or of another dtype.
+
+    Source:
+        `paddle.nn.functional.silu`.
+
+    Examples:
+        >>> print(wherry.nn.functional.silu(wherry.to_tensor([0.0, 1.0])).numpy())
+        [0.       0.7310...]
+    """
+    try:
+        return ops.silu(x)
+    except TypeError as error:
+        raise checked("silu", x, error) from None
+
+
+def swish(x: Tensor, name: str | None = None) -> Tensor:
+    """`x * sigmoid(x)` of each element: another name of `silu`.
+
+    Args:
+        x: floating.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `x` is no Tensor (also a ValueError), or of another dtype.
+
+    Source:
+        `paddle.nn.functional.swish`; Ramachandran et al. (2017), with beta 1.
+
+    Examples:
+        >>> print(wherry.nn.functional.swish(wherry.to_tensor([-2.0, 0.0])).numpy())
+        [-0.2384...  0.       ]
+    """
+    try:
+        return ops.silu(x)
+    except TypeError as error:
+        raise checked("swish", x, error) from None
+
+
+def mish(x: Tensor, name: str | None = None) -> Tensor:
+    """`x * tanh(softplus(x))` of each element.
+
+    Args:
+        x: floating.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `x` is no Tensor (also a ValueError), or of another dtype.
+
+    Source:
+        `paddle.nn.functional.mish`; Misra (2019).
+
+    Examples:
+        >>> print(wherry.nn.functional.mish(wherry.to_tensor([-5.0, 0.0, 5.0])).numpy())
+        [-0.0335...  0.         4.9995...]
+    """
+    try:
+        return ops.mish(x)
+    except TypeError as error:
+        raise checked("mish", x, error) from None
+
+
+def softplus(x: Tensor, beta: float = 1, threshold: float = 20, name: str | None = None) -> Tensor:
+    """`log(1 + exp(beta * x)) / beta`, a smooth form of relu; `x` itself where `beta * x` exceeds `threshold`.
+
+    Args:
+        x: floating.
+        beta, threshold: numbers.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `x` is no Tensor or a number is none (also a ValueError), or `x` is of another dtype.
+
+    Source:
+        `paddle.nn.functional.softplus`.
+
+    Examples:
+        >>> print(wherry.nn.functional.softplus(wherry.to_tensor([0.0, 30.0])).numpy())
+        [ 0.6931... 30.       ]
+    """
+    try:
+        return ops.softplus(x, beta, threshold)
+    except TypeError as error:
+        return _again("softplus", ops.softplus, error, x, beta=beta, threshold=threshold)
+
+
+def softsign(x: Tensor, name: str | None = None) -> Tensor:
+    """`x / (1 + |x|)` of each element.
+
+    Args:
+        x: floating.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `x` is no Tensor (also a ValueError), or of another dtype.
+
+    Source:
+        `paddle.nn.functional.softsign`.
+
+    Examples:
+        >>> print(wherry.nn.functional.softsign(wherry.to_tensor([-1.0, 3.0])).numpy())
+        [-0.5   0.75]
+    """
+    try:
+        return ops.softsign(x)
+    except TypeError as error:
+        raise checked("softsign", x, error) from None
+
+
+def log_sigmoid(x: Tensor, name: str | None = None) -> Tensor:
+    """`log(1 / (1 + exp(-x)))` of each element, safe from overflow.
+
+    Args:
+        x: floating.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `x` is no Tensor (also a ValueError), or of another dtype.
+
+    Source:
+        `paddle.nn.functional.log_sigmoid`.
+
+    Examples:
+        >>> print(wherry.nn.functional.log_sigmoid(wherry.to_tensor([0.0, -100.0])).numpy())
+        [  -0.6931... -100.       ]
+    """
+    try:
+        return ops.log_sigmoid(x)
+    except TypeError as error:
+        raise checked("log_sigmoid", x, error) from None
+
+
+# Piecewise linear.
+
+
+def hardtanh(x: Tensor, min: float = -1.0, max: float = 1.0, name: str | None = None) -> Tensor:
+    """`x` between `min` and `max`, and these bounds beyond them.
+
+    Args:
+        x: floating.
+        min, max: numbers.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `x` is no Tensor or a bound no number (also a ValueError), or `x` is of another dtype.
+
+    Source:
+        `paddle.nn.functional.hardtanh`.
+
+    Examples:
+        >>> print(wherry.nn.functional.hardtanh(wherry.to_tensor([-1.5, 0.3, 2.5])).numpy())
+        [-1.   0.3  1. ]
+    """
+    try:
+        return ops.hardtanh(x, min, max)
+    except TypeError as error:
+        return _again("hardtanh", ops.hardtanh, error, x, min=min, max=max)
+
+
+def hardsigmoid(x: Tensor, slope: float = 0.1666667, offset: float = 0.5, name: str | None = None) -> Tensor:
+    """`slope * x + offset`, cut to [0, 1].
+
+    Args:
+        x: floating.
+        slope, offset: numbers.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `x` is no Tensor or a number is none (also a ValueError), or `x` is of another dtype.
+
+    Source:
+        `paddle.nn.functional.hardsigmoid`.
+
+    Examples:
+        >>> print(wherry.nn.functional.hardsigmoid(wherry.to_tensor([-4.0, 5.0, 0.0])).numpy())
+        [0.  1.  0.5]
+    """
+    try:
+        return ops.hardsigmoid(x, slope, offset)
+    except TypeError as error:
+        return _again("hardsigmoid", ops.hardsigmoid, error, x, slope=slope, offset=offset)
+
+
+def hardswish(x: Tensor, name: str | None = None) -> Tensor:
+    """`x * relu6(x + 3) / 6` of each element.
+
+    Args:
+        x: floating.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `x` is no Tensor (also a ValueError), or of another dtype.
+
+    Source:
+        `paddle.nn.functional.hardswish`; Howard et al. (2019).
+
+    Examples:
+        >>> print(wherry.nn.functional.hardswish(wherry.to_tensor([-4.0, 5.0, 3.0])).numpy())
+        [-0.  5.  3.]
+    """
+    try:
+        return ops.hardswish(x)
+    except TypeError as error:
+        raise checked("hardswish", x, error) from None
+
+
+def hardshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Tensor:
+    """0 between `-threshold` and `threshold`, `x` beyond.
+
+    Args:
+        x: floating.
+        threshold: a number.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `x` is no Tensor or `threshold` no number (also a ValueError), or `x` is of another dtype.
+
+    Source:
+        `paddle.nn.functional.hardshrink`.
+
+    Examples:
+        >>> print(wherry.nn.functional.hardshrink(wherry.to_tensor([-1.0, 0.3, 2.5])).numpy())
+        [-1.   0.   2.5]
+    """
+    try:
+        return ops.hardshrink(x, threshold)
+    except TypeError as error:
+        return _again("hardshrink", ops.hardshrink, error, x, threshold=threshold)
+
+
+def softshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Tensor:
+    """`x` moved towards 0 by `threshold`, and 0 where that would cross it.
+
+    Args:
+        x: floating.
+        threshold: not negative.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `x` is no Tensor (also a ValueError), or of another dtype.
+        ValueError: `threshold` is negative.
+
+    Source:
+        `paddle.nn.functional.softshrink`.
+
+    Examples:
+        >>> print(wherry.nn.functional.softshrink(wherry.to_tensor([-1.0, 0.25, 1.5])).numpy())
+        [-0.5  0.   1. ]
+    """
+    if threshold < 0:
+        raise InvalidArgumentError(
+            f"softshrink: The threshold must be no less than zero. Got threshold={threshold}, expected 0 or more. "
+            f"It is how far values move towards 0."
+        )
+    try:
+        return ops.softshrink(x, threshold)
+    except TypeError as error:
+        return _again("softshrink", ops.softshrink, error, x, threshold=threshold)
+
+
+def tanhshrink(x: Tensor, name: str | None = None) -> Tensor:
+    """`x - tanh(x)` of each element.
+
+    Args:
+        x: floating.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `x` is no Tensor (also a ValueError), or of another dtype.
+
+    Source:
+        `paddle.nn.functional.tanhshrink`.
+
+    Examples:
+        >>> print(wherry.nn.functional.tanhshrink(wherry.to_tensor([0.0, 1.0])).numpy())
+        [0.       0.2384...]
+    """
+    try:
+        return ops.tanhshrink(x)
+    except TypeError as error:
+        raise checked("tanhshrink", x, error) from None
+
+
+# Along an axis.
+
+
+def softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = None) -> Tensor:
+    """`exp(x)` divided by its sum along `axis`, safe from overflow.
+
+    Args:
+        x: floating; any dtype where `dtype` is given.
+        axis: in `[-rank, rank)`.
+        dtype: a floating dtype to cast `x` to first.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        The shape of `x`; each line along `axis` sums to 1.
+
+    Raises:
+        TypeError: `x` is no Tensor or `axis` no int (also a ValueError), or `x` is of another dtype.
+        ValueError: `axis` is out of range.
+
+    Source:
+        `paddle.nn.functional.softmax`.
+
+    Examples:
+        >>> print(wherry.nn.functional.softmax(wherry.to_tensor([[0.0, 0.0], [1000.0, 0.0]])).numpy())
+        [[0.5 0.5]
+         [1.  0. ]]
+    """
+    return _normalized("softmax", ops.softmax, x, axis, dtype)
+
+
+def log_softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Logarithm of `softmax`, computed without taking a logarithm of small numbers.
+
+    Args:
+        x: floating; any dtype where `dtype` is given.
+        axis: in `[-rank, rank)`.
+        dtype: a floating dtype to cast `x` to first.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `x` is no Tensor or `axis` no int (also a ValueError), or `x` is of another dtype.
+        ValueError: `axis` is out of range.
+
+    Source:
+        `paddle.nn.functional.log_softmax`.
+
+    Examples:
+        >>> print(wherry.nn.functional.log_softmax(wherry.to_tensor([1000.0, 0.0])).numpy())
+        [    0. -1000.]
+    """
+    return _normalized("log_softmax", ops.log_softmax, x, axis, dtype)
+
+
+def _normalized(op_name: str, op: Op, x: Tensor, axis: Any, dtype: Any) -> Tensor:
+    require_tensor(x, op_name)
+    if dtype is not None:
+        x = to_dtype(x, as_dtype(dtype, op_name))
+    rank = x.ndim
+    axis = one_axis(axis, rank, op_name)
+    if rank == 0:
+        return ops.reshape(op(ops.reshape(x, (1,)), 0), ())
+    return op(x, axis)
+
+
+def gumbel_softmax(
+    x: Tensor, temperature: float = 1.0, hard: bool = False, axis: int = -1, name: str | None = None
+) -> Tensor:
+    """A random choice along `axis` that has a gradient: softmax of `x` plus Gumbel noise.
+
+    Args:
+        x: floating: logarithms of probabilities, up to a constant.
+        temperature: positive; small ones come close to a choice.
+        hard: True returns 1 for the largest and 0 for the others; the gradient stays that of the soft result.
+        axis: in `[-rank, rank)`.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        The shape of `x`; each line along `axis` sums to 1.
+
+    Raises:
+        TypeError: `x` is no Tensor or `axis` no int (also a ValueError), or `x` is of another dtype.
+        ValueError: `axis` is out of range, or `temperature` not positive.
+
+    Source:
+        `paddle.nn.functional.gumbel_softmax`; Jang, Gu & Poole (2016).
+
+    Examples:
+        >>> chosen = wherry.nn.functional.gumbel_softmax(wherry.zeros([3, 4]), hard=True)
+        >>> print(chosen.sum(axis=-1).numpy())
+        [1. 1. 1.]
+    """
+    require_tensor(x, "gumbel_softmax")
+    temperature = float(number(temperature, "gumbel_softmax", "temperature"))
+    if not temperature > 0:
+        raise InvalidArgumentError(
+            f"gumbel_softmax: the temperature divides. Got temperature={temperature}, expected more than 0. "
+            f"Use argmax for a choice without noise."
+        )
+    rank = x.ndim
+    axis = one_axis(axis, rank, "gumbel_softmax")
+    if rank == 0:
+        return ops.reshape(gumbel_softmax(ops.reshape(x, (1,)), temperature, hard, 0), ())
+    try:
+        # Not from 0 on: its logarithm is infinite.
+        u = ops.uniform(shape=tuple(x.shape), min=1e-30 if x.dtype.itemsize > 2 else 1e-7, max=1.0, dtype=x.dtype)
+        gumbel = ops.negative(ops.log(ops.negative(ops.log(u))))
+        soft = ops.softmax((x + gumbel) / temperature, axis)
+    except TypeError as error:
+        raise checked("gumbel_softmax", x, error) from None
+    if not hard:
+        return soft
+    at = ops.argmax(soft, axis, True)
+    zeros = ops.full_like(soft, value=0, dtype=soft.dtype)
+    one = ops.full(shape=(), value=1, dtype=soft.dtype)
+    chosen = ops.put_along_axis(zeros, at, ops.broadcast_to(one, tuple(at.shape)), axis, "assign")
+    return soft + (chosen - soft).detach()
+
+
+def glu(x: Tensor, axis: int = -1, name: str | None = None) -> Tensor:
+    """The first half of `x` along `axis`, times the sigmoid of the second half.
+
+    Args:
+        x: floating; its size along `axis` is even.
+        axis: in `[-rank, rank)`.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        `[..., 2 n, ...]` to `[..., n, ...]`.
+
+    Raises:
+        TypeError: `x` is no Tensor or `axis` no int (also a ValueError), or `x` is of another dtype.
+        ValueError: `axis` is out of range, or the size along it odd.
+
+    Source:
+        `paddle.nn.functional.glu`; Dauphin et al. (2016).
+
+    Examples:
+        >>> print(wherry.nn.functional.glu(wherry.to_tensor([3.0, 4.0, 0.0, 0.0])).numpy())
+        [1.5 2. ]
+    """
+    require_tensor(x, "glu")
+    shape = x.shape
+    if not shape:
+        raise InvalidArgumentError(
+            "glu: a 0-d tensor has no halves. Got x of shape [], expected an axis of even size. Reshape x."
+        )
+    axis = one_axis(axis, len(shape), "glu")
+    if shape[axis] % 2:
+        raise InvalidArgumentError(
+            f"glu: the axis cannot be halved. Got size {shape[axis]} along axis {axis} of x of shape {shape}, expected an even "
+            f"size. Choose another axis."
+        )
+    half = shape[axis] // 2
+    first = ops.slice(x, (axis,), (0,), (half,), (1,))
+    second = ops.slice(x, (axis,), (half,), (2 * half,), (1,))
+    return first * sigmoid(second)
+
+
+def maxout(x: Tensor, groups: int, axis: int = 1, name: str | None = None) -> Tensor:
+    """The largest of every `groups` neighbouring channels.
+
+    Args:
+        x: floating, 4-D.
+        groups: at least 2; divides the number of channels.
+        axis: where the channels are: 1, or 3 (also -1).
+        name: accepted for compatibility; unused.
+
+    Shape:
+        `[N, C, H, W]` to `[N, C / groups, H, W]`, or `[N, H, W, C]` to `[N, H, W, C / groups]`.
+
+    Raises:
+        TypeError: `x` is no Tensor or `groups` no int (also a ValueError).
+        ValueError: `x` is not 4-D, there is no such axis, or `groups` does not divide the channels.
+
+    Source:
+        `paddle.nn.functional.maxout`; Goodfellow et al. (2013). Of equal values, the first gets the gradient.
+
+    Examples:
+        >>> x = wherry.to_tensor([1.0, 5.0, 4.0, 2.0]).reshape([1, 4, 1, 1])
+        >>> print(wherry.nn.functional.maxout(x, groups=2).flatten().numpy())
+        [5. 4.]
+    """
+    require_tensor(x, "maxout")
+    groups, at = integer(groups, "maxout", "groups"), integer(axis, "maxout", "axis")
+    shape = x.shape
+    if len(shape) != 4 or at not in (1, 3, -1):
+        raise InvalidArgumentError(
+            f"maxout: it takes images with channels on axis 1 or 3. Got x of shape {shape} and axis={axis}, expected rank 4 "
+            f"and an axis of 1, 3 or -1. Add axes of size 1 with unsqueeze."
+        )
+    at %= 4
+    if groups < 2 or shape[at] % groups:
+        raise InvalidArgumentError(
+            f"maxout: the channels cannot be grouped so. Got groups={groups} for {shape[at]} channels, expected a divisor of "
+            f"them that is 2 or more. `groups` is how many channels share one result."
+        )
+    grouped = ops.reshape(x, (*shape[:at], shape[at] // groups, groups, *shape[at + 1 :]))
+    # The position and not the maximum: of equal values only one may get the gradient.
+    largest = ops.argmax(grouped, at + 1, True)
+    return ops.squeeze(ops.take_along_axis(grouped, largest, at + 1), (at + 1,))
+
+
+# In place.
+
+_SOURCE = "paddle.nn.functional"
+relu_ = inplace_form(relu, ops.relu, source=_SOURCE)
+elu_ = inplace_form(elu, source=_SOURCE)
+hardtanh_ = inplace_form(hardtanh, source=_SOURCE)
+leaky_relu_ = inplace_form(leaky_relu, source=_SOURCE)
+thresholded_relu_ = inplace_form(thresholded_relu, source=_SOURCE)
+softmax_ = inplace_form(softmax, retype=True, source=_SOURCE)
+
+
+def _again(op_name: str, op: Op, error: TypeError, x: Any, **numbers: Any) -> Tensor:
+    """`op` once more, with numbers that came as tensors or NumPy scalars made into floats."""
+    require_tensor(x, op_name)
+    if all(type(value) in (float, int) for value in numbers.values()):
+        raise error  # about the dtype of x
+    return op(x, **{name: float(number(value, op_name, name)) for name, value in numbers.items()})
