@@ -1,4 +1,480 @@
 """Convolution layers."""
 from __future__ import annotations
 
-__all__: list[str] = []
+import math
+from typing import Any
+
+from wherry_nn.errors import AssertedArgumentError
+from wherry_nn.functional import common
+from wherry_nn.functional._windows import sizes
+from wherry_nn.functional.conv import convolve, convolve_transposed, window_of
+from wherry_nn.initializer import Normal
+from wherry_nn.layer import Layer
+from wherry_tensor import ops
+from wherry_tensor._core import Tensor
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+
+__all__ = ["Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose"]
+
+_PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
+
+
+class _Convolution(Layer):
+    """What convolutions of all ranks, and their transposes, have in common."""
+
+    _rank: int
+    _transposed = False
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any,
+        padding: Any,
+        padding_mode: str,
+        output_padding: Any,
+        dilation: Any,
+        groups: int,
+        weight_attr: Any,
+        bias_attr: Any,
+        data_format: str,
+    ) -> None:
+        super().__init__()
+        kind, rank = type(self).__name__, self._rank
+        if weight_attr is False:
+            raise AssertedArgumentError(
+                f"{kind}: weight_attr should not be False in Conv. Got weight_attr=False, expected a ParamAttr or None. "
+                f"A convolution without bias has bias_attr=False."
+            )
+        if padding_mode not in _PADDING_MODES:
+            raise InvalidArgumentError(
+                f"{kind}: padding_mode is not known. Got padding_mode={padding_mode!r}, expected one of "
+                f"{', '.join(_PADDING_MODES)}. The default is 'zeros'."
+            )
+        self._in_channels, self._out_channels = in_channels, out_channels
+        kernel = sizes(kernel_size, rank, kind, "kernel_size")
+        filled = padding_mode != "zeros"
+        if filled and (not hasattr(padding, "__index__") or isinstance(padding, bool)):
+            raise InvalidTypeError(
+                f"{kind}: when padding_mode is '{padding_mode}', type of padding must be int. Got padding={padding!r} "
+                f"({type(padding).__name__}), expected an int. Pad with nn.functional.pad before the layer for other forms."
+            )
+        self._window = window_of(kind, stride, 0 if filled else padding, dilation, groups, data_format, rank)
+        strides, _, dilations, self._groups, _last = self._window
+        if in_channels % self._groups:
+            raise InvalidArgumentError(
+                f"{kind}: in_channels must be divisible by groups. Got in_channels={in_channels} and groups={groups}, "
+                f"expected a multiple of {groups}. Every group sees as many channels as the others."
+            )
+        self._kernel_size, self._stride, self._dilation = list(kernel), list(strides), list(dilations)
+        self._padding, self._padding_mode, self._data_format = padding, padding_mode, data_format
+        self._fill = [int(padding)] * (2 * rank) if filled else None
+        self._param_attr, self._bias_attr = weight_attr, bias_attr
+        self.output_padding = output_padding
+        self._output_padding = sizes(output_padding, rank, kind, "output_padding", least=0)
+        # As ops.conv2d takes them, where nothing is left to ask: the common case pays no more than the op.
+        self._attributes = (*self._window[:4], data_format) if rank == 2 and self._window[1] is not None and not filled else None
+        if self._transposed:
+            shape, initializer = [in_channels, out_channels // self._groups, *kernel], None
+        else:
+            shape = [out_channels, in_channels // self._groups, *kernel]
+            initializer = Normal(0.0, math.sqrt(2.0 / max(1, math.prod(kernel) * in_channels)))  # He et al. (2015)
+        self.weight = self.create_parameter(shape, attr=weight_attr, default_initializer=initializer)
+        self.bias = self.create_parameter([out_channels], attr=bias_attr, is_bias=True)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self._attributes is not None:
+            try:
+                return ops.conv2d(x, self.weight, self.bias, *self._attributes)
+            except TypeError:
+                pass  # the longer way says what is wrong
+        if self._fill is not None:
+            x = common.pad(x, self._fill, mode=self._padding_mode, data_format=self._data_format)
+        return convolve(self._op_name, self._rank, x, self.weight, self.bias, *self._window)
+
+    def extra_repr(self) -> str:
+        text = f"{self._in_channels}, {self._out_channels}, kernel_size={self._kernel_size}"
+        if self._stride != [1] * self._rank:
+            text += f", stride={self._stride}"
+        if self._padding != 0:
+            text += f", padding={self._padding}"
+        if self._padding_mode != "zeros":
+            text += f", padding_mode={self._padding_mode}"
+        if self.output_padding != 0:
+            text += f", output_padding={self.output_padding}"
+        if self._dilation != [1] * self._rank:
+            text += f", dilation={self._dilation}"
+        if self._groups != 1:
+            text += f", groups={self._groups}"
+        return f"{text}, data_format={self._data_format}"
+
+    @property
+    def _op_name(self) -> str:
+        return f"conv{self._rank}d_transpose" if self._transposed else f"conv{self._rank}d"
+
+
+class _TransposedConvolution(_Convolution):
+    _transposed = True
+
+    def forward(self, x: Tensor, output_size: Any = None) -> Tensor:  # type: ignore[override]
+        more = self._output_padding if output_size is None else (0,) * self._rank
+        return convolve_transposed(
+            self._op_name, self._rank, x, self.weight, self.bias, *self._window, more, output_size
+        )
+
+
+class Conv1D(_Convolution):
+    """Convolution along one axis, as `nn.functional.conv1d`, with its weight and bias.
+
+    Args:
+        in_channels: of the input.
+        out_channels: of the result.
+        kernel_size: an int.
+        stride: an int.
+        padding: in one of the forms of `nn.functional.conv1d`; an int if `padding_mode` is not "zeros".
+        dilation: an int.
+        groups: parts into which channels are split; `in_channels` of them make it depthwise.
+        padding_mode: "zeros", "reflect", "replicate" or "circular": what stands around the input.
+        weight_attr: a ParamAttr, an initializer, or None for a normal distribution of variance
+            `2 / (in_channels * kernel elements)`.
+        bias_attr: likewise; None starts with zeros, False leaves the bias out.
+        data_format: "NCL" or "NLC".
+
+    Attributes:
+        weight: `[out_channels, in_channels / groups, k]`.
+        bias: `[out_channels]`, or None.
+
+    Shape:
+        `[N, C, L]` to `[N, out_channels, L']`, or with the channels last.
+
+    Raises:
+        ValueError: an argument is out of range.
+        TypeError: `padding` is no int although `padding_mode` is not "zeros" (also a ValueError).
+
+    Source:
+        `paddle.nn.Conv1D`.
+
+    Examples:
+        >>> conv = wherry.nn.Conv1D(3, 4, 3, padding=1)
+        >>> conv(wherry.ones([2, 3, 8])).shape
+        [2, 4, 8]
+    """
+
+    _rank = 1
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        padding_mode: str = "zeros",
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCL",
+    ) -> None:
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, padding, padding_mode, 0, dilation, groups, weight_attr, bias_attr,
+            data_format,
+        )
+
+
+class Conv2D(_Convolution):
+    """Convolution of images, as `nn.functional.conv2d`, with its weight and bias.
+
+    Args:
+        in_channels: of the input.
+        out_channels: of the result.
+        kernel_size: an int or `[height, width]`.
+        stride: an int or `[height, width]`.
+        padding: in one of the forms of `nn.functional.conv2d`; an int if `padding_mode` is not "zeros".
+        dilation: an int or `[height, width]`.
+        groups: parts into which channels are split; `in_channels` of them make it depthwise.
+        padding_mode: "zeros", "reflect", "replicate" or "circular": what stands around the input.
+        weight_attr: a ParamAttr, an initializer, or None for a normal distribution of variance
+            `2 / (in_channels * kernel elements)`.
+        bias_attr: likewise; None starts with zeros, False leaves the bias out.
+        data_format: "NCHW" or "NHWC".
+
+    Attributes:
+        weight: `[out_channels, in_channels / groups, kh, kw]`.
+        bias: `[out_channels]`, or None.
+
+    Shape:
+        `[N, C, H, W]` to `[N, out_channels, H', W']`, or with the channels last.
+
+    Raises:
+        ValueError: an argument is out of range.
+        TypeError: `padding` is no int although `padding_mode` is not "zeros" (also a ValueError).
+
+    Source:
+        `paddle.nn.Conv2D`.
+
+    Examples:
+        >>> conv = wherry.nn.Conv2D(3, 8, 3, stride=2, padding=1)
+        >>> conv
+        Conv2D(3, 8, kernel_size=[3, 3], stride=[2, 2], padding=1, data_format=NCHW)
+        >>> conv(wherry.ones([2, 3, 32, 32])).shape
+        [2, 8, 16, 16]
+    """
+
+    _rank = 2
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        padding_mode: str = "zeros",
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCHW",
+    ) -> None:
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, padding, padding_mode, 0, dilation, groups, weight_attr, bias_attr,
+            data_format,
+        )
+
+
+class Conv3D(_Convolution):
+    """Convolution of volumes, as `nn.functional.conv3d`, with its weight and bias.
+
+    Args:
+        in_channels: of the input.
+        out_channels: of the result.
+        kernel_size: an int or one for each axis.
+        stride: an int or one for each axis.
+        padding: in one of the forms of `nn.functional.conv3d`; an int if `padding_mode` is not "zeros".
+        dilation: an int or one for each axis.
+        groups: parts into which channels are split; `in_channels` of them make it depthwise.
+        padding_mode: "zeros", "reflect", "replicate" or "circular": what stands around the input.
+        weight_attr: a ParamAttr, an initializer, or None for a normal distribution of variance
+            `2 / (in_channels * kernel elements)`.
+        bias_attr: likewise; None starts with zeros, False leaves the bias out.
+        data_format: "NCDHW" or "NDHWC".
+
+    Attributes:
+        weight: `[out_channels, in_channels / groups, kd, kh, kw]`.
+        bias: `[out_channels]`, or None.
+
+    Shape:
+        `[N, C, D, H, W]` to `[N, out_channels, D', H', W']`, or with the channels last.
+
+    Raises:
+        ValueError: an argument is out of range.
+        TypeError: `padding` is no int although `padding_mode` is not "zeros" (also a ValueError).
+
+    Source:
+        `paddle.nn.Conv3D`.
+
+    Examples:
+        >>> conv = wherry.nn.Conv3D(3, 4, 3, padding="SAME")
+        >>> conv(wherry.ones([1, 3, 4, 8, 8])).shape
+        [1, 4, 4, 8, 8]
+    """
+
+    _rank = 3
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        padding_mode: str = "zeros",
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCDHW",
+    ) -> None:
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, padding, padding_mode, 0, dilation, groups, weight_attr, bias_attr,
+            data_format,
+        )
+
+
+class Conv1DTranspose(_TransposedConvolution):
+    """Transposed convolution along one axis, as `nn.functional.conv1d_transpose`, with its weight and bias.
+
+    Calling it takes `output_size` as a second argument, instead of `output_padding`.
+
+    Args:
+        in_channels: of the input.
+        out_channels: of the result.
+        kernel_size: an int.
+        stride: of the convolution whose transpose this is.
+        padding: of that convolution, in one of the forms of `nn.functional.conv1d`.
+        output_padding: what is added to the size of the result at its end, less than `stride`.
+        groups: parts into which channels are split.
+        dilation: steps between the taps of a window.
+        weight_attr: a ParamAttr, an initializer, or None for XavierUniform.
+        bias_attr: likewise; None starts with zeros, False leaves the bias out.
+        data_format: "NCL" or "NLC".
+
+    Attributes:
+        weight: `[in_channels, out_channels / groups, k]`.
+        bias: `[out_channels]`, or None.
+
+    Shape:
+        `[N, C, L]` to `[N, out_channels, L']`, or with the channels last.
+
+    Raises:
+        ValueError: an argument is out of range.
+
+    Source:
+        `paddle.nn.Conv1DTranspose`.
+
+    Examples:
+        >>> conv = wherry.nn.Conv1DTranspose(4, 3, 2, stride=2)
+        >>> conv(wherry.ones([2, 4, 8])).shape
+        [2, 3, 16]
+    """
+
+    _rank = 1
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        dilation: Any = 1,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCL",
+    ) -> None:
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, padding, "zeros", output_padding, dilation, groups, weight_attr,
+            bias_attr, data_format,
+        )
+
+
+class Conv2DTranspose(_TransposedConvolution):
+    """Transposed convolution of images, as `nn.functional.conv2d_transpose`, with its weight and bias.
+
+    Calling it takes `output_size` as a second argument, instead of `output_padding`.
+
+    Args:
+        in_channels: of the input.
+        out_channels: of the result.
+        kernel_size: an int or `[height, width]`.
+        stride: of the convolution whose transpose this is.
+        padding: of that convolution, in one of the forms of `nn.functional.conv2d`.
+        output_padding: what is added to the size of the result at its end, less than `stride`.
+        dilation: steps between the taps of a window.
+        groups: parts into which channels are split.
+        weight_attr: a ParamAttr, an initializer, or None for XavierUniform.
+        bias_attr: likewise; None starts with zeros, False leaves the bias out.
+        data_format: "NCHW" or "NHWC".
+
+    Attributes:
+        weight: `[in_channels, out_channels / groups, kh, kw]`.
+        bias: `[out_channels]`, or None.
+
+    Shape:
+        `[N, C, H, W]` to `[N, out_channels, H', W']`, or with the channels last.
+
+    Raises:
+        ValueError: an argument is out of range.
+
+    Source:
+        `paddle.nn.Conv2DTranspose`.
+
+    Examples:
+        >>> conv = wherry.nn.Conv2DTranspose(4, 3, 2, stride=2)
+        >>> conv(wherry.ones([2, 4, 8, 8])).shape
+        [2, 3, 16, 16]
+    """
+
+    _rank = 2
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCHW",
+    ) -> None:
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, padding, "zeros", output_padding, dilation, groups, weight_attr,
+            bias_attr, data_format,
+        )
+
+
+class Conv3DTranspose(_TransposedConvolution):
+    """Transposed convolution of volumes, as `nn.functional.conv3d_transpose`, with its weight and bias.
+
+    Calling it takes `output_size` as a second argument, instead of `output_padding`.
+
+    Args:
+        in_channels: of the input.
+        out_channels: of the result.
+        kernel_size: an int or one for each axis.
+        stride: of the convolution whose transpose this is.
+        padding: of that convolution, in one of the forms of `nn.functional.conv3d`.
+        output_padding: what is added to the size of the result at its end, less than `stride`.
+        dilation: steps between the taps of a window.
+        groups: parts into which channels are split.
+        weight_attr: a ParamAttr, an initializer, or None for XavierUniform.
+        bias_attr: likewise; None starts with zeros, False leaves the bias out.
+        data_format: "NCDHW" or "NDHWC".
+
+    Attributes:
+        weight: `[in_channels, out_channels / groups, kd, kh, kw]`.
+        bias: `[out_channels]`, or None.
+
+    Shape:
+        `[N, C, D, H, W]` to `[N, out_channels, D', H', W']`, or with the channels last.
+
+    Raises:
+        ValueError: an argument is out of range.
+
+    Source:
+        `paddle.nn.Conv3DTranspose`.
+
+    Examples:
+        >>> conv = wherry.nn.Conv3DTranspose(4, 3, 2, stride=2)
+        >>> conv(wherry.ones([2, 4, 4, 4, 4])).shape
+        [2, 3, 8, 8, 8]
+    """
+
+    _rank = 3
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCDHW",
+    ) -> None:
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, padding, "zeros", output_padding, dilation, groups, weight_attr,
+            bias_attr, data_format,
+        )

@@ -1,4 +1,612 @@
 """Pooling layers."""
 from __future__ import annotations
 
-__all__: list[str] = []
+from typing import Any
+
+from wherry_nn.functional import pooling as F
+from wherry_nn.layer import Layer
+from wherry_tensor._core import Tensor
+
+__all__ = [
+    "AdaptiveAvgPool1D",
+    "AdaptiveAvgPool2D",
+    "AdaptiveAvgPool3D",
+    "AdaptiveMaxPool1D",
+    "AdaptiveMaxPool2D",
+    "AdaptiveMaxPool3D",
+    "AvgPool1D",
+    "AvgPool2D",
+    "AvgPool3D",
+    "MaxPool1D",
+    "MaxPool2D",
+    "MaxPool3D",
+    "MaxUnPool1D",
+    "MaxUnPool2D",
+    "MaxUnPool3D",
+]
+
+
+class _Pool(Layer):
+    """What the layers with fixed windows have in common."""
+
+    stride: Any
+    padding: Any
+
+    def extra_repr(self) -> str:
+        kernel = self.kernel_size if "kernel_size" in self.__dict__ else self.ksize
+        return f"kernel_size={kernel}, stride={self.stride}, padding={self.padding}"
+
+
+class AvgPool1D(_Pool):
+    """Averages of windows, as `nn.functional.avg_pool1d`.
+
+    Args:
+        kernel_size: an int, or a list of one.
+        stride: steps between windows; None is `kernel_size`.
+        padding: in one of the forms of `nn.functional.avg_pool1d`.
+        exclusive: whether padding is left out of the averages.
+        ceil_mode: whether a last window that the input fills only partly counts.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        `[N, C, L]` to `[N, C, L']`.
+
+    Source:
+        `paddle.nn.AvgPool1D`.
+
+    Examples:
+        >>> wherry.nn.AvgPool1D(3, stride=2, padding=1)(wherry.ones([2, 3, 8])).shape
+        [2, 3, 4]
+    """
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        exclusive: bool = True,
+        ceil_mode: bool = False,
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.kernel_size, self.stride, self.padding = kernel_size, stride, padding
+        self.ceil_mode, self.exclusive = ceil_mode, exclusive
+        self.name = name
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.avg_pool1d(x, self.kernel_size, self.stride, self.padding, self.exclusive, self.ceil_mode)
+
+
+class AvgPool2D(_Pool):
+    """Averages of windows, as `nn.functional.avg_pool2d`.
+
+    Args:
+        kernel_size: an int or `[height, width]`.
+        stride: steps between windows; None is `kernel_size`.
+        padding: in one of the forms of `nn.functional.avg_pool2d`.
+        ceil_mode: whether a last window that the input fills only partly counts.
+        exclusive: whether padding is left out of the averages.
+        divisor_override: divides the sums instead of the window's size.
+        data_format: "NCHW" or "NHWC".
+        name: accepted for compatibility; unused.
+
+    Shape:
+        `[N, C, H, W]` to `[N, C, H', W']`.
+
+    Source:
+        `paddle.nn.AvgPool2D`.
+
+    Examples:
+        >>> wherry.nn.AvgPool2D(3, stride=2, padding=1)(wherry.ones([2, 3, 8, 8])).shape
+        [2, 3, 4, 4]
+    """
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        exclusive: bool = True,
+        divisor_override: float | None = None,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.ksize, self.stride, self.padding = kernel_size, stride, padding
+        self.ceil_mode, self.exclusive, self.divisor = ceil_mode, exclusive, divisor_override
+        self.data_format = data_format
+        self.name = name
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.avg_pool2d(x, self.ksize, self.stride, self.padding, self.ceil_mode, self.exclusive, self.divisor, self.data_format)
+
+
+class AvgPool3D(_Pool):
+    """Averages of windows, as `nn.functional.avg_pool3d`.
+
+    Args:
+        kernel_size: an int or one for each axis.
+        stride: steps between windows; None is `kernel_size`.
+        padding: in one of the forms of `nn.functional.avg_pool3d`.
+        ceil_mode: whether a last window that the input fills only partly counts.
+        exclusive: whether padding is left out of the averages.
+        divisor_override: divides the sums instead of the window's size.
+        data_format: "NCDHW" or "NDHWC".
+        name: accepted for compatibility; unused.
+
+    Shape:
+        `[N, C, D, H, W]` to `[N, C, D', H', W']`.
+
+    Source:
+        `paddle.nn.AvgPool3D`.
+
+    Examples:
+        >>> wherry.nn.AvgPool3D(3, stride=2, padding=1)(wherry.ones([2, 3, 8, 8, 8])).shape
+        [2, 3, 4, 4, 4]
+    """
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        exclusive: bool = True,
+        divisor_override: float | None = None,
+        data_format: str = "NCDHW",
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.ksize, self.stride, self.padding = kernel_size, stride, padding
+        self.ceil_mode, self.exclusive, self.divisor = ceil_mode, exclusive, divisor_override
+        self.data_format = data_format
+        self.name = name
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.avg_pool3d(x, self.ksize, self.stride, self.padding, self.ceil_mode, self.exclusive, self.divisor, self.data_format)
+
+
+class MaxPool1D(_Pool):
+    """Maxima of windows, as `nn.functional.max_pool1d`.
+
+    Args:
+        kernel_size: an int, or a list of one.
+        stride: steps between windows; None is `kernel_size`.
+        padding: in one of the forms of `nn.functional.max_pool1d`.
+        return_mask: whether to return where the maxima are, too.
+        ceil_mode: whether a last window that the input fills only partly counts.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        `[N, C, L]` to `[N, C, L']`.
+
+    Source:
+        `paddle.nn.MaxPool1D`.
+
+    Examples:
+        >>> wherry.nn.MaxPool1D(3, stride=2, padding=1)(wherry.ones([2, 3, 8])).shape
+        [2, 3, 4]
+    """
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        return_mask: bool = False,
+        ceil_mode: bool = False,
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.kernel_size, self.stride, self.padding = kernel_size, stride, padding
+        self.return_mask, self.ceil_mode = return_mask, ceil_mode
+        self.name = name
+
+    def forward(self, x: Tensor) -> Any:
+        return F.max_pool1d(x, self.kernel_size, self.stride, self.padding, self.return_mask, self.ceil_mode)
+
+
+class MaxPool2D(_Pool):
+    """Maxima of windows, as `nn.functional.max_pool2d`.
+
+    Args:
+        kernel_size: an int or `[height, width]`.
+        stride: steps between windows; None is `kernel_size`.
+        padding: in one of the forms of `nn.functional.max_pool2d`.
+        return_mask: whether to return where the maxima are, too.
+        ceil_mode: whether a last window that the input fills only partly counts.
+        data_format: "NCHW" or "NHWC".
+        name: accepted for compatibility; unused.
+
+    Shape:
+        `[N, C, H, W]` to `[N, C, H', W']`.
+
+    Source:
+        `paddle.nn.MaxPool2D`.
+
+    Examples:
+        >>> wherry.nn.MaxPool2D(3, stride=2, padding=1)(wherry.ones([2, 3, 8, 8])).shape
+        [2, 3, 4, 4]
+    """
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        return_mask: bool = False,
+        ceil_mode: bool = False,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.ksize, self.stride, self.padding = kernel_size, stride, padding
+        self.return_mask, self.ceil_mode = return_mask, ceil_mode
+        self.data_format = data_format
+        self.name = name
+
+    def forward(self, x: Tensor) -> Any:
+        return F.max_pool2d(x, self.ksize, self.stride, self.padding, self.return_mask, self.ceil_mode, self.data_format)
+
+
+class MaxPool3D(_Pool):
+    """Maxima of windows, as `nn.functional.max_pool3d`.
+
+    Args:
+        kernel_size: an int or one for each axis.
+        stride: steps between windows; None is `kernel_size`.
+        padding: in one of the forms of `nn.functional.max_pool3d`.
+        return_mask: whether to return where the maxima are, too.
+        ceil_mode: whether a last window that the input fills only partly counts.
+        data_format: "NCDHW" or "NDHWC".
+        name: accepted for compatibility; unused.
+
+    Shape:
+        `[N, C, D, H, W]` to `[N, C, D', H', W']`.
+
+    Source:
+        `paddle.nn.MaxPool3D`.
+
+    Examples:
+        >>> wherry.nn.MaxPool3D(3, stride=2, padding=1)(wherry.ones([2, 3, 8, 8, 8])).shape
+        [2, 3, 4, 4, 4]
+    """
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        return_mask: bool = False,
+        ceil_mode: bool = False,
+        data_format: str = "NCDHW",
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.ksize, self.stride, self.padding = kernel_size, stride, padding
+        self.return_mask, self.ceil_mode = return_mask, ceil_mode
+        self.data_format = data_format
+        self.name = name
+
+    def forward(self, x: Tensor) -> Any:
+        return F.max_pool3d(x, self.ksize, self.stride, self.padding, self.return_mask, self.ceil_mode, self.data_format)
+
+
+class AdaptiveAvgPool1D(Layer):
+    """Averages of as many windows as `output_size` says, as `nn.functional.adaptive_avg_pool1d`.
+
+    Args:
+        output_size: an int, or a list of one.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        `[N, C, L]` to `[N, C, output_size]`.
+
+    Source:
+        `paddle.nn.AdaptiveAvgPool1D`.
+
+    Examples:
+        >>> wherry.nn.AdaptiveAvgPool1D(3)(wherry.ones([2, 3, 8])).shape
+        [2, 3, 3]
+    """
+
+    def __init__(self, output_size: Any, name: str | None = None) -> None:
+        super().__init__()
+        self.output_size = output_size
+        self.name = name
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.adaptive_avg_pool1d(x, self.output_size)
+
+    def extra_repr(self) -> str:
+        return f"output_size={self.output_size}"
+
+
+class AdaptiveAvgPool2D(Layer):
+    """Averages of as many windows as `output_size` says, as `nn.functional.adaptive_avg_pool2d`.
+
+    Args:
+        output_size: an int or `[height, width]`; None in its list keeps the size of that axis.
+        data_format: "NCHW" or "NHWC".
+        name: accepted for compatibility; unused.
+
+    Shape:
+        `[N, C, H, W]` to `[N, C, *output_size]`.
+
+    Source:
+        `paddle.nn.AdaptiveAvgPool2D`.
+
+    Examples:
+        >>> wherry.nn.AdaptiveAvgPool2D(3)(wherry.ones([2, 3, 8, 8])).shape
+        [2, 3, 3, 3]
+    """
+
+    def __init__(self, output_size: Any, data_format: str = "NCHW", name: str | None = None) -> None:
+        super().__init__()
+        self._output_size = output_size
+        self._data_format = data_format
+        self._name = name
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.adaptive_avg_pool2d(x, self._output_size, self._data_format)
+
+    def extra_repr(self) -> str:
+        return f"output_size={self._output_size}"
+
+
+class AdaptiveAvgPool3D(Layer):
+    """Averages of as many windows as `output_size` says, as `nn.functional.adaptive_avg_pool3d`.
+
+    Args:
+        output_size: an int or one for each axis; None in its list keeps the size of that axis.
+        data_format: "NCDHW" or "NDHWC".
+        name: accepted for compatibility; unused.
+
+    Shape:
+        `[N, C, D, H, W]` to `[N, C, *output_size]`.
+
+    Source:
+        `paddle.nn.AdaptiveAvgPool3D`.
+
+    Examples:
+        >>> wherry.nn.AdaptiveAvgPool3D(3)(wherry.ones([2, 3, 8, 8, 8])).shape
+        [2, 3, 3, 3, 3]
+    """
+
+    def __init__(self, output_size: Any, data_format: str = "NCDHW", name: str | None = None) -> None:
+        super().__init__()
+        self._output_size = output_size
+        self._data_format = data_format
+        self._name = name
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.adaptive_avg_pool3d(x, self._output_size, self._data_format)
+
+    def extra_repr(self) -> str:
+        return f"output_size={self._output_size}"
+
+
+class AdaptiveMaxPool1D(Layer):
+    """Maxima of as many windows as `output_size` says, as `nn.functional.adaptive_max_pool1d`.
+
+    Args:
+        output_size: an int, or a list of one.
+        return_mask: whether to return where the maxima are, too.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        `[N, C, L]` to `[N, C, output_size]`.
+
+    Source:
+        `paddle.nn.AdaptiveMaxPool1D`.
+
+    Examples:
+        >>> wherry.nn.AdaptiveMaxPool1D(3)(wherry.ones([2, 3, 8])).shape
+        [2, 3, 3]
+    """
+
+    def __init__(self, output_size: Any, return_mask: bool = False, name: str | None = None) -> None:
+        super().__init__()
+        self.output_size = output_size
+        self.return_mask = return_mask
+        self.name = name
+
+    def forward(self, x: Tensor) -> Any:
+        return F.adaptive_max_pool1d(x, self.output_size, self.return_mask)
+
+    def extra_repr(self) -> str:
+        return f"output_size={self.output_size}, return_mask={self.return_mask}"
+
+
+class AdaptiveMaxPool2D(Layer):
+    """Maxima of as many windows as `output_size` says, as `nn.functional.adaptive_max_pool2d`.
+
+    Args:
+        output_size: an int or `[height, width]`; None in its list keeps the size of that axis.
+        return_mask: whether to return where the maxima are, too.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        `[N, C, H, W]` to `[N, C, *output_size]`.
+
+    Source:
+        `paddle.nn.AdaptiveMaxPool2D`.
+
+    Examples:
+        >>> wherry.nn.AdaptiveMaxPool2D(3)(wherry.ones([2, 3, 8, 8])).shape
+        [2, 3, 3, 3]
+    """
+
+    def __init__(self, output_size: Any, return_mask: bool = False, name: str | None = None) -> None:
+        super().__init__()
+        self._output_size = output_size
+        self._return_mask = return_mask
+        self._name = name
+
+    def forward(self, x: Tensor) -> Any:
+        return F.adaptive_max_pool2d(x, self._output_size, self._return_mask)
+
+    def extra_repr(self) -> str:
+        return f"output_size={self._output_size}, return_mask={self._return_mask}"
+
+
+class AdaptiveMaxPool3D(Layer):
+    """Maxima of as many windows as `output_size` says, as `nn.functional.adaptive_max_pool3d`.
+
+    Args:
+        output_size: an int or one for each axis; None in its list keeps the size of that axis.
+        return_mask: whether to return where the maxima are, too.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        `[N, C, D, H, W]` to `[N, C, *output_size]`.
+
+    Source:
+        `paddle.nn.AdaptiveMaxPool3D`.
+
+    Examples:
+        >>> wherry.nn.AdaptiveMaxPool3D(3)(wherry.ones([2, 3, 8, 8, 8])).shape
+        [2, 3, 3, 3, 3]
+    """
+
+    def __init__(self, output_size: Any, return_mask: bool = False, name: str | None = None) -> None:
+        super().__init__()
+        self._output_size = output_size
+        self._return_mask = return_mask
+        self._name = name
+
+    def forward(self, x: Tensor) -> Any:
+        return F.adaptive_max_pool3d(x, self._output_size, self._return_mask)
+
+    def extra_repr(self) -> str:
+        return f"output_size={self._output_size}, return_mask={self._return_mask}"
+
+
+class MaxUnPool1D(Layer):
+    """Each maximum back at its place, zeros elsewhere, as `nn.functional.max_unpool1d`.
+
+    Args:
+        kernel_size: of the pooling, an int, or a list of one.
+        stride: of the pooling; None is `kernel_size`.
+        padding: of the pooling.
+        data_format: "NCL", the only one.
+        output_size: what the pooling's input measured; None computes it.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        `[N, C, L']` and the mask of that shape to `[N, C, L]`.
+
+    Source:
+        `paddle.nn.MaxUnPool1D`.
+
+    Examples:
+        >>> out, mask = wherry.nn.MaxPool1D(2, return_mask=True)(wherry.ones([2, 3, 8]))
+        >>> wherry.nn.MaxUnPool1D(2)(out, mask).shape
+        [2, 3, 8]
+    """
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        data_format: str = "NCL",
+        output_size: Any = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.ksize, self.stride, self.padding = kernel_size, stride, padding
+        self.data_format, self.output_size, self.name = data_format, output_size, name
+
+    def forward(self, x: Tensor, indices: Tensor) -> Tensor:
+        return F.max_unpool1d(x, indices, self.ksize, self.stride, self.padding, self.data_format, self.output_size)
+
+    def extra_repr(self) -> str:
+        return f"output_size={self.output_size}"
+
+
+class MaxUnPool2D(Layer):
+    """Each maximum back at its place, zeros elsewhere, as `nn.functional.max_unpool2d`.
+
+    Args:
+        kernel_size: of the pooling, an int or `[height, width]`.
+        stride: of the pooling; None is `kernel_size`.
+        padding: of the pooling.
+        data_format: "NCHW", the only one.
+        output_size: what the pooling's input measured; None computes it.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        `[N, C, H', W']` and the mask of that shape to `[N, C, H, W]`.
+
+    Source:
+        `paddle.nn.MaxUnPool2D`.
+
+    Examples:
+        >>> out, mask = wherry.nn.MaxPool2D(2, return_mask=True)(wherry.ones([2, 3, 8, 8]))
+        >>> wherry.nn.MaxUnPool2D(2)(out, mask).shape
+        [2, 3, 8, 8]
+    """
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        data_format: str = "NCHW",
+        output_size: Any = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.ksize, self.stride, self.padding = kernel_size, stride, padding
+        self.data_format, self.output_size, self.name = data_format, output_size, name
+
+    def forward(self, x: Tensor, indices: Tensor) -> Tensor:
+        return F.max_unpool2d(x, indices, self.ksize, self.stride, self.padding, self.data_format, self.output_size)
+
+    def extra_repr(self) -> str:
+        return f"output_size={self.output_size}"
+
+
+class MaxUnPool3D(Layer):
+    """Each maximum back at its place, zeros elsewhere, as `nn.functional.max_unpool3d`.
+
+    Args:
+        kernel_size: of the pooling, an int or one for each axis.
+        stride: of the pooling; None is `kernel_size`.
+        padding: of the pooling.
+        data_format: "NCDHW", the only one.
+        output_size: what the pooling's input measured; None computes it.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        `[N, C, D', H', W']` and the mask of that shape to `[N, C, D, H, W]`.
+
+    Source:
+        `paddle.nn.MaxUnPool3D`.
+
+    Examples:
+        >>> out, mask = wherry.nn.MaxPool3D(2, return_mask=True)(wherry.ones([2, 3, 8, 8, 8]))
+        >>> wherry.nn.MaxUnPool3D(2)(out, mask).shape
+        [2, 3, 8, 8, 8]
+    """
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        data_format: str = "NCDHW",
+        output_size: Any = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.ksize, self.stride, self.padding = kernel_size, stride, padding
+        self.data_format, self.output_size, self.name = data_format, output_size, name
+
+    def forward(self, x: Tensor, indices: Tensor) -> Tensor:
+        return F.max_unpool3d(x, indices, self.ksize, self.stride, self.padding, self.data_format, self.output_size)
+
+    def extra_repr(self) -> str:
+        return f"output_size={self.output_size}"
