@@ -11,6 +11,7 @@ from wherry_autograd.vjp import (
     normalization,
     optimizer,
     random,
+    recurrent,
     reduction,
 )
 
@@ -26,5 +27,6 @@ __all__ = [
     "normalization",
     "optimizer",
     "random",
+    "recurrent",
     "reduction",
 ]

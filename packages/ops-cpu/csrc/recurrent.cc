@@ -1,0 +1,422 @@
+// Recurrent layers: one direction of one layer over a whole sequence, and the way back through time.
+//
+// Inputs are contiguous: x [T, B, I], states [B, H], weights [gates * H, I] and [gates * H, H]. The
+// product with x is one for all steps. What remains of a step is a product of the state with the
+// recurrent weight, which is packed once, and a pass over the gates. Sequences of a batch do not
+// depend on each other, so each thread takes some of them through all steps without waiting for the
+// others; an element's sum has the same order whichever thread computes it.
+//
+// float32 and float64; 16-bit floats use the decomposition. Not done: a second thread for a single
+// sequence.
+#include "gemm.h"
+#include "lanemath.h"
+#include "rows.h"
+
+namespace WRY_NAMESPACE {
+namespace {
+
+WRY_INLINE f32 logistic(f32 x) { return sigmoid(x); }
+WRY_INLINE f64 logistic(f64 x) { return 1.0 / (1.0 + lane_exp(-x)); }
+WRY_INLINE f32 hyperbolic_tangent(f32 x) { return tanh(x); }
+WRY_INLINE f64 hyperbolic_tangent(f64 x) {
+  for (int i = 0; i < f64_lanes; ++i) x[i] = ::tanh(x[i]);
+  return x;
+}
+
+// ---- what all of them share ---------------------------------------------------------------------
+
+struct Sequence {
+  int64_t time, batch, width, hidden;
+  const int64_t *length;  // of each sequence, or null
+  bool reverse;
+  // Which time the n-th step has.
+  WRY_INLINE int64_t at(int64_t step) const { return reverse ? time - 1 - step : step; }
+  WRY_INLINE bool counts(int64_t t, int64_t b) const { return !length || t < length[b]; }
+  // A row of [T, B, H] that holds the state with which step t of sequence b begins.
+  template <typename T>
+  WRY_INLINE const T *before(const T *states, const T *first, int64_t t, int64_t b) const {
+    const bool begins = reverse ? t + 1 == (length ? length[b] : time) : t == 0;
+    return begins ? first + b * hidden : states + ((reverse ? t + 1 : t - 1) * batch + b) * hidden;
+  }
+};
+
+// Reads the lengths; every one must lie in [0, T].
+int sequence_of(const wry_call *call, const char *op, const wry_tensor *x, const wry_tensor *h, const wry_tensor *length,
+                bool reverse, Sequence *s) {
+  *s = {x->shape[0], x->shape[1], x->shape[2], h->shape[1], nullptr, reverse};
+  if (!length) return WRY_OK;
+  int64_t *lengths = workspace<int64_t>(call, max_of<int64_t>(s->batch, 1));
+  if (!lengths) return fail_memory(call, op, s->batch * 8);
+  dispatch<int32_t, int64_t>(length->dtype, [&](auto tag) {
+    for (int64_t b = 0; b < s->batch; ++b) lengths[b] = int64_t(data<decltype(tag)>(length)[b]);
+  });
+  for (int64_t b = 0; b < s->batch; ++b)
+    if (lengths[b] < 0 || lengths[b] > s->time)
+      return fail(call, WRY_INVALID,
+                  "%s: length %lld (of sequence %lld) is not possible. Got a length of %lld for sequences of %lld steps, "
+                  "expected each in [0, %lld]. Check sequence_length, or the axis that is the time.",
+                  op, (long long)lengths[b], (long long)b, (long long)lengths[b], (long long)s->time, (long long)s->time);
+  s->length = lengths;
+  return WRY_OK;
+}
+
+// B[k, n] as panels of gemm_columns columns.
+template <typename T>
+T *packed(const wry_call *call, int64_t n, int64_t k, Matrix<T> b) {
+  constexpr int64_t width = gemm_columns<T>;
+  const int64_t panels = (n + width - 1) / width;
+  T *out = workspace<T>(call, max_of<int64_t>(panels * width * k, 1));
+  if (out)
+    parallel_for(call, panels, max_of<int64_t>(1, 16384 / (width * max_of<int64_t>(k, 1))), [&](int64_t begin, int64_t end) {
+      for (int64_t at = begin; at < end; ++at)
+        gemm_pack_columns(out + at * width * k, min_of(n - at * width, width), k, b.from(0, at * width));
+    });
+  return out;
+}
+
+// C[m, n] (+)= A B with A[m, k] row-major without gaps and B packed.
+template <typename T>
+void multiply(int64_t m, int64_t n, int64_t k, const T *a, const T *panels, T *c, int64_t ldc, Start<T> start) {
+  constexpr int64_t width = gemm_columns<T>;
+  for (int64_t j = 0; j < n; j += width)
+    for (int64_t p = 0; p < k; p += gemm_depth)
+      for (int64_t i = 0; i < m; i += gemm_rows)
+        gemm_tile<T, 2>(min_of(m - i, int64_t(gemm_rows)), n - j, min_of(k - p, gemm_depth), a + i * k + p, k, 1,
+                        panels + j * k + p * width, width, c + i * ldc + j, ldc,
+                        p > 0 ? Start<T>{true, nullptr, nullptr} : start.at(i, j));
+}
+template <typename T>
+inline constexpr Start<T> added = {true, nullptr, nullptr};
+
+// f(first, rows, states + first * H) for groups of sequences; `states` is [B, H]. `work` is how many
+// multiplications a sequence takes.
+template <typename T, typename F>
+void each_group(const wry_call *call, const Sequence &s, int64_t work, T *states, F &&f) {
+  const int64_t tiles = (s.batch + gemm_rows - 1) / gemm_rows;
+  const int64_t grain = max_of<int64_t>(1, 200000 / max_of<int64_t>(work * gemm_rows, 1));
+  parallel_for(call, tiles, grain, [&](int64_t begin, int64_t end) {
+    const int64_t first = begin * gemm_rows, rows = min_of(s.batch, end * gemm_rows) - first;
+    f(first, rows, states + first * s.hidden);
+  });
+}
+
+template <typename T>
+WRY_INLINE void copy_row(T *to, const T *from, int64_t n) { memcpy(to, from, size_t(n) * sizeof(T)); }
+template <typename T>
+WRY_INLINE void zero_row(T *to, int64_t n) { memset(to, 0, size_t(n) * sizeof(T)); }
+// Copies a cotangent that may be absent.
+template <typename T>
+WRY_INLINE void begin_row(T *to, const T *from, int64_t n) {
+  if (from) copy_row(to, from, n);
+  else zero_row(to, n);
+}
+
+template <typename T>
+const T *optional(const wry_tensor *t) { return t ? data<T>(t) : nullptr; }
+
+// a + b, or null when memory is out.
+template <typename T>
+T *sum_of(const wry_call *call, const T *a, const T *b, int64_t n) {
+  T *sum = workspace<T>(call, max_of<int64_t>(n, 1));
+  if (sum)
+    for (int64_t i = 0; i < n; ++i) sum[i] = a[i] + b[i];
+  return sum;
+}
+
+// sums[T * B, n] = x W' + bias for all steps, in rows that lie ld apart.
+template <typename T>
+bool project(const wry_call *call, const Sequence &s, const T *x, const T *weight, const T *bias, int64_t n, T *sums,
+             int64_t ld) {
+  GemmScratch<T> scratch;
+  const int64_t rows = s.time * s.batch;
+  if (!gemm_scratch(call, rows, n, s.width, &scratch)) return false;
+  Start<T> start;
+  start.per_column = bias;
+  gemm<T>(call, rows, n, s.width, {x, s.width, 1}, {weight, 1, s.width}, sums, ld, start, scratch);
+  return true;
+}
+
+int no_memory(const wry_call *call, const char *op, const Sequence &s) {
+  return fail_memory(call, op, (s.hidden * s.hidden * 4 + s.batch * s.hidden * 2) * 8);
+}
+
+// ---- LSTM ---------------------------------------------------------------------------------------
+
+template <typename T>
+int lstm(const wry_call *call) {
+  Sequence s;
+  const int status = sequence_of(call, "lstm", input(call, 0), input(call, 1), input(call, 7), attr_bool(call, 0), &s);
+  if (status != WRY_OK) return status;
+  const int64_t H = s.hidden;
+  const T *h0 = data<T>(input(call, 1)), *c0 = data<T>(input(call, 2)), *weight = data<T>(input(call, 4));
+  T *out = data<T>(output(call, 0)), *h_last = data<T>(output(call, 1)), *c_last = data<T>(output(call, 2));
+  T *gates = data<T>(output(call, 3)), *cells = data<T>(output(call, 4));
+  const T *bias = sum_of(call, data<T>(input(call, 5)), data<T>(input(call, 6)), 4 * H);
+  const T *panels = packed<T>(call, 4 * H, H, {weight, 1, H});
+  if (!bias || !panels ||
+      !project(call, s, data<T>(input(call, 0)), data<T>(input(call, 3)), bias, 4 * H, gates, 4 * H))
+    return no_memory(call, "lstm", s);
+  // The states that go from step to step are the rows of h_last and c_last.
+  each_group<T>(call, s, s.time * 4 * H * H, h_last, [&](int64_t first, int64_t rows, T *h) {
+    T *c = c_last + first * H;
+    copy_row(h, h0 + first * H, rows * H);
+    copy_row(c, c0 + first * H, rows * H);
+    for (int64_t step = 0; step < s.time; ++step) {
+      const int64_t t = s.at(step), at = t * s.batch + first;
+      multiply(rows, 4 * H, H, (const T *)h, panels, gates + at * 4 * H, 4 * H, added<T>);
+      for (int64_t r = 0; r < rows; ++r) {
+        T *g = gates + (at + r) * 4 * H, *o = out + (at + r) * H, *cell = cells + (at + r) * H;
+        T *h_row = h + r * H, *c_row = c + r * H;
+        if (!s.counts(t, first + r)) {
+          zero_row(g, 4 * H), zero_row(o, H), zero_row(cell, H);
+          continue;
+        }
+        over<T>(H, [&](int64_t j, auto part) {
+          const vec<T> in = logistic(get((const T *)g + j, part));
+          const vec<T> forget = logistic(get((const T *)g + H + j, part));
+          const vec<T> update = hyperbolic_tangent(get((const T *)g + 2 * H + j, part));
+          const vec<T> show = logistic(get((const T *)g + 3 * H + j, part));
+          const vec<T> value = forget * get((const T *)c_row + j, part) + in * update;
+          const vec<T> state = show * hyperbolic_tangent(value);
+          put(g + j, in, part), put(g + H + j, forget, part), put(g + 2 * H + j, update, part);
+          put(g + 3 * H + j, show, part);
+          put(c_row + j, value, part), put(cell + j, value, part);
+          put(h_row + j, state, part), put(o + j, state, part);
+        });
+      }
+    }
+  });
+  return WRY_OK;
+}
+
+template <typename T>
+int lstm_vjp(const wry_call *call) {
+  Sequence s;
+  const int status =
+      sequence_of(call, "lstm_vjp", input(call, 3), input(call, 4), input(call, 10), attr_bool(call, 0), &s);
+  if (status != WRY_OK) return status;
+  const int64_t H = s.hidden;
+  const T *out_ct = optional<T>(input(call, 0)), *h_last_ct = optional<T>(input(call, 1));
+  const T *c_last_ct = optional<T>(input(call, 2)), *c0 = data<T>(input(call, 5)), *weight = data<T>(input(call, 7));
+  const T *gates = data<T>(input(call, 11)), *cells = data<T>(input(call, 12));
+  T *sum_ct = data<T>(output(call, 0)), *h_ct = data<T>(output(call, 1)), *c_ct = data<T>(output(call, 2));
+  const T *panels = packed<T>(call, H, 4 * H, {weight, H, 1});
+  if (!panels) return no_memory(call, "lstm_vjp", s);
+  each_group<T>(call, s, s.time * 4 * H * H, h_ct, [&](int64_t first, int64_t rows, T *dh) {
+    T *dc = c_ct + first * H;
+    begin_row(dh, h_last_ct ? h_last_ct + first * H : nullptr, rows * H);
+    begin_row(dc, c_last_ct ? c_last_ct + first * H : nullptr, rows * H);
+    for (int64_t step = s.time - 1; step >= 0; --step) {
+      const int64_t t = s.at(step), at = t * s.batch + first;
+      for (int64_t r = 0; r < rows; ++r) {
+        T *d = sum_ct + (at + r) * 4 * H, *dh_row = dh + r * H, *dc_row = dc + r * H;
+        if (!s.counts(t, first + r)) {
+          zero_row(d, 4 * H);
+          continue;
+        }
+        const T *g = gates + (at + r) * 4 * H, *cell = cells + (at + r) * H;
+        const T *before = s.before(cells, c0, t, first + r);
+        const T *o_ct = out_ct ? out_ct + (at + r) * H : nullptr;
+        over<T>(H, [&](int64_t j, auto part) {
+          const vec<T> in = get(g + j, part), forget = get(g + H + j, part);
+          const vec<T> update = get(g + 2 * H + j, part), show = get(g + 3 * H + j, part);
+          const vec<T> bent = hyperbolic_tangent(get(cell + j, part));
+          vec<T> state = get((const T *)dh_row + j, part);
+          if (o_ct) state += get(o_ct + j, part);
+          const vec<T> value = get((const T *)dc_row + j, part) + state * show * (T(1) - bent * bent);
+          put(d + j, value * update * in * (T(1) - in), part);
+          put(d + H + j, value * get(before + j, part) * forget * (T(1) - forget), part);
+          put(d + 2 * H + j, value * in * (T(1) - update * update), part);
+          put(d + 3 * H + j, state * bent * show * (T(1) - show), part);
+          put(dc_row + j, value * forget, part);
+        });
+        zero_row(dh_row, H);
+      }
+      // A row that does not count keeps its cotangent: what is added is 0.
+      multiply(rows, H, 4 * H, (const T *)sum_ct + at * 4 * H, panels, dh, H, added<T>);
+    }
+  });
+  return WRY_OK;
+}
+
+// ---- GRU ----------------------------------------------------------------------------------------
+
+template <typename T>
+int gru(const wry_call *call) {
+  Sequence s;
+  const int status = sequence_of(call, "gru", input(call, 0), input(call, 1), input(call, 6), attr_bool(call, 0), &s);
+  if (status != WRY_OK) return status;
+  const int64_t H = s.hidden;
+  const T *h0 = data<T>(input(call, 1)), *weight = data<T>(input(call, 3));
+  const T *bias_ih = data<T>(input(call, 4)), *bias_hh = data<T>(input(call, 5));
+  T *out = data<T>(output(call, 0)), *h_last = data<T>(output(call, 1)), *gates = data<T>(output(call, 2));
+  T *bias = sum_of(call, bias_ih, bias_hh, 3 * H);
+  const T *panels = packed<T>(call, 2 * H, H, {weight, 1, H});
+  const T *last_panels = packed<T>(call, H, H, {weight + 2 * H * H, 1, H});
+  if (!bias || !panels || !last_panels) return no_memory(call, "gru", s);
+  copy_row(bias + 2 * H, bias_ih + 2 * H, H);  // the other part of n meets r first
+  if (!project(call, s, data<T>(input(call, 0)), data<T>(input(call, 2)), (const T *)bias, 3 * H, gates, 4 * H))
+    return no_memory(call, "gru", s);
+  const Start<T> last_start = {false, nullptr, bias_hh + 2 * H};
+  each_group<T>(call, s, s.time * 3 * H * H, h_last, [&](int64_t first, int64_t rows, T *h) {
+    copy_row(h, h0 + first * H, rows * H);
+    for (int64_t step = 0; step < s.time; ++step) {
+      const int64_t t = s.at(step), at = t * s.batch + first;
+      multiply(rows, 2 * H, H, (const T *)h, panels, gates + at * 4 * H, 4 * H, added<T>);
+      multiply(rows, H, H, (const T *)h, last_panels, gates + at * 4 * H + 3 * H, 4 * H, last_start);
+      for (int64_t r = 0; r < rows; ++r) {
+        T *g = gates + (at + r) * 4 * H, *o = out + (at + r) * H, *h_row = h + r * H;
+        if (!s.counts(t, first + r)) {
+          zero_row(g, 4 * H), zero_row(o, H);
+          continue;
+        }
+        over<T>(H, [&](int64_t j, auto part) {
+          const vec<T> reset = logistic(get((const T *)g + j, part));
+          const vec<T> keep_old = logistic(get((const T *)g + H + j, part));
+          const vec<T> hidden = get((const T *)g + 3 * H + j, part);
+          const vec<T> update = hyperbolic_tangent(get((const T *)g + 2 * H + j, part) + reset * hidden);
+          const vec<T> state = (get((const T *)h_row + j, part) - update) * keep_old + update;
+          put(g + j, reset, part), put(g + H + j, keep_old, part), put(g + 2 * H + j, update, part);
+          put(h_row + j, state, part), put(o + j, state, part);
+        });
+      }
+    }
+  });
+  return WRY_OK;
+}
+
+template <typename T>
+int gru_vjp(const wry_call *call) {
+  Sequence s;
+  const int status = sequence_of(call, "gru_vjp", input(call, 2), input(call, 3), input(call, 8), attr_bool(call, 0), &s);
+  if (status != WRY_OK) return status;
+  const int64_t H = s.hidden;
+  const T *out_ct = optional<T>(input(call, 0)), *h_last_ct = optional<T>(input(call, 1));
+  const T *h0 = data<T>(input(call, 3)), *weight = data<T>(input(call, 5));
+  const T *out = data<T>(input(call, 9)), *gates = data<T>(input(call, 10));
+  T *input_ct = data<T>(output(call, 0)), *hidden_ct = data<T>(output(call, 1)), *h_ct = data<T>(output(call, 2));
+  const T *panels = packed<T>(call, H, 3 * H, {weight, H, 1});
+  if (!panels) return no_memory(call, "gru_vjp", s);
+  each_group<T>(call, s, s.time * 3 * H * H, h_ct, [&](int64_t first, int64_t rows, T *dh) {
+    begin_row(dh, h_last_ct ? h_last_ct + first * H : nullptr, rows * H);
+    for (int64_t step = s.time - 1; step >= 0; --step) {
+      const int64_t t = s.at(step), at = t * s.batch + first;
+      for (int64_t r = 0; r < rows; ++r) {
+        T *di = input_ct + (at + r) * 3 * H, *dp = hidden_ct + (at + r) * 3 * H, *dh_row = dh + r * H;
+        if (!s.counts(t, first + r)) {
+          zero_row(di, 3 * H), zero_row(dp, 3 * H);
+          continue;
+        }
+        const T *g = gates + (at + r) * 4 * H, *before = s.before(out, h0, t, first + r);
+        const T *o_ct = out_ct ? out_ct + (at + r) * H : nullptr;
+        over<T>(H, [&](int64_t j, auto part) {
+          const vec<T> reset = get(g + j, part), keep_old = get(g + H + j, part), update = get(g + 2 * H + j, part);
+          const vec<T> hidden = get(g + 3 * H + j, part);
+          vec<T> state = get((const T *)dh_row + j, part);
+          if (o_ct) state += get(o_ct + j, part);
+          const vec<T> update_ct = state * (T(1) - keep_old) * (T(1) - update * update);
+          const vec<T> reset_ct = update_ct * hidden * reset * (T(1) - reset);
+          const vec<T> keep_ct = state * (get(before + j, part) - update) * keep_old * (T(1) - keep_old);
+          put(di + j, reset_ct, part), put(di + H + j, keep_ct, part), put(di + 2 * H + j, update_ct, part);
+          put(dp + j, reset_ct, part), put(dp + H + j, keep_ct, part), put(dp + 2 * H + j, update_ct * reset, part);
+          put(dh_row + j, state * keep_old, part);
+        });
+      }
+      multiply(rows, H, 3 * H, (const T *)hidden_ct + at * 3 * H, panels, dh, H, added<T>);
+    }
+  });
+  return WRY_OK;
+}
+
+// ---- simple RNN ---------------------------------------------------------------------------------
+
+template <typename T>
+int simple_rnn(const wry_call *call) {
+  Sequence s;
+  const int status =
+      sequence_of(call, "simple_rnn", input(call, 0), input(call, 1), input(call, 6), attr_bool(call, 1), &s);
+  if (status != WRY_OK) return status;
+  const int64_t H = s.hidden;
+  const bool relu = attr_bool(call, 0);
+  const T *h0 = data<T>(input(call, 1)), *weight = data<T>(input(call, 3));
+  T *out = data<T>(output(call, 0)), *h_last = data<T>(output(call, 1));
+  const T *bias = sum_of(call, data<T>(input(call, 4)), data<T>(input(call, 5)), H);
+  const T *panels = packed<T>(call, H, H, {weight, 1, H});
+  if (!bias || !panels || !project(call, s, data<T>(input(call, 0)), data<T>(input(call, 2)), bias, H, out, H))
+    return no_memory(call, "simple_rnn", s);
+  each_group<T>(call, s, s.time * H * H, h_last, [&](int64_t first, int64_t rows, T *h) {
+    copy_row(h, h0 + first * H, rows * H);
+    for (int64_t step = 0; step < s.time; ++step) {
+      const int64_t t = s.at(step), at = t * s.batch + first;
+      multiply(rows, H, H, (const T *)h, panels, out + at * H, H, added<T>);
+      for (int64_t r = 0; r < rows; ++r) {
+        T *o = out + (at + r) * H, *h_row = h + r * H;
+        if (!s.counts(t, first + r)) {
+          zero_row(o, H);
+          continue;
+        }
+        over<T>(H, [&](int64_t j, auto part) {
+          const vec<T> sum = get((const T *)o + j, part);
+          const vec<T> state = relu ? (sum > T(0) ? sum : vec<T>{}) : hyperbolic_tangent(sum);
+          put(h_row + j, state, part), put(o + j, state, part);
+        });
+      }
+    }
+  });
+  return WRY_OK;
+}
+
+template <typename T>
+int simple_rnn_vjp(const wry_call *call) {
+  Sequence s;
+  const int status =
+      sequence_of(call, "simple_rnn_vjp", input(call, 2), input(call, 3), input(call, 8), attr_bool(call, 1), &s);
+  if (status != WRY_OK) return status;
+  const int64_t H = s.hidden;
+  const bool relu = attr_bool(call, 0);
+  const T *out_ct = optional<T>(input(call, 0)), *h_last_ct = optional<T>(input(call, 1));
+  const T *weight = data<T>(input(call, 5)), *out = data<T>(input(call, 9));
+  T *sum_ct = data<T>(output(call, 0)), *h_ct = data<T>(output(call, 1));
+  const T *panels = packed<T>(call, H, H, {weight, H, 1});
+  if (!panels) return no_memory(call, "simple_rnn_vjp", s);
+  each_group<T>(call, s, s.time * H * H, h_ct, [&](int64_t first, int64_t rows, T *dh) {
+    begin_row(dh, h_last_ct ? h_last_ct + first * H : nullptr, rows * H);
+    for (int64_t step = s.time - 1; step >= 0; --step) {
+      const int64_t t = s.at(step), at = t * s.batch + first;
+      for (int64_t r = 0; r < rows; ++r) {
+        T *d = sum_ct + (at + r) * H, *dh_row = dh + r * H;
+        if (!s.counts(t, first + r)) {
+          zero_row(d, H);
+          continue;
+        }
+        const T *value = out + (at + r) * H;
+        const T *o_ct = out_ct ? out_ct + (at + r) * H : nullptr;
+        over<T>(H, [&](int64_t j, auto part) {
+          const vec<T> v = get(value + j, part);
+          vec<T> state = get((const T *)dh_row + j, part);
+          if (o_ct) state += get(o_ct + j, part);
+          put(d + j, relu ? (v > T(0) ? state : vec<T>{}) : state * (T(1) - v * v), part);
+        });
+        zero_row(dh_row, H);
+      }
+      multiply(rows, H, H, (const T *)sum_ct + at * H, panels, dh, H, added<T>);
+    }
+  });
+  return WRY_OK;
+}
+
+#define WIDE_ROWS(op, kernel) \
+  WRY_ROW(op, float, WRY_WANTS_CONTIGUOUS, kernel), WRY_ROW(op, double, WRY_WANTS_CONTIGUOUS, kernel)
+const wry_kernel_entry table[] = {
+    WIDE_ROWS("lstm", lstm),
+    WIDE_ROWS("lstm_vjp", lstm_vjp),
+    WIDE_ROWS("gru", gru),
+    WIDE_ROWS("gru_vjp", gru_vjp),
+    WIDE_ROWS("simple_rnn", simple_rnn),
+    WIDE_ROWS("simple_rnn_vjp", simple_rnn_vjp),
+};
+
+}  // namespace
+}  // namespace WRY_NAMESPACE
+
+WRY_TABLE(recurrent, WRY_NAMESPACE::table)
