@@ -1,0 +1,14 @@
+"""What layers show of their arguments in `repr`."""
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["described"]
+
+
+def described(name: str | None = None, /, **arguments: Any) -> str:
+    """`alpha=1.0, axis=1`, with the name behind if the layer was given one."""
+    parts = [f"{key}={value}" for key, value in arguments.items()]
+    if name:
+        parts.append(f"name={name}")
+    return ", ".join(parts)
