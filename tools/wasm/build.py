@@ -1,0 +1,156 @@
+"""Builds the packages as wheels for Pyodide and checks that they could load: `make wasm`.
+
+    python tools/wasm/build.py             wheels into wheelhouse/wasm/
+    python tools/wasm/build.py --test      and run the packages' own tests inside Pyodide
+
+With the official emsdk at hand, `pyodide build packages/tensor` works as it is. Where only package registries can be
+reached this script makes the toolchain (toolchain.sh) and the cross-build environment (cross_environment.py) itself;
+both stay under .cache/wasm. The packages know nothing of this beyond `if(EMSCRIPTEN)` in their CMake files.
+"""
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(ROOT / "tools"), str(HERE)]
+
+import imports  # noqa: E402
+import wheels as native  # noqa: E402
+
+PYODIDE = "0.29.5"  # Python 3.13, Emscripten 4.0.9
+CACHE = ROOT / ".cache" / "wasm"
+WHEELHOUSE = ROOT / "wheelhouse" / "wasm"
+BUILD_TOOLS = ("pyodide-build==0.39.2", *native.BUILD_TOOLS)
+# -Oz, which pyodide-build asks for, would take loops apart again: 4.6 times slower. Hidden symbols: those of two
+# modules that have the same name would be taken for one.
+FLAGS = "-O3 -fvisibility=hidden"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("packages", nargs="*", default=list(native.PACKAGES), help="default: all")
+    parser.add_argument("--test", action="store_true", help="run the tests inside Pyodide too")
+    options = parser.parse_args()
+    pyodide = pyodide_core()
+    built = [build(package, pyodide) for package in native.needed(options.packages)]
+    if options.test:
+        subprocess.run(["node", "--experimental-wasm-relaxed-simd", ROOT / "tests" / "wasm" / "run.mjs", pyodide, *built], check=True)
+
+
+def build(package: str, pyodide: Path) -> Path:
+    """The wheel of a package: compiled for WebAssembly, or pure Python as on every system."""
+    digest = native.digest_of(package)
+    record = WHEELHOUSE / f"{package}.json"
+    if record.exists():
+        known = json.loads(record.read_text())
+        if known["digest"] == digest and (WHEELHOUSE / known["wheel"]).exists():
+            return WHEELHOUSE / known["wheel"]
+    started = time.monotonic()
+    folder = ROOT / "packages" / package
+    with tempfile.TemporaryDirectory() as output:
+        if native.compiled(folder):
+            cross_build(folder, Path(output), pyodide)
+        else:
+            run([host() / "python", "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "-q", "-w", output, folder])
+        (wheel,) = Path(output).glob("*.whl")
+        check(wheel, pyodide)
+        WHEELHOUSE.mkdir(parents=True, exist_ok=True)
+        if record.exists():
+            (WHEELHOUSE / json.loads(record.read_text())["wheel"]).unlink(missing_ok=True)
+        shutil.move(wheel, WHEELHOUSE / wheel.name)
+    record.write_text(json.dumps({"wheel": wheel.name, "digest": digest}))
+    size = (WHEELHOUSE / wheel.name).stat().st_size
+    print(f"wasm: {wheel.name}, {size / 1e6:.2f} MB, {time.monotonic() - started:.0f} s", flush=True)
+    return WHEELHOUSE / wheel.name
+
+
+def cross_build(folder: Path, output: Path, pyodide: Path) -> None:
+    environment = {**emscripten(), "CFLAGS": FLAGS, "CXXFLAGS": FLAGS}
+    environment["PATH"] = f"{host()}{os.pathsep}{environment['PATH']}"
+    environment["PYODIDE_XBUILDENV_PATH"] = str(cross_environment(pyodide))
+    environment.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
+    run([host() / "pyodide", "build", folder, "--no-isolation", "--skip-dependency-check", "--outdir", output,
+         f"-Cbuild-dir={ROOT / 'build' / 'wasm' / folder.name}"], env=environment, cwd=folder)
+
+
+def check(wheel: Path, pyodide: Path) -> None:
+    """Stop if a module of the wheel imports what Pyodide lacks: it would only fail when called."""
+    with zipfile.ZipFile(wheel) as archive, tempfile.TemporaryDirectory() as folder:
+        for name in archive.namelist():
+            if name.endswith((".so", ".wasm")):
+                missing = imports.unresolved(pyodide, Path(archive.extract(name, folder)))
+                if missing:
+                    sys.exit(f"{wheel.name}: {name} imports {', '.join(missing)}, which Pyodide {PYODIDE} does not have")
+
+
+def host() -> Path:
+    """Programs of the environment that builds: the Python of Pyodide's version, pyodide-build, the build tools."""
+    folder = CACHE / "host"
+    done = folder / "ready"
+    if not (done.exists() and done.read_text() == repr(BUILD_TOOLS)):
+        shutil.rmtree(folder, ignore_errors=True)
+        run(["python3.13", "-m", "venv", folder])
+        run([folder / "bin" / "python", "-m", "pip", "install", "-qq", *BUILD_TOOLS])
+        done.write_text(repr(BUILD_TOOLS))
+    return folder / "bin"
+
+
+def pyodide_core() -> Path:
+    """The npm package of Pyodide, unpacked."""
+    folder = CACHE / f"pyodide-{PYODIDE}"
+    if not folder.exists():
+        with tempfile.TemporaryDirectory() as download:
+            run(["npm", "pack", "--silent", f"pyodide@{PYODIDE}", "--pack-destination", download])
+            (archive,) = Path(download).glob("*.tgz")
+            shutil.unpack_archive(archive, download)
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(Path(download) / "package", folder)
+    return folder
+
+
+def cross_environment(pyodide: Path) -> Path:
+    script = HERE / "cross_environment.py"
+    folder = CACHE / "cross"
+    return once(folder, script, [host() / "python", script, pyodide, folder])
+
+
+def emscripten() -> dict[str, str]:
+    """The environment in which `emcc` answers: the one that is there, or a toolchain of our own."""
+    if shutil.which("emcc") and "EMSDK" in os.environ:
+        return dict(os.environ)
+    script = HERE / "toolchain.sh"
+    folder = once(CACHE / "emscripten", script, ["bash", script, CACHE / "emscripten"])
+    text = subprocess.run(["bash", "-c", f". {folder}/env.sh && env -0"], check=True, capture_output=True, text=True).stdout
+    return dict(line.split("=", 1) for line in text.split("\0") if line)
+
+
+def once(folder: Path, script: Path, command: list) -> Path:
+    """Run what makes a folder, unless this very script has made it."""
+    mark = folder.with_suffix(".made-by")
+    digest = hashlib.sha256(script.read_bytes()).hexdigest()
+    if not (folder.exists() and mark.exists() and mark.read_text() == digest):
+        print(f"wasm: making {folder.relative_to(ROOT)} ...", flush=True)
+        run(command)
+        mark.write_text(digest)
+    return folder
+
+
+def run(command: list, **options) -> None:
+    done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+    if done.returncode:
+        sys.exit(f"{done.stdout}\n{' '.join(map(str, command))} failed")
+
+
+if __name__ == "__main__":
+    main()
