@@ -1,4 +1,613 @@
-"""Losses."""
+"""Losses: how far predictions are from labels, as one number or one for each example.
+
+Labels are data: no gradient flows into class labels, nor into those of binary cross entropy and
+`kl_div`; it flows into both sides of distances such as `mse_loss`, as in Paddle.
+"""
 from __future__ import annotations
 
-__all__: list[str] = []
+from typing import Any
+
+from wherry_tensor import ops
+from wherry_tensor._core import Tensor, int64
+from wherry_tensor.arguments import number, one_axis, promoted, refused, require_tensor, to_dtype
+from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
+from wherry_tensor.ops.loss import kept_labels, label_divisor
+from wherry_tensor.ops.normalization import label_weight
+from wherry_tensor.reduction import mean, sum
+
+__all__ = [
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "cross_entropy",
+    "l1_loss",
+    "mse_loss",
+    "nll_loss",
+    "smooth_l1_loss",
+    "softmax_with_cross_entropy",
+    "square_error_cost",
+]
+
+_cross_entropy = ops.cross_entropy
+_label_mean = ops.label_mean
+_unsqueeze = ops.unsqueeze
+_IGNORED = -100  # the default of ignore_index
+
+
+# Class labels.
+
+
+def cross_entropy(
+    input: Tensor,
+    label: Tensor,
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    soft_label: bool = False,
+    axis: int = -1,
+    use_softmax: bool = True,
+    label_smoothing: float = 0.0,
+    name: str | None = None,
+) -> Tensor:
+    """Negative logarithm of the probability that `input` gives to `label`.
+
+    Args:
+        input: floating; logits along `axis`, or probabilities with `use_softmax=False`.
+        label: classes as integers (also whole numbers of a floating dtype), or with `soft_label` a
+            probability for each class.
+        weight: floating, `[classes]`; multiplies the losses of each class. For a soft label it is the mean
+            of the weights under the label.
+        ignore_index: examples of this class count nothing. Only beside hard labels.
+        reduction: "mean", "sum" or "none". The mean divides by the number of examples that are not ignored,
+            or by the sum of their weights; it is 0 where there are none.
+        soft_label: `label` holds probabilities.
+        axis: where the classes are, in `[-rank, rank)`.
+        use_softmax: False takes `input` as probabilities.
+        label_smoothing: this share of each label is spread evenly over the classes; in [0, 1].
+        name: accepted for compatibility; unused.
+
+    Returns:
+        The dtype of `input`, in nats.
+
+    Shape:
+        `input` `[..., classes, ...]`; a hard `label` has this shape without `axis`, or with size 1 there; a
+        soft one has the shape of `input`. The result is 0-d; with "none" it has the shape of a hard label, and
+        size 1 at `axis` for a soft or smoothed one.
+
+    Raises:
+        ValueError: an unknown reduction, shapes that do not fit, `axis` out of range, `ignore_index`
+            beside soft labels, `label_smoothing` outside of [0, 1].
+        IndexError: a label is neither a class nor `ignore_index`.
+        TypeError: an argument is no tensor or has a dtype that does not fit (also a ValueError).
+
+    Source:
+        `paddle.nn.functional.cross_entropy`.
+
+    Examples:
+        >>> logits = wherry.to_tensor([[2.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+        >>> loss = wherry.nn.functional.cross_entropy(logits, wherry.to_tensor([0, 2]), reduction="none")
+        >>> print(loss.numpy().round(4))
+        [0.2395 0.5514]
+    """
+    if reduction not in ("mean", "sum", "none"):
+        raise unknown_reduction("cross_entropy", reduction)
+    if soft_label or label_smoothing or not use_softmax:
+        return _rare_cross_entropy(
+            input, label, weight, ignore_index, reduction, soft_label, axis, use_softmax, label_smoothing
+        )
+    try:
+        rank = input.ndim
+        if not (type(axis) is int and -rank <= axis < rank):
+            axis = one_axis(axis, rank, "cross_entropy")
+        elif axis < 0:
+            axis += rank
+        bare = label.ndim < rank
+        labels = _unsqueeze(label, (axis,)) if bare else label
+        loss, _ = _cross_entropy(input, labels, weight, False, ignore_index, axis)
+        if reduction == "mean":
+            return _label_mean(loss, labels, weight, ignore_index)[0]
+    except (AttributeError, TypeError) as error:
+        input, label, weight = _classified("cross_entropy", input, label, weight, error)
+        return cross_entropy(input, label, weight, ignore_index, reduction, axis=axis)
+    if reduction == "sum":
+        return sum(loss)
+    return ops.squeeze(loss, axes=(axis,)) if bare else loss
+
+
+def _rare_cross_entropy(
+    input: Any, label: Any, weight: Any, ignore_index: int, reduction: str, soft_label: bool, axis: int,
+    use_softmax: bool, label_smoothing: float,
+) -> Tensor:
+    """Cross entropy of soft or smoothed labels, or of probabilities."""
+    require_tensor(input, "cross_entropy", "input")
+    require_tensor(label, "cross_entropy", "label")
+    if not input.dtype.is_floating:
+        raise InvalidTypeError(
+            f"cross_entropy: the input holds no floating numbers. Got dtype {input.dtype.name}, expected a floating one. "
+            f"Cast it with input.astype('float32')."
+        )
+    axis = one_axis(axis, input.ndim, "cross_entropy")
+    smoothing = number(label_smoothing, "cross_entropy", "label_smoothing")
+    if not 0 <= smoothing <= 1:
+        raise InvalidArgumentError(
+            f"cross_entropy: label_smoothing is a share. Got {smoothing}, expected a number in [0, 1]. "
+            f"With 0 labels stay as they are."
+        )
+    if soft_label and ignore_index != _IGNORED:
+        raise InvalidArgumentError(
+            f"cross_entropy: a soft label names no class that could be ignored. Got ignore_index={ignore_index} with "
+            f"soft_label=True, expected {_IGNORED}. Leave ignore_index out, or give the example weight 0."
+        )
+    if weight is not None:
+        weight = to_dtype(require_tensor(weight, "cross_entropy", "weight"), input.dtype)
+    kept = None  # the hard labels, of which some may be ignored
+    if not soft_label:
+        if not label.dtype.is_integer:
+            label = ops.cast(label, dtype=int64)
+        bare = label.ndim < input.ndim
+        kept = ops.unsqueeze(label, axes=(axis,)) if bare else label
+        if not smoothing:  # so these are probabilities
+            chosen = -ops.nll_loss(input, kept, None, ignore_index=ignore_index, axis=axis)
+            loss = -ops.log(chosen)  # chosen first: in log(input) the zeros of other classes would spoil the gradient
+            if weight is not None:
+                loss = loss * ops.gather(weight, kept_labels(kept, ignore_index)[1], axis=0)
+            if reduction == "mean":
+                return ops.label_mean(loss, kept, weight, ignore_index=ignore_index)[0]
+            loss = ops.where(kept_labels(kept, ignore_index)[0], loss, ops.full_like(loss, value=0, dtype=loss.dtype))
+            return sum(loss) if reduction == "sum" else ops.squeeze(loss, axes=(axis,)) if bare else loss
+        label = _one_hot(input, kept, ignore_index, axis)
+    label = to_dtype(label, input.dtype)
+    if smoothing:
+        label = label * (1.0 - smoothing) + smoothing / input.shape[axis]
+    if kept is not None:
+        # What is ignored has no label at all, so that it has neither a loss nor a weight.
+        label = ops.where(
+            kept_labels(kept, ignore_index)[0], label, ops.full(shape=(), value=0, dtype=label.dtype)
+        )
+    label.stop_gradient = True
+    if use_softmax:
+        loss, _ = ops.cross_entropy(input, label, weight, soft_label=True, ignore_index=_IGNORED, axis=axis)
+    else:
+        loss = _cross_entropy_of_probability(input, label, weight, axis)
+    if reduction == "none":
+        return loss
+    if reduction == "sum":
+        return sum(loss)
+    if weight is not None:
+        return sum(loss) / label_divisor(sum(label_weight(label, weight, axis)))
+    if kept is not None:
+        return ops.label_mean(loss, kept, None, ignore_index=ignore_index)[0]
+    return mean(loss)
+
+
+def _one_hot(input: Tensor, label: Tensor, ignore_index: int, axis: int) -> Tensor:
+    """1 at the class of each label; ignored ones are at class 0."""
+    _, safe = kept_labels(label, ignore_index)
+    hot = ops.one_hot(ops.squeeze(safe, axes=(axis,)), num_classes=input.shape[axis])
+    rank = input.ndim
+    return hot if axis == rank - 1 else ops.transpose(hot, perm=(*range(axis), rank - 1, *range(axis, rank - 1)))
+
+
+def _cross_entropy_of_probability(input: Tensor, label: Tensor, weight: Tensor | None, axis: int) -> Tensor:
+    if label.shape != input.shape:
+        raise InvalidArgumentError(
+            f"cross_entropy: a soft label needs one probability for each class. Got label of shape {label.shape}, "
+            f"expected {input.shape}, the shape of input. Pass classes with soft_label=False."
+        )
+    # Where the label has no mass nothing is added, not even 0 * -inf; nor is there a gradient 0 / 0.
+    present = label != 0.0
+    zeros = ops.full_like(input, value=0, dtype=input.dtype)
+    logarithm = ops.log(ops.where(present, input, ops.full_like(input, value=1, dtype=input.dtype)))
+    loss = -ops.reduce_sum(ops.where(present, label * logarithm, zeros), axes=(axis,), keepdim=True)
+    return loss if weight is None else loss * label_weight(label, weight, axis)
+
+
+def softmax_with_cross_entropy(
+    logits: Tensor,
+    label: Tensor,
+    soft_label: bool = False,
+    ignore_index: int = -100,
+    numeric_stable_mode: bool = True,
+    return_softmax: bool = False,
+    axis: int = -1,
+) -> Any:
+    """Cross entropy of each example, and on demand the softmax that it computed anyway.
+
+    Args:
+        logits: floating, along `axis`.
+        label: classes as integers, or with `soft_label` a probability for each class.
+        soft_label: `label` holds probabilities.
+        ignore_index: hard labels of this class have loss 0.
+        numeric_stable_mode: accepted for compatibility; it is always stable.
+        return_softmax: return `(loss, softmax)`.
+        axis: where the classes are, in `[-rank, rank)`.
+
+    Returns:
+        The loss, in the dtype of `logits`; or the loss and the softmax. Gradients flow through both.
+
+    Shape:
+        `logits` `[..., classes, ...]`; a hard `label` has this shape with size 1 at `axis`, or without it; a
+        soft one has the shape of `logits`. The loss has size 1 at `axis`, the softmax the shape of `logits`.
+
+    Raises:
+        ValueError: shapes that do not fit, or `axis` out of range.
+        IndexError: a label is neither a class nor `ignore_index`.
+        TypeError: an argument is no tensor or has a dtype that does not fit (also a ValueError).
+
+    Source:
+        `paddle.nn.functional.softmax_with_cross_entropy`.
+
+    Examples:
+        >>> logits = wherry.to_tensor([[0.0, 0.0]])
+        >>> F = wherry.nn.functional
+        >>> loss, softmax = F.softmax_with_cross_entropy(logits, wherry.to_tensor([[1]]), return_softmax=True)
+        >>> print(loss.numpy().round(4), softmax.numpy())
+        [[0.6931]] [[0.5 0.5]]
+    """
+    require_tensor(logits, "softmax_with_cross_entropy", "logits")
+    require_tensor(label, "softmax_with_cross_entropy", "label")
+    axis = one_axis(axis, logits.ndim, "softmax_with_cross_entropy")
+    if soft_label:
+        label = to_dtype(label, logits.dtype)
+    elif not label.dtype.is_integer:
+        label = ops.cast(label, dtype=int64)
+    if label.ndim < logits.ndim:
+        label = ops.unsqueeze(label, axes=(axis,))
+    loss, softmax = ops.cross_entropy(
+        logits, label, None, soft_label=bool(soft_label), ignore_index=ignore_index, axis=axis
+    )
+    return (loss, softmax) if return_softmax else loss
+
+
+def nll_loss(
+    input: Tensor,
+    label: Tensor,
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    name: str | None = None,
+) -> Tensor:
+    """Negative of the log probability at the label: cross entropy after `log_softmax`.
+
+    Args:
+        input: floating; log probabilities along axis 1.
+        label: integer classes.
+        weight: floating, `[classes]`; multiplies the losses of each class.
+        ignore_index: examples of this class count nothing.
+        reduction: "mean", "sum" or "none". The mean divides by the sum of the weights (or the number) of
+            the examples that are not ignored; it is 0 where there are none.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        The dtype of `input`.
+
+    Shape:
+        `input` `[N, classes, *]`, `label` `[N, *]`. The result is 0-d, or with "none" the shape of `label`.
+
+    Raises:
+        ValueError: an unknown reduction, or shapes that do not fit.
+        IndexError: a label is neither a class nor `ignore_index` (also a ValueError).
+        TypeError: an argument is no tensor or has a dtype that does not fit (also a ValueError).
+
+    Source:
+        `paddle.nn.functional.nll_loss`, which takes only int64 labels.
+
+    Examples:
+        >>> log_probability = wherry.log(wherry.to_tensor([[0.25, 0.75], [0.5, 0.5]]))
+        >>> loss = wherry.nn.functional.nll_loss(log_probability, wherry.to_tensor([1, 0]), reduction="none")
+        >>> print(loss.numpy().round(4))
+        [0.2877 0.6931]
+    """
+    if reduction not in ("mean", "sum", "none"):
+        raise unknown_reduction("nll_loss", reduction)
+    require_tensor(input, "nll_loss", "input")
+    require_tensor(label, "nll_loss", "label")
+    if input.ndim < 2:
+        raise InvalidArgumentError(
+            f"nll_loss: the classes are in axis 1 of the input. Got shape {input.shape}, expected [N, classes] or "
+            f"[N, classes, ...]. For one example add an axis with input.unsqueeze(0)."
+        )
+    column = input.ndim == 2 and label.ndim == 2  # [N, 1], as cross_entropy takes it
+    labels = label if column else ops.unsqueeze(label, axes=(1,)) if label.ndim == input.ndim - 1 else label
+    try:
+        loss = ops.nll_loss(input, labels, weight, ignore_index=ignore_index, axis=1)
+        if reduction == "mean":
+            return ops.label_mean(loss, labels, weight, ignore_index=ignore_index)[0]
+    except IndexError as error:
+        raise InvalidIndexError(str(error)) from None
+    except TypeError as error:
+        input, label, weight = _classified("nll_loss", input, label, weight, error)
+        return nll_loss(input, label, weight, ignore_index, reduction)
+    if reduction == "sum":
+        return sum(loss)
+    return loss if column else ops.squeeze(loss, axes=(1,))
+
+
+# Labels of yes and no.
+
+
+def binary_cross_entropy(
+    input: Tensor, label: Tensor, weight: Tensor | None = None, reduction: str = "mean", name: str | None = None
+) -> Tensor:
+    """Cross entropy of probabilities for yes, `-label * log(input) - (1 - label) * log(1 - input)`.
+
+    Args:
+        input: floating; probabilities in [0, 1], as from sigmoid. The logarithm of 0 counts as -100.
+        label: numbers in [0, 1], in the shape of `input`; any dtype.
+        weight: broadcasts to `input`; multiplies the loss of each element.
+        reduction: "mean", "sum" or "none".
+        name: accepted for compatibility; unused.
+
+    Returns:
+        The dtype of `input`, in nats.
+
+    Shape:
+        The result is 0-d, or with "none" the shape of `input`.
+
+    Raises:
+        ValueError: an unknown reduction, shapes that differ, or an input outside of [0, 1].
+        TypeError: an argument is no tensor, or `input` not floating (also a ValueError).
+
+    Source:
+        `paddle.nn.functional.binary_cross_entropy`.
+
+    Examples:
+        >>> loss = wherry.nn.functional.binary_cross_entropy(
+        ...     wherry.to_tensor([0.5, 0.25]), wherry.to_tensor([1.0, 0.0]), reduction="none")
+        >>> print(loss.numpy().round(4))
+        [0.6931 0.2877]
+    """
+    if reduction not in ("mean", "sum", "none"):
+        raise unknown_reduction("binary_cross_entropy", reduction)
+    try:
+        loss = ops.binary_cross_entropy(input, label)
+    except TypeError as error:
+        loss = ops.binary_cross_entropy(input, _labels_like("binary_cross_entropy", "input", input, label, error))
+    if weight is not None:
+        loss = loss * to_dtype(require_tensor(weight, "binary_cross_entropy", "weight"), loss.dtype)
+    return reduced(loss, reduction)
+
+
+def binary_cross_entropy_with_logits(
+    logit: Tensor,
+    label: Tensor,
+    weight: Tensor | None = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Binary cross entropy of `sigmoid(logit)`, exact also where the sigmoid is 0 or 1.
+
+    Args:
+        logit: floating.
+        label: numbers in [0, 1], in the shape of `logit`; any dtype.
+        weight: broadcasts to `logit`; multiplies the loss of each element.
+        reduction: "mean", "sum" or "none".
+        pos_weight: broadcasts to `logit`; multiplies the part of the loss that comes from yes.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        The dtype of `logit`, in nats.
+
+    Shape:
+        The result is 0-d, or with "none" the shape of `logit`.
+
+    Raises:
+        ValueError: an unknown reduction, or shapes that differ.
+        TypeError: an argument is no tensor, or `logit` not floating (also a ValueError).
+
+    Source:
+        `paddle.nn.functional.binary_cross_entropy_with_logits`.
+
+    Examples:
+        >>> loss = wherry.nn.functional.binary_cross_entropy_with_logits(
+        ...     wherry.to_tensor([0.0, -1000.0]), wherry.to_tensor([1.0, 1.0]), reduction="none")
+        >>> print(loss.numpy().round(4))
+        [6.931e-01 1.000e+03]
+    """
+    if reduction not in ("mean", "sum", "none"):
+        raise unknown_reduction("binary_cross_entropy_with_logits", reduction)
+    try:
+        loss = ops.binary_cross_entropy_logits(logit, label, pos_weight)
+    except TypeError as error:
+        op_name = "binary_cross_entropy_with_logits"
+        label = _labels_like(op_name, "logit", logit, label, error, pos_weight is not None)
+        if pos_weight is not None:
+            pos_weight = to_dtype(require_tensor(pos_weight, op_name, "pos_weight"), logit.dtype)
+        loss = ops.binary_cross_entropy_logits(logit, label, pos_weight)
+    if weight is not None:
+        loss = loss * to_dtype(require_tensor(weight, "binary_cross_entropy_with_logits", "weight"), loss.dtype)
+    return reduced(loss, reduction)
+
+
+# Distances.
+
+
+def square_error_cost(input: Tensor, label: Tensor) -> Tensor:
+    """Squares of the differences of two tensors.
+
+    Args:
+        input: any numbers.
+        label: the same dtype (or another floating one); shapes broadcast.
+
+    Returns:
+        The wider of the dtypes, in the broadcast shape.
+
+    Raises:
+        ValueError: the shapes do not broadcast.
+        TypeError: an argument is no tensor, or the dtypes do not fit (also a ValueError).
+
+    Source:
+        `paddle.nn.functional.square_error_cost`.
+
+    Examples:
+        >>> print(wherry.nn.functional.square_error_cost(wherry.to_tensor([1.0, 2.0]), wherry.to_tensor([1.5, 0.0])).numpy())
+        [0.25 4.  ]
+    """
+    return ops.square(_difference("square_error_cost", input, label))
+
+
+def mse_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None) -> Tensor:
+    """Mean of the squared differences.
+
+    Args:
+        input: any numbers.
+        label: the same dtype (or another floating one); shapes broadcast.
+        reduction: "mean", "sum" or "none".
+        name: accepted for compatibility; unused.
+
+    Returns:
+        The wider of the dtypes.
+
+    Shape:
+        The result is 0-d, or with "none" the broadcast shape.
+
+    Raises:
+        ValueError: an unknown reduction, or shapes that do not broadcast.
+        TypeError: an argument is no tensor, or the dtypes do not fit (also a ValueError).
+
+    Source:
+        `paddle.nn.functional.mse_loss`.
+
+    Examples:
+        >>> print(wherry.nn.functional.mse_loss(wherry.to_tensor([1.0, 2.0]), wherry.to_tensor([1.0, 0.0])).item())
+        2.0
+    """
+    if reduction not in ("mean", "sum", "none"):
+        raise unknown_reduction("mse_loss", reduction)
+    return reduced(ops.square(_difference("mse_loss", input, label)), reduction)
+
+
+def l1_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None) -> Tensor:
+    """Mean of the absolute differences.
+
+    Args:
+        input: any numbers.
+        label: the same dtype (or another floating one); shapes broadcast.
+        reduction: "mean", "sum" or "none".
+        name: accepted for compatibility; unused.
+
+    Returns:
+        The wider of the dtypes. Where both are equal the gradient is 0.
+
+    Shape:
+        The result is 0-d, or with "none" the broadcast shape.
+
+    Raises:
+        ValueError: an unknown reduction, or shapes that do not broadcast.
+        TypeError: an argument is no tensor, or the dtypes do not fit (also a ValueError).
+
+    Source:
+        `paddle.nn.functional.l1_loss`.
+
+    Examples:
+        >>> print(wherry.nn.functional.l1_loss(wherry.to_tensor([1.0, 2.0]), wherry.to_tensor([1.0, 0.0])).item())
+        1.0
+    """
+    if reduction not in ("mean", "sum", "none"):
+        raise unknown_reduction("l1_loss", reduction)
+    return reduced(ops.abs(_difference("l1_loss", input, label)), reduction)
+
+
+def smooth_l1_loss(
+    input: Tensor, label: Tensor, reduction: str = "mean", delta: float = 1.0, name: str | None = None
+) -> Tensor:
+    """Huber's loss: half the square of a small difference, `delta * (|d| - delta / 2)` of one beyond `delta`.
+
+    Args:
+        input: floating.
+        label: the same dtype (or another floating one) and shape.
+        reduction: "mean", "sum" or "none".
+        delta: where the parabola goes over into lines; at least 0.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        The wider of the dtypes.
+
+    Shape:
+        The result is 0-d, or with "none" the shape of `input`.
+
+    Raises:
+        ValueError: an unknown reduction, shapes that differ, or a negative delta.
+        TypeError: an argument is no tensor, or the dtypes do not fit (also a ValueError).
+
+    Source:
+        `paddle.nn.functional.smooth_l1_loss`. Its `delta` does not divide the loss, unlike PyTorch's `beta`.
+
+    Examples:
+        >>> loss = wherry.nn.functional.smooth_l1_loss(
+        ...     wherry.to_tensor([0.5, 3.0]), wherry.to_tensor([0.0, 0.0]), reduction="none")
+        >>> print(loss.numpy())
+        [0.125 2.5  ]
+    """
+    if reduction not in ("mean", "sum", "none"):
+        raise unknown_reduction("smooth_l1_loss", reduction)
+    delta = number(delta, "smooth_l1_loss", "delta")
+    if not delta >= 0:
+        raise InvalidArgumentError(
+            f"smooth_l1_loss: delta is a distance. Got delta={delta}, expected a number >= 0. The default is 1.0."
+        )
+    distance = ops.abs(_difference("smooth_l1_loss", input, label))
+    _require_same_shape("smooth_l1_loss", input, label)
+    # With near = min(d, delta) both branches are near * (d - near / 2).
+    near = ops.minimum(distance, ops.full(shape=(), value=float(delta), dtype=distance.dtype))
+    return reduced(near * (distance - near * 0.5), reduction)
+
+
+# Helpers.
+
+
+def unknown_reduction(op_name: str, reduction: Any, expected: str = "'mean', 'sum' or 'none'") -> Exception:
+    """The error for a reduction that does not exist."""
+    return InvalidArgumentError(
+        f"{op_name}: there is no such reduction. Got reduction={reduction!r}, expected {expected}. "
+        f"'none' gives the loss of each example."
+    )
+
+
+def reduced(loss: Tensor, reduction: str) -> Tensor:
+    """The loss as `reduction` wants it, which was checked before."""
+    return mean(loss) if reduction == "mean" else sum(loss) if reduction == "sum" else loss
+
+
+def _difference(op_name: str, input: Any, label: Any) -> Tensor:
+    try:
+        return ops.subtract(input, label)
+    except TypeError as error:
+        if isinstance(input, Tensor) and isinstance(label, Tensor) and input.dtype.is_floating and label.dtype.is_floating:
+            return promoted(op_name, ops.subtract, input, label, error)
+        raise refused(op_name, error, input=input, label=label) from None
+
+
+def _require_same_shape(op_name: str, input: Tensor, label: Tensor) -> None:
+    if input.shape != label.shape:
+        raise InvalidArgumentError(
+            f"{op_name}: input and label must have one shape. Got {input.shape} and {label.shape}, expected equal shapes. "
+            f"Reshape or expand one of them."
+        )
+
+
+def _classified(op_name: str, input: Any, label: Any, weight: Any, error: Exception) -> tuple[Tensor, Tensor, Tensor | None]:
+    """The arguments after `error`, with labels as integers and weights in the dtype of the input."""
+    require_tensor(input, op_name, "input")
+    require_tensor(label, op_name, "label")
+    if weight is not None:
+        require_tensor(weight, op_name, "weight")
+    if not isinstance(error, TypeError) or not input.dtype.is_floating:
+        raise InvalidTypeError(
+            f"{op_name}: the input holds no floating numbers. Got dtype {input.dtype.name}, expected a floating one. "
+            f"Cast it with input.astype('float32')."
+        ) from None
+    wrong_label = not label.dtype.is_integer and not label.dtype.is_complex
+    wrong_weight = weight is not None and weight.dtype.is_floating and weight.dtype is not input.dtype
+    if not wrong_label and not wrong_weight:
+        raise InvalidTypeError(str(error)) from None
+    return input, ops.cast(label, dtype=int64) if wrong_label else label, to_dtype(weight, input.dtype) if wrong_weight else weight
+
+
+def _labels_like(op_name: str, name: str, input: Any, label: Any, error: Exception, others: bool = False) -> Tensor:
+    """The labels in the dtype of the input, after an op refused them with `error`."""
+    require_tensor(input, op_name, name)
+    require_tensor(label, op_name, "label")
+    if not input.dtype.is_floating or (label.dtype is input.dtype and not others):
+        raise InvalidTypeError(str(error)) from None
+    return to_dtype(label, input.dtype)
