@@ -1,4 +1,426 @@
-"""Normalizations."""
+"""Normalizations: by batch, by layer, by instance, by group, by neighbouring channels."""
 from __future__ import annotations
 
-__all__: list[str] = []
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from wherry_nn.functional._windows import sizes
+from wherry_tensor import ops
+from wherry_tensor._core import DType, Tensor
+from wherry_tensor.arguments import number, refused, require_tensor, to_dtype
+from wherry_tensor.creation import full
+from wherry_tensor.errors import InvalidArgumentError
+
+__all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm"]
+
+# Where the channels are is all that the name of a layout says here.
+_LAYOUTS = {
+    "NC": "NCHW", "NCL": "NCHW", "NCHW": "NCHW", "NCDHW": "NCHW", "NLC": "NHWC", "NHWC": "NHWC", "NDHWC": "NHWC"
+}
+
+
+def layout_of(data_format: Any, op_name: str) -> str:
+    """ "NCHW" if the channels are axis 1, "NHWC" if they come last."""
+    found = _LAYOUTS.get(data_format)
+    if found is None:
+        raise InvalidArgumentError(
+            f"{op_name}: data_format is not known. Got {data_format!r}, expected one of {', '.join(_LAYOUTS)}. "
+            f"They name the axes of the input in their order."
+        )
+    return found
+
+
+def batch_norm(
+    x: Tensor,
+    running_mean: Tensor,
+    running_var: Tensor,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.9,
+    epsilon: float = 1e-05,
+    data_format: str = "NCHW",
+    use_global_stats: bool | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Normalize each channel by mean and variance, over all other axes.
+
+    `(x - mean) / sqrt(variance + epsilon) * weight + bias`, where the statistics are those of the batch,
+    which then also move the running ones: `running = momentum * running + (1 - momentum) * batch`, in
+    place; or the running ones. The running variance is that of the batch without Bessel's correction, as
+    in Paddle.
+
+    Args:
+        x: float16, bfloat16, float32 or float64, rank 2 or more.
+        running_mean: `[C]`, float32 (float64 for float64). It is written where the batch's statistics are used.
+        running_var: as `running_mean`.
+        weight: `[C]`, of the dtype of `x` or float32 beside 16 bits; None is 1.
+        bias: as `weight`; None is 0.
+        training: whether `use_global_stats=None` means the batch's statistics.
+        momentum: the share of the running statistics that stays.
+        epsilon: is added to the variance.
+        data_format: "NC", "NCL", "NCHW", "NCDHW", or with the channels last "NLC", "NHWC", "NDHWC".
+        use_global_stats: True takes the running statistics, False the batch's; None is `not training`.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        That of `x`.
+
+    Raises:
+        ValueError: the shapes do not fit, or the batch is empty where its statistics are wanted.
+        TypeError: the dtypes do not fit, or something is no Tensor (also a ValueError).
+
+    Source:
+        `paddle.nn.functional.batch_norm`; Ioffe & Szegedy (2015).
+
+    Examples:
+        >>> x = wherry.to_tensor([[1.0], [3.0]])
+        >>> mean, variance = wherry.zeros([1]), wherry.ones([1])
+        >>> print(wherry.nn.functional.batch_norm(x, mean, variance, training=True).numpy().ravel())
+        [-0.999995  0.999995]
+        >>> print(mean.numpy(), variance.numpy())
+        [0.20000005] [1.]
+    """
+    layout = _LAYOUTS.get(data_format) or layout_of(data_format, "batch_norm")
+    if use_global_stats is None:
+        use_global_stats = not training
+    try:
+        if use_global_stats:
+            return ops.batch_norm_infer(x, running_mean, running_var, weight, bias, epsilon, layout)
+        if running_mean.shape != running_var.shape or x.size == 0:
+            raise _unusable(x, running_mean, running_var)
+        out, mean, variance = ops.batch_norm(x, weight, bias, epsilon, layout)
+        share = _constant(1.0 - momentum, running_mean.dtype)
+        ops.lerp.into((running_mean,), running_mean, mean.detach(), share)
+        ops.lerp.into((running_var,), running_var, variance.detach(), share)
+        return out
+    except (TypeError, AttributeError) as error:
+        for argument, value in ("x", x), ("running_mean", running_mean), ("running_var", running_var):
+            require_tensor(value, "batch_norm", argument)
+        raise _affine_error("batch_norm", error, x, weight, bias) from None
+
+
+_constants: dict[tuple[float, DType], Tensor] = {}
+
+
+def _constant(value: float, dtype: DType) -> Tensor:
+    """A 0-d tensor that nobody writes: momentums are few."""
+    found = _constants.get((value, dtype))
+    if found is None:
+        if len(_constants) > 64:
+            _constants.clear()
+        found = _constants[value, dtype] = full([], value, dtype)
+    return found
+
+
+def _unusable(x: Tensor, running_mean: Tensor, running_var: Tensor) -> Exception:
+    if running_mean.shape != running_var.shape:
+        return InvalidArgumentError(
+            f"batch_norm: the running statistics do not fit each other. Got shapes {running_mean.shape} and "
+            f"{running_var.shape}, expected both [channels]. Give one number for each channel."
+        )
+    return InvalidArgumentError(
+        f"batch_norm: an empty batch has no mean. Got x of shape {x.shape}, expected at least one element. "
+        f"Skip the batch, or use the running statistics with use_global_stats=True."
+    )
+
+
+def layer_norm(
+    x: Tensor,
+    normalized_shape: int | Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    epsilon: float = 1e-05,
+    name: str | None = None,
+) -> Tensor:
+    """Normalize the last axes by their own mean and variance: `(x - mean) / sqrt(variance + epsilon) * weight + bias`.
+
+    Args:
+        x: float16, bfloat16, float32 or float64.
+        normalized_shape: the sizes of the axes to normalize, the last ones of `x`; an int for one axis.
+        weight: one number for each normalized position, flat as Paddle has it or of shape `normalized_shape`;
+            of the dtype of `x` or float32 beside 16 bits. None is 1.
+        bias: as `weight`; None is 0.
+        epsilon: is added to the variance, which has no Bessel's correction.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        That of `x`.
+
+    Raises:
+        ValueError: `normalized_shape` is not how the shape of `x` ends, or `weight` or `bias` does not fit it.
+        TypeError: the dtypes do not fit, or `x` is no Tensor (also a ValueError).
+
+    Source:
+        `paddle.nn.functional.layer_norm`; Ba, Kiros & Hinton (2016).
+
+    Examples:
+        >>> x = wherry.to_tensor([[1.0, 3.0], [2.0, 6.0]])
+        >>> print(wherry.nn.functional.layer_norm(x, 2).numpy())
+        [[-0.999995    0.999995  ]
+         [-0.99999875  0.99999875]]
+    """
+    try:
+        shape = x.shape
+        wanted = [normalized_shape] if type(normalized_shape) is int else normalized_shape
+        if type(wanted) is not list:
+            wanted = normalized_sizes(normalized_shape, "layer_norm")
+        begin = len(shape) - len(wanted)
+        if not wanted or shape[begin:] != wanted or begin < 0:
+            raise InvalidArgumentError(
+                f"layer_norm: Given normalized_shape is {wanted}, expected input with shape [*, {str(wanted)[1:]}. "
+                f"Got x of shape {shape}, expected it to end so. Check the order of the axes."
+            )
+        if len(wanted) > 1:
+            weight, bias = _unflattened(weight, wanted), _unflattened(bias, wanted)
+        return ops.layer_norm(x, weight, bias, epsilon, begin)[0]
+    except (TypeError, AttributeError) as error:
+        raise _affine_error("layer_norm", error, x, weight, bias) from None
+
+
+def normalized_sizes(normalized_shape: Any, op_name: str) -> list[int]:
+    """The argument `normalized_shape` as a list."""
+    if isinstance(normalized_shape, (list, tuple)) and normalized_shape:
+        return list(sizes(normalized_shape, len(normalized_shape), op_name, "normalized_shape"))
+    if hasattr(normalized_shape, "__index__") and not isinstance(normalized_shape, bool):
+        return [normalized_shape.__index__()]
+    raise InvalidArgumentError(
+        f"{op_name}: `normalized_shape` should be int, list of ints or tuple of ints. Got {normalized_shape!r}, expected "
+        f"the sizes of the last axes. Write 64 for a last axis of 64."
+    )
+
+
+def _unflattened(parameter: Tensor | None, shape: list[int]) -> Tensor | None:
+    if parameter is None or parameter.shape == shape or parameter.size != math.prod(shape):
+        return parameter  # which the op refuses if it does not fit
+    return ops.reshape(parameter, tuple(shape))
+
+
+def _affine_error(op_name: str, error: Exception, x: Any, weight: Any, bias: Any) -> Exception:
+    tensors = {"x": x, "weight": weight, "bias": bias}
+    given = {name: value for name, value in tensors.items() if name == "x" or value is not None}
+    for name, value in given.items():
+        require_tensor(value, op_name, name)
+    return error if x.dtype.itemsize == 2 else refused(op_name, error, **given)
+
+
+def instance_norm(
+    x: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.9,
+    eps: float = 1e-05,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
+    """Normalize each channel of each sample by its own mean and variance.
+
+    Args:
+        x: float16, bfloat16, float32 or float64, rank 2 or more.
+        running_mean: accepted for compatibility; unused, as in Paddle.
+        running_var: likewise.
+        weight: `[C]`, of the dtype of `x` or float32 beside 16 bits; None is 1.
+        bias: as `weight`; None is 0.
+        use_input_stats: accepted for compatibility; unused, as in Paddle: the statistics are always those of `x`.
+        momentum: accepted for compatibility; unused.
+        eps: is added to the variance.
+        data_format: "NC", "NCL", "NCHW", "NCDHW", or with the channels last "NLC", "NHWC", "NDHWC" (which Paddle
+            accepts and then takes axis 1 for the channels nevertheless).
+        name: accepted for compatibility; unused.
+
+    Shape:
+        That of `x`.
+
+    Raises:
+        ValueError: the shapes do not fit.
+        TypeError: the dtypes do not fit, or `x` is no Tensor (also a ValueError).
+
+    Source:
+        `paddle.nn.functional.instance_norm`; Ulyanov, Vedaldi & Lempitsky (2016).
+
+    Examples:
+        >>> x = wherry.to_tensor([[[1.0, 3.0], [2.0, 6.0]]])
+        >>> print(wherry.nn.functional.instance_norm(x).numpy())
+        [[[-0.999995    0.999995  ]
+          [-0.99999875  0.99999875]]]
+    """
+    last = layout_of(data_format, "instance_norm") == "NHWC"
+    try:
+        shape = _batched(x, "instance_norm")
+        if last:
+            x, shape = _channels_second(x)
+        n, channels = shape[:2]
+        for parameter in weight, bias:
+            if parameter is not None and parameter.shape != [channels]:
+                raise _misfit("instance_norm", parameter, channels)
+        # The channels of all samples are the channels of one.
+        rows = ops.reshape(x, (1, n * channels, math.prod(shape[2:])))
+        out = ops.batch_norm(rows, _repeated(weight, n), _repeated(bias, n), eps, "NCHW")[0]
+        out = ops.reshape(out, tuple(shape))
+        return _channels_last(out) if last else out
+    except (TypeError, AttributeError) as error:
+        raise _affine_error("instance_norm", error, x, weight, bias) from None
+
+
+def _repeated(parameter: Tensor | None, times: int) -> Tensor | None:
+    if parameter is None or times == 1:
+        return parameter
+    channels = parameter.shape[0]
+    return ops.reshape(ops.broadcast_to(parameter, (times, channels)), (times * channels,))
+
+
+def group_norm(
+    x: Tensor,
+    num_groups: int,
+    epsilon: float = 1e-05,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
+    """Normalize groups of channels of each sample by their own mean and variance.
+
+    Args:
+        x: float16, bfloat16, float32 or float64, rank 2 or more.
+        num_groups: into how many groups the channels are split; it divides their number.
+        epsilon: is added to the variance.
+        weight: `[C]`, of the dtype of `x` or float32 beside 16 bits; None is 1.
+        bias: as `weight`; None is 0.
+        data_format: "NC", "NCL", "NCHW", "NCDHW", or with the channels last "NLC", "NHWC", "NDHWC".
+        name: accepted for compatibility; unused.
+
+    Shape:
+        That of `x`.
+
+    Raises:
+        ValueError: the shapes do not fit, or `num_groups` does not divide the channels.
+        TypeError: the dtypes do not fit, or `x` is no Tensor (also a ValueError).
+
+    Source:
+        `paddle.nn.functional.group_norm`, which came after 2.6; Wu & He (2018).
+
+    Examples:
+        >>> x = wherry.to_tensor([[[1.0], [3.0], [2.0], [6.0]]])
+        >>> print(wherry.nn.functional.group_norm(x, 2).numpy().ravel())
+        [-0.999995    0.999995   -0.99999875  0.99999875]
+    """
+    last = layout_of(data_format, "group_norm") == "NHWC"
+    try:
+        shape = _batched(x, "group_norm")
+        if last:
+            x, shape = _channels_second(x)
+        n, channels = shape[:2]
+        if not isinstance(num_groups, int) or num_groups < 1 or channels % num_groups:
+            raise InvalidArgumentError(
+                f"group_norm: num_groups does not divide the channels. Got num_groups={num_groups!r} for x with {channels} "
+                f"channels, expected a divisor of {channels}. 1 normalizes them together, {channels} each alone."
+            )
+        rows = ops.reshape(x, (n * num_groups, channels // num_groups * math.prod(shape[2:])))
+        out = ops.reshape(ops.layer_norm(rows, None, None, epsilon, 1)[0], tuple(shape))
+        for parameter, apply in (weight, ops.multiply), (bias, ops.add):
+            if parameter is None:
+                continue
+            if parameter.shape != [channels]:
+                raise _misfit("group_norm", parameter, channels)
+            spread = ops.reshape(to_dtype(parameter, out.dtype), (channels, *(1 for _ in shape[2:])))
+            out = apply(out, spread)
+        return _channels_last(out) if last else out
+    except (TypeError, AttributeError) as error:
+        raise _affine_error("group_norm", error, x, weight, bias) from None
+
+
+def _batched(x: Tensor, op_name: str) -> list[int]:
+    """The shape of `x`, which has a batch and a channel axis."""
+    shape = x.shape
+    if len(shape) < 2:
+        raise InvalidArgumentError(
+            f"{op_name}: x needs a batch and a channel axis. Got shape {shape}, expected rank 2 or more. "
+            f"Add the missing axis with unsqueeze."
+        )
+    return shape
+
+
+def _channels_second(x: Tensor) -> tuple[Tensor, list[int]]:
+    x = ops.transpose(x, (0, x.ndim - 1, *range(1, x.ndim - 1)))
+    return x, x.shape
+
+
+def _channels_last(x: Tensor) -> Tensor:
+    return ops.transpose(x, (0, *range(2, x.ndim), 1))
+
+
+def _misfit(op_name: str, parameter: Tensor, channels: int) -> Exception:
+    return InvalidArgumentError(
+        f"{op_name}: weight or bias does not fit the channels. Got shape {parameter.shape} for x with {channels} channels, "
+        f"expected [{channels}]. Check data_format."
+    )
+
+
+def local_response_norm(
+    x: Tensor,
+    size: int,
+    alpha: float = 1e-4,
+    beta: float = 0.75,
+    k: float = 1.0,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
+    """Divide by the activity of neighbouring channels: `x / (k + alpha * mean(x ** 2)) ** beta`.
+
+    The mean is over `size` channels, of which `size // 2` lie before; channels that do not exist count as zeros.
+
+    Args:
+        x: float16, bfloat16, float32 or float64, rank 3 or more.
+        size: how many channels are looked at.
+        alpha: factor of the mean.
+        beta: exponent of the divisor.
+        k: what the divisor is without activity.
+        data_format: "NCL", "NCHW", "NCDHW", or with the channels last "NLC", "NHWC", "NDHWC".
+        name: accepted for compatibility; unused.
+
+    Shape:
+        That of `x`.
+
+    Raises:
+        ValueError: an argument is out of range, or `x` has less than 3 axes.
+        TypeError: `x` is no floating Tensor.
+
+    Source:
+        `paddle.nn.functional.local_response_norm`, after Krizhevsky, Sutskever & Hinton (2012).
+
+    Examples:
+        >>> x = wherry.to_tensor([[[1.0], [2.0], [3.0]]])
+        >>> print(wherry.nn.functional.local_response_norm(x, 2, alpha=1.0, beta=1.0).numpy().ravel())
+        [0.6666667 0.5714286 0.4      ]
+    """
+    if data_format == "NC" or data_format not in _LAYOUTS:
+        raise InvalidArgumentError(
+            f"local_response_norm: data_format should be in one of [NCL, NCHW, NCDHW, NLC, NHWC, NDHWC]. Got {data_format!r}, "
+            f"expected one of them. They name the axes of the input in their order."
+        )
+    require_tensor(x, "local_response_norm")
+    shape = x.shape
+    if len(shape) < 3:
+        raise InvalidArgumentError(
+            f"local_response_norm: Expected 3D or higher dimensionality input. Got {len(shape)} dimensions, shape {shape}, "
+            f"expected batch, channels and at least one more. Add an axis with unsqueeze."
+        )
+    (taps,) = sizes(size, 1, "local_response_norm", "size")
+    alpha, beta, k = (
+        number(value, "local_response_norm", given) for given, value in (("alpha", alpha), ("beta", beta), ("k", k))
+    )
+    if 0 in shape:
+        return ops.copy(x)
+    before, after = taps // 2, (taps - 1) // 2
+    squares = ops.square(x)
+    if _LAYOUTS[data_format] == "NHWC":
+        rows = ops.reshape(squares, (1, 1, math.prod(shape[:-1]), shape[-1]))
+        mean = ops.avg_pool2d(rows, (1, taps), (1, 1), (0, 0, before, after), False, False, None, "NCHW")
+    else:
+        rows = ops.reshape(squares, (shape[0], shape[1], 1, math.prod(shape[2:])))
+        mean = ops.avg_pool2d(rows, (taps, 1), (1, 1), (before, after, 0, 0), False, False, None, "NHWC")
+    return x / (ops.reshape(mean, tuple(shape)) * alpha + k) ** beta

@@ -1,4 +1,752 @@
 """Normalization layers."""
 from __future__ import annotations
 
-__all__: list[str] = []
+from collections.abc import Sequence
+from typing import Any
+
+from wherry_nn import functional
+from wherry_nn.errors import AssertedArgumentError
+from wherry_nn.functional import norm as F
+from wherry_nn.initializer import Constant
+from wherry_nn.layer import Layer
+from wherry_nn.param_attr import ParamAttr
+from wherry_tensor._core import Tensor
+from wherry_tensor.errors import InvalidArgumentError
+
+__all__ = [
+    "BatchNorm",
+    "BatchNorm1D",
+    "BatchNorm2D",
+    "BatchNorm3D",
+    "GroupNorm",
+    "InstanceNorm1D",
+    "InstanceNorm2D",
+    "InstanceNorm3D",
+    "LayerNorm",
+    "LocalResponseNorm",
+    "SyncBatchNorm",
+]
+
+_one = Constant(1.0)
+
+
+def _require_rank(layer: Layer, x: Tensor, ranks: tuple[int, ...]) -> None:
+    if x.ndim not in ranks:
+        wanted = " or ".join(f"{rank}D" for rank in ranks)
+        raise InvalidArgumentError(
+            f"{type(layer).__name__}: expected {wanted} input (got {x.ndim}D input). Got shape {x.shape}, expected {wanted}. "
+            f"Add a missing batch axis with unsqueeze(0), or use the layer of the other dimension."
+        )
+
+
+def _require_format(layer: Layer, data_format: Any, allowed: tuple[str, ...]) -> str:
+    if data_format not in allowed:
+        raise InvalidArgumentError(
+            f"{type(layer).__name__}: data_format is not known. Got {data_format!r}, expected {' or '.join(allowed)}. "
+            f"They name the axes of the input in their order."
+        )
+    return data_format
+
+
+class _BatchNormBase(Layer):
+    """What the batch normalizations have in common."""
+
+    weight: Any
+    bias: Any
+    _mean: Any
+    _variance: Any
+    _ranks: tuple[int, ...] = ()
+    _formats: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        num_features: int,
+        momentum: float,
+        epsilon: float,
+        weight_attr: Any,
+        bias_attr: Any,
+        data_format: str,
+        use_global_stats: bool | None,
+        name: str | None,
+    ) -> None:
+        super().__init__()
+        self._num_features, self._momentum, self._epsilon = num_features, momentum, epsilon
+        self._weight_attr, self._bias_attr = weight_attr, bias_attr
+        self._use_global_stats, self._name = use_global_stats, name
+        self._data_format = _require_format(self, data_format, self._formats)
+        shape = [num_features]
+        self.weight = self.create_parameter(shape, attr=weight_attr, default_initializer=_one)
+        self.bias = self.create_parameter(shape, attr=bias_attr, is_bias=True)
+        self._mean = _statistic(self, shape, 0.0, None if name is None else f"{name}_mean")
+        self._variance = _statistic(self, shape, 1.0, None if name is None else f"{name}_variance")
+
+    def forward(self, input: Tensor) -> Tensor:
+        if self._ranks and input.ndim not in self._ranks:
+            _require_rank(self, input, self._ranks)
+        return F.batch_norm(
+            input, self._mean, self._variance, self.weight, self.bias, self.training, self._momentum, self._epsilon,
+            self._data_format, self._use_global_stats,
+        )
+
+    def extra_repr(self) -> str:
+        text = f"num_features={self._num_features}, momentum={self._momentum}, epsilon={self._epsilon}"
+        if self._data_format != "NCHW":
+            text += f", data_format={self._data_format}"
+        return text if self._name is None else f"{text}, name={self._name}"
+
+
+def _statistic(layer: Layer, shape: list[int], value: float, name: str | None, dtype: Any = None) -> Any:
+    """A running statistic: a parameter that does not train, so that files have it under Paddle's name."""
+    attr = ParamAttr(name=name, initializer=Constant(value), trainable=False, do_model_average=True)
+    return layer.create_parameter(shape, attr=attr, dtype=dtype)
+
+
+class BatchNorm1D(_BatchNormBase):
+    """Normalize each channel of sequences or vectors by its statistics, as `nn.functional.batch_norm`.
+
+    In training the statistics are those of the batch, and the running ones follow them; in evaluation
+    they are the running ones.
+
+    Args:
+        num_features: the number of channels, C.
+        momentum: the share of the running statistics that stays in a step.
+        epsilon: is added to the variance.
+        weight_attr: a ParamAttr, an initializer, or None to start with ones; False leaves the weight out.
+        bias_attr: likewise; None starts with zeros.
+        data_format: "NC", "NCL" or "NLC".
+        use_global_stats: True takes the running statistics always, False those of the batch always.
+        name: begins the names of the running statistics; None numbers them.
+
+    Attributes:
+        weight: `[C]`.
+        bias: `[C]`.
+
+    Shape:
+        `[N, C]` or `[N, C, L]` (`[N, L, C]`), and the result likewise.
+
+    Raises:
+        ValueError: `data_format` is another, or the input has another rank.
+
+    Source:
+        `paddle.nn.BatchNorm1D`.
+
+    Examples:
+        >>> norm = wherry.nn.BatchNorm1D(3)
+        >>> norm(wherry.ones([2, 3, 4])).shape
+        [2, 3, 4]
+    """
+
+    _ranks = (2, 3)
+    _formats = ("NC", "NCL", "NLC")
+
+    def __init__(
+        self,
+        num_features: int,
+        momentum: float = 0.9,
+        epsilon: float = 1e-05,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCL",
+        use_global_stats: bool | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name)
+
+
+class BatchNorm2D(_BatchNormBase):
+    """Normalize each channel of images by its statistics, as `nn.functional.batch_norm`.
+
+    In training the statistics are those of the batch, and the running ones follow them; in evaluation
+    they are the running ones.
+
+    Args:
+        num_features: the number of channels, C.
+        momentum: the share of the running statistics that stays in a step.
+        epsilon: is added to the variance.
+        weight_attr: a ParamAttr, an initializer, or None to start with ones; False leaves the weight out.
+        bias_attr: likewise; None starts with zeros.
+        data_format: "NCHW" or "NHWC".
+        use_global_stats: True takes the running statistics always, False those of the batch always.
+        name: begins the names of the running statistics; None numbers them.
+
+    Attributes:
+        weight: `[C]`.
+        bias: `[C]`.
+
+    Shape:
+        `[N, C, H, W]` (`[N, H, W, C]`), and the result likewise.
+
+    Raises:
+        ValueError: `data_format` is another, or the input has another rank.
+
+    Source:
+        `paddle.nn.BatchNorm2D`.
+
+    Examples:
+        >>> norm = wherry.nn.BatchNorm2D(3)
+        >>> list(norm.state_dict())
+        ['weight', 'bias', '_mean', '_variance']
+        >>> norm(wherry.ones([2, 3, 4, 4])).shape
+        [2, 3, 4, 4]
+    """
+
+    _ranks = (4,)
+    _formats = ("NCHW", "NHWC")
+
+    def __init__(
+        self,
+        num_features: int,
+        momentum: float = 0.9,
+        epsilon: float = 1e-05,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCHW",
+        use_global_stats: bool | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name)
+
+
+class BatchNorm3D(_BatchNormBase):
+    """Normalize each channel of volumes by its statistics, as `nn.functional.batch_norm`.
+
+    In training the statistics are those of the batch, and the running ones follow them; in evaluation
+    they are the running ones.
+
+    Args:
+        num_features: the number of channels, C.
+        momentum: the share of the running statistics that stays in a step.
+        epsilon: is added to the variance.
+        weight_attr: a ParamAttr, an initializer, or None to start with ones; False leaves the weight out.
+        bias_attr: likewise; None starts with zeros.
+        data_format: "NCDHW" or "NDHWC".
+        use_global_stats: True takes the running statistics always, False those of the batch always.
+        name: begins the names of the running statistics; None numbers them.
+
+    Attributes:
+        weight: `[C]`.
+        bias: `[C]`.
+
+    Shape:
+        `[N, C, D, H, W]` (`[N, D, H, W, C]`), and the result likewise.
+
+    Raises:
+        ValueError: `data_format` is another, or the input has another rank.
+
+    Source:
+        `paddle.nn.BatchNorm3D`.
+
+    Examples:
+        >>> wherry.nn.BatchNorm3D(3)(wherry.ones([2, 3, 4, 4, 4])).shape
+        [2, 3, 4, 4, 4]
+    """
+
+    _ranks = (5,)
+    _formats = ("NCDHW", "NDHWC")
+
+    def __init__(
+        self,
+        num_features: int,
+        momentum: float = 0.9,
+        epsilon: float = 1e-05,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCDHW",
+        use_global_stats: bool | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name)
+
+
+class SyncBatchNorm(_BatchNormBase):
+    """Batch normalization over the batches of all processes; there is one process here, so as BatchNorm1D to 3D.
+
+    Args:
+        num_features: the number of channels, C.
+        momentum: the share of the running statistics that stays in a step.
+        epsilon: is added to the variance.
+        weight_attr: a ParamAttr, an initializer, or None to start with ones; False leaves the weight out.
+        bias_attr: likewise; None starts with zeros.
+        data_format: "NC", "NCL", "NCHW", "NCDHW", or with the channels last "NLC", "NHWC", "NDHWC".
+        name: begins the names of the running statistics; None numbers them.
+
+    Shape:
+        Rank 2 or more, and the result likewise.
+
+    Raises:
+        ValueError: `data_format` is another.
+
+    Source:
+        `paddle.nn.SyncBatchNorm`, which does not run on a CPU in Paddle.
+
+    Examples:
+        >>> wherry.nn.SyncBatchNorm(3)(wherry.ones([2, 3, 4, 4])).shape
+        [2, 3, 4, 4]
+    """
+
+    _formats = tuple(F._LAYOUTS)
+
+    def __init__(
+        self,
+        num_features: int,
+        momentum: float = 0.9,
+        epsilon: float = 1e-05,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
+        super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, None, name)
+
+    @classmethod
+    def convert_sync_batchnorm(cls, layer: Layer) -> Layer:
+        """Replace the BatchNorm1D to 3D inside `layer` by SyncBatchNorms, which take over their parameters.
+
+        Args:
+            layer: a model, which is changed; or one of those layers.
+
+        Returns:
+            `layer`, or the SyncBatchNorm in its place.
+
+        Source:
+            `paddle.nn.SyncBatchNorm.convert_sync_batchnorm`.
+
+        Examples:
+            >>> model = wherry.nn.Sequential(wherry.nn.Conv2D(3, 5, 3), wherry.nn.BatchNorm2D(5))
+            >>> wherry.nn.SyncBatchNorm.convert_sync_batchnorm(model)[1]
+            SyncBatchNorm(num_features=5, momentum=0.9, epsilon=1e-05)
+        """
+        if isinstance(layer, _BatchNormBase) and not isinstance(layer, SyncBatchNorm):
+            # Its own names would be taken already, so the new layer starts without any parameters.
+            sync = cls(
+                layer._num_features, layer._momentum, layer._epsilon, False, False, layer._data_format
+            )
+            sync._weight_attr, sync._bias_attr, sync._name = layer._weight_attr, layer._bias_attr, layer._name
+            sync._use_global_stats, sync.training = layer._use_global_stats, layer.training
+            sync._parameters.clear()
+            for name in ("weight", "bias", "_mean", "_variance"):
+                setattr(sync, name, getattr(layer, name))
+            return sync
+        for name, inside in list(layer.named_children()):
+            layer.add_sublayer(name, cls.convert_sync_batchnorm(inside))
+        return layer
+
+
+class BatchNorm(Layer):
+    """Batch normalization in Paddle's older form, for inputs of any rank, with an activation.
+
+    Args:
+        num_channels: the number of channels, C.
+        act: the name of a function of `nn.functional` that is applied to the result, such as "relu".
+        is_test: accepted for compatibility; `eval()` says it.
+        momentum: the share of the running statistics that stays in a step.
+        epsilon: is added to the variance.
+        param_attr: a ParamAttr, an initializer, or None to start with ones; False leaves the weight out.
+        bias_attr: likewise; None starts with zeros.
+        dtype: of the parameters.
+        data_layout: "NCHW" if the channels are axis 1, "NHWC" if they come last, whatever the rank.
+        in_place: accepted for compatibility; unused.
+        moving_mean_name: of the running mean; None numbers it.
+        moving_variance_name: of the running variance; None numbers it.
+        do_model_average_for_mean_and_var: accepted for compatibility; unused.
+        use_global_stats: takes the running statistics, in training too.
+        trainable_statistics: takes those of the batch, in evaluation too.
+
+    Attributes:
+        weight: `[C]`.
+        bias: `[C]`.
+
+    Shape:
+        Rank 2 or more, and the result likewise.
+
+    Raises:
+        ValueError: `act` or `data_layout` is not known.
+
+    Source:
+        `paddle.nn.BatchNorm`.
+
+    Examples:
+        >>> norm = wherry.nn.BatchNorm(3, act="relu")
+        >>> norm(wherry.to_tensor([[-1.0, 0.0, 1.0], [1.0, 0.0, -1.0]])).min().item()
+        0.0
+    """
+
+    weight: Any
+    bias: Any
+    _mean: Any
+    _variance: Any
+
+    def __init__(
+        self,
+        num_channels: int,
+        act: str | None = None,
+        is_test: bool = False,
+        momentum: float = 0.9,
+        epsilon: float = 1e-05,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        dtype: Any = "float32",
+        data_layout: str = "NCHW",
+        in_place: bool = False,
+        moving_mean_name: str | None = None,
+        moving_variance_name: str | None = None,
+        do_model_average_for_mean_and_var: bool = True,
+        use_global_stats: bool = False,
+        trainable_statistics: bool = False,
+    ) -> None:
+        super().__init__()
+        if act is not None and act not in functional.__all__:
+            raise InvalidArgumentError(
+                f"BatchNorm: act is no function. Got {act!r}, expected a name in nn.functional, such as 'relu'. "
+                f"Leave it out and call the function on the result."
+            )
+        self._param_attr, self._bias_attr, self._act = param_attr, bias_attr, act
+        self._momentum, self._epsilon, self._is_test = momentum, epsilon, is_test
+        self._data_layout = _require_format(self, data_layout, ("NCHW", "NHWC"))
+        self._use_global_stats, self._trainable_statistics = use_global_stats, trainable_statistics
+        self._in_place = in_place
+        shape = [num_channels]
+        self.weight = self.create_parameter(shape, attr=param_attr, dtype=dtype, default_initializer=_one)
+        self.bias = self.create_parameter(shape, attr=bias_attr, dtype=dtype, is_bias=True)
+        self._mean = _statistic(self, shape, 0.0, moving_mean_name, dtype)
+        self._variance = _statistic(self, shape, 1.0, moving_variance_name, dtype)
+
+    def forward(self, input: Tensor) -> Tensor:
+        running = self._use_global_stats or not (self.training or self._trainable_statistics)
+        out = F.batch_norm(
+            input, self._mean, self._variance, self.weight, self.bias, self.training, self._momentum, self._epsilon,
+            self._data_layout, running,
+        )
+        return out if self._act is None else getattr(functional, self._act)(out)
+
+
+class LayerNorm(Layer):
+    """Normalize the last axes by their own mean and variance, as `nn.functional.layer_norm`.
+
+    Args:
+        normalized_shape: the sizes of these axes; an int for one.
+        epsilon: is added to the variance.
+        weight_attr: a ParamAttr, an initializer, or None to start with ones; False leaves the weight out.
+        bias_attr: likewise; None starts with zeros.
+        name: accepted for compatibility; unused.
+
+    Attributes:
+        weight: flat, `[product of normalized_shape]`, as in Paddle.
+        bias: likewise.
+
+    Shape:
+        Any that ends in `normalized_shape`, and the result likewise.
+
+    Raises:
+        ValueError: `normalized_shape` is neither an int nor a list of them.
+
+    Source:
+        `paddle.nn.LayerNorm`.
+
+    Examples:
+        >>> norm = wherry.nn.LayerNorm([3, 4])
+        >>> norm(wherry.ones([2, 3, 4])).shape, norm.weight.shape
+        ([2, 3, 4], [12])
+    """
+
+    def __init__(
+        self,
+        normalized_shape: int | Sequence[int],
+        epsilon: float = 1e-05,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self._normalized_shape = F.normalized_sizes(normalized_shape, "LayerNorm")
+        self._epsilon, self._weight_attr, self._bias_attr = epsilon, weight_attr, bias_attr
+        elements = 1
+        for size in self._normalized_shape:
+            elements *= size
+        self.weight = self.create_parameter([elements], attr=weight_attr, default_initializer=_one)
+        self.bias = self.create_parameter([elements], attr=bias_attr, is_bias=True)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.layer_norm(input, self._normalized_shape, self.weight, self.bias, self._epsilon)
+
+    def extra_repr(self) -> str:
+        return f"normalized_shape={self._normalized_shape}, epsilon={self._epsilon}"
+
+
+class GroupNorm(Layer):
+    """Normalize groups of channels of each sample, as `nn.functional.group_norm`.
+
+    Args:
+        num_groups: into how many groups the channels are split; it divides their number.
+        num_channels: C.
+        epsilon: is added to the variance.
+        weight_attr: a ParamAttr, an initializer, or None to start with ones; False keeps them at that.
+        bias_attr: likewise; None starts with zeros.
+        data_format: "NCHW" if the channels are axis 1, "NHWC" if they come last, whatever the rank.
+        name: accepted for compatibility; unused.
+
+    Attributes:
+        weight: `[C]`.
+        bias: `[C]`.
+
+    Shape:
+        Rank 2 or more, and the result likewise.
+
+    Raises:
+        ValueError: `data_format` is another.
+
+    Source:
+        `paddle.nn.GroupNorm`.
+
+    Examples:
+        >>> norm = wherry.nn.GroupNorm(num_groups=2, num_channels=6)
+        >>> norm(wherry.ones([2, 6, 4, 4])).shape
+        [2, 6, 4, 4]
+    """
+
+    def __init__(
+        self,
+        num_groups: int,
+        num_channels: int,
+        epsilon: float = 1e-05,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self._num_groups, self._num_channels, self._epsilon = num_groups, num_channels, epsilon
+        self._weight_attr, self._bias_attr = weight_attr, bias_attr
+        self._data_format = _require_format(self, data_format, ("NCHW", "NHWC"))
+        # Paddle makes parameters that do not train where others make none; files have them.
+        fixed = ParamAttr(trainable=False)
+        self.weight = self.create_parameter(
+            [num_channels], attr=fixed if weight_attr is False else weight_attr, default_initializer=_one
+        )
+        self.bias = self.create_parameter([num_channels], attr=fixed if bias_attr is False else bias_attr, is_bias=True)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.group_norm(input, self._num_groups, self._epsilon, self.weight, self.bias, self._data_format)
+
+    def extra_repr(self) -> str:
+        return f"num_groups={self._num_groups}, num_channels={self._num_channels}, epsilon={self._epsilon}"
+
+
+class _InstanceNorm(Layer):
+    """What the instance normalizations have in common."""
+
+    scale: Any
+    bias: Any
+    _ranks: tuple[int, ...] = ()
+    _formats: tuple[str, ...] = ()
+
+    def __init__(
+        self, num_features: int, epsilon: float, momentum: float, weight_attr: Any, bias_attr: Any, data_format: str
+    ) -> None:
+        super().__init__()
+        if (weight_attr is False) != (bias_attr is False):
+            raise AssertedArgumentError(
+                f"{type(self).__name__}: weight_attr and bias_attr must be set to False at the same time. Got "
+                f"weight_attr={weight_attr!r} and bias_attr={bias_attr!r}, expected False for both or for neither. "
+                f"Freeze one with ParamAttr(trainable=False) instead."
+            )
+        self._num_features, self._epsilon, self._momentum = num_features, epsilon, momentum
+        self._weight_attr, self._bias_attr = weight_attr, bias_attr
+        self._data_format = _require_format(self, data_format, self._formats)
+        self.scale = self.create_parameter([num_features], attr=weight_attr, default_initializer=_one)
+        self.bias = self.create_parameter([num_features], attr=bias_attr, is_bias=True)
+
+    def forward(self, input: Tensor) -> Tensor:
+        _require_rank(self, input, self._ranks)
+        return F.instance_norm(
+            input, weight=self.scale, bias=self.bias, momentum=self._momentum, eps=self._epsilon, data_format=self._data_format
+        )
+
+    def extra_repr(self) -> str:
+        return f"num_features={self._num_features}, epsilon={self._epsilon}"
+
+
+class InstanceNorm1D(_InstanceNorm):
+    """Normalize each channel of each of a batch of sequences, as `nn.functional.instance_norm`.
+
+    Args:
+        num_features: the number of channels, C.
+        epsilon: is added to the variance.
+        momentum: accepted for compatibility; unused.
+        weight_attr: a ParamAttr, an initializer, or None to start with ones; False leaves it out, with the bias.
+        bias_attr: likewise; None starts with zeros.
+        data_format: "NC", "NCL" or "NLC".
+        name: accepted for compatibility; unused.
+
+    Attributes:
+        scale: `[C]`.
+        bias: `[C]`.
+
+    Shape:
+        `[N, C]` or `[N, C, L]` (`[N, L, C]`), and the result likewise.
+
+    Raises:
+        ValueError: `data_format` is another, only one of both attributes is False (also an AssertionError), or the
+            input has another rank.
+
+    Source:
+        `paddle.nn.InstanceNorm1D`.
+
+    Examples:
+        >>> wherry.nn.InstanceNorm1D(3)(wherry.ones([2, 3, 4])).shape
+        [2, 3, 4]
+    """
+
+    _ranks = (2, 3)
+    _formats = ("NC", "NCL", "NLC")
+
+    def __init__(
+        self,
+        num_features: int,
+        epsilon: float = 1e-05,
+        momentum: float = 0.9,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCL",
+        name: str | None = None,
+    ) -> None:
+        super().__init__(num_features, epsilon, momentum, weight_attr, bias_attr, data_format)
+
+
+class InstanceNorm2D(_InstanceNorm):
+    """Normalize each channel of each of a batch of images, as `nn.functional.instance_norm`.
+
+    Args:
+        num_features: the number of channels, C.
+        epsilon: is added to the variance.
+        momentum: accepted for compatibility; unused.
+        weight_attr: a ParamAttr, an initializer, or None to start with ones; False leaves it out, with the bias.
+        bias_attr: likewise; None starts with zeros.
+        data_format: "NCHW" or "NHWC".
+        name: accepted for compatibility; unused.
+
+    Attributes:
+        scale: `[C]`.
+        bias: `[C]`.
+
+    Shape:
+        `[N, C, H, W]` (`[N, H, W, C]`), and the result likewise.
+
+    Raises:
+        ValueError: `data_format` is another, only one of both attributes is False (also an AssertionError), or the
+            input has another rank.
+
+    Source:
+        `paddle.nn.InstanceNorm2D`.
+
+    Examples:
+        >>> wherry.nn.InstanceNorm2D(3)(wherry.ones([2, 3, 4, 4])).shape
+        [2, 3, 4, 4]
+    """
+
+    _ranks = (4,)
+    _formats = ("NCHW", "NHWC")
+
+    def __init__(
+        self,
+        num_features: int,
+        epsilon: float = 1e-05,
+        momentum: float = 0.9,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
+        super().__init__(num_features, epsilon, momentum, weight_attr, bias_attr, data_format)
+
+
+class InstanceNorm3D(_InstanceNorm):
+    """Normalize each channel of each of a batch of volumes, as `nn.functional.instance_norm`.
+
+    Args:
+        num_features: the number of channels, C.
+        epsilon: is added to the variance.
+        momentum: accepted for compatibility; unused.
+        weight_attr: a ParamAttr, an initializer, or None to start with ones; False leaves it out, with the bias.
+        bias_attr: likewise; None starts with zeros.
+        data_format: "NCDHW" or "NDHWC".
+        name: accepted for compatibility; unused.
+
+    Attributes:
+        scale: `[C]`.
+        bias: `[C]`.
+
+    Shape:
+        `[N, C, D, H, W]` (`[N, D, H, W, C]`), and the result likewise.
+
+    Raises:
+        ValueError: `data_format` is another, only one of both attributes is False (also an AssertionError), or the
+            input has another rank.
+
+    Source:
+        `paddle.nn.InstanceNorm3D`.
+
+    Examples:
+        >>> wherry.nn.InstanceNorm3D(3)(wherry.ones([2, 3, 4, 4, 4])).shape
+        [2, 3, 4, 4, 4]
+    """
+
+    _ranks = (5,)
+    _formats = ("NCDHW", "NDHWC")
+
+    def __init__(
+        self,
+        num_features: int,
+        epsilon: float = 1e-05,
+        momentum: float = 0.9,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCDHW",
+        name: str | None = None,
+    ) -> None:
+        super().__init__(num_features, epsilon, momentum, weight_attr, bias_attr, data_format)
+
+
+class LocalResponseNorm(Layer):
+    """Divide by the activity of neighbouring channels, as `nn.functional.local_response_norm`.
+
+    Args:
+        size: how many channels are looked at.
+        alpha: factor of the mean of their squares.
+        beta: exponent of the divisor.
+        k: what the divisor is without activity.
+        data_format: "NCL", "NCHW", "NCDHW", or with the channels last "NLC", "NHWC", "NDHWC".
+        name: accepted for compatibility; unused.
+
+    Shape:
+        Rank 3 or more, and the result likewise.
+
+    Source:
+        `paddle.nn.LocalResponseNorm`.
+
+    Examples:
+        >>> wherry.nn.LocalResponseNorm(size=5)(wherry.ones([2, 3, 4, 4])).shape
+        [2, 3, 4, 4]
+    """
+
+    def __init__(
+        self,
+        size: int,
+        alpha: float = 0.0001,
+        beta: float = 0.75,
+        k: float = 1.0,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+        self.data_format, self.name = data_format, name
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k, self.data_format)
+
+    def extra_repr(self) -> str:
+        text = f"size={self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+        if self.data_format != "NCHW":
+            text += f", data_format={self.data_format}"
+        return text if self.name is None else f"{text}, name={self.name}"
