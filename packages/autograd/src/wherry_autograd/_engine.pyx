@@ -23,7 +23,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from wherry_tensor._core cimport (
     CONTIGUOUS, HAS_HOOKS, STOP_GRADIENT, SYMBOLIC, DType, Op, Tensor, apply, apply2, grad_enabled,
-    inplace, new_alias, new_ghost, set_grad_enabled_flag, set_record_functions,
+    inplace, new_alias, new_ghost, resume_layers, set_grad_enabled_flag, suspend_layers, set_record_functions,
 )
 
 import weakref
@@ -770,6 +770,7 @@ cdef int go(Walk walk) except -1:
             walk.ready[walk.n_ready] = <int32_t>i
             walk.n_ready += 1
     before = set_grad_enabled_flag(walk.create)
+    layers = suspend_layers()  # rules compute in the dtypes of the forward pass
     try:
         while walk.n_ready:
             walk.n_ready -= 1
@@ -779,6 +780,7 @@ cdef int go(Walk walk) except -1:
             else:
                 visit_leaf(walk, i)
     finally:
+        resume_layers(layers)
         set_grad_enabled_flag(before)
     return 0
 
@@ -881,7 +883,7 @@ cdef object copy_of(object ct):
 cdef int accumulate(Tensor leaf, PyObject **ct) except -1:
     """Add to `.grad`, in place where there is one."""
     cdef Tensor grad
-    if leaf.grad_value is None:
+    if not isinstance(leaf.grad_value, Tensor):  # none, or zeros that were never written
         grad = owned(ct)
         grad.flags &= ~<uint32_t>STOP_GRADIENT  # as in Paddle
         leaf.grad_value = grad

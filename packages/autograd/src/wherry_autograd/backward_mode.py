@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from wherry_autograd import _engine
 from wherry_tensor import ops
-from wherry_tensor._core import Tensor, add_methods, is_symbolic, set_grad_mode
+from wherry_tensor._core import Tensor, add_methods, clear_gradients, is_symbolic
 
 if TYPE_CHECKING:
     import numpy
@@ -199,14 +199,7 @@ def tensor_gradient(self: Tensor) -> numpy.ndarray | None:
 
 def tensor_clear_gradient(self: Tensor, set_to_zero: bool = True) -> None:
     """Forget the gradient: fill it with zeros, or, with `set_to_zero=False`, make it None."""
-    if not set_to_zero:
-        self.grad = None
-    elif self.grad is not None:
-        before = set_grad_mode(False)
-        try:
-            ops.full_like.into((self.grad,), self.grad, value=0, dtype=self.grad.dtype)
-        finally:
-            set_grad_mode(before)
+    clear_gradients([self], set_to_zero)
 
 
 def tensor_clear_grad(self: Tensor) -> None:

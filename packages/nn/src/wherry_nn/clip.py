@@ -1,4 +1,179 @@
-"""Gradient clipping."""
+"""Gradient clipping: what optimizers do to gradients that are too long, before the update.
+
+The gradients in `.grad` stay as they are; clipped ones are new tensors. Parameters made with
+`ParamAttr(need_clip=False)` are left alone.
+"""
 from __future__ import annotations
 
-__all__: list[str] = []
+from collections.abc import Iterable
+from typing import Any
+
+from wherry_nn.errors import AssertedArgumentError
+from wherry_tensor import _core, ops
+from wherry_tensor._core import Tensor, scalar
+
+__all__ = ["ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue"]
+
+
+class ClipGradBase:
+    """What the three ways of clipping have in common. Calling one maps pairs (parameter, gradient) to such
+    pairs, without those that have no gradient."""
+
+    def __call__(self, params_grads: Iterable[tuple[Any, Tensor | None]]) -> list[tuple[Any, Tensor]]:
+        present = [(p, g) for p, g in params_grads if g is not None]
+        before = _core.set_grad_mode(False)
+        try:
+            clipped = self._clip([p for p, _ in present], [g for _, g in present])
+        finally:
+            _core.set_grad_mode(before)
+        return [(p, g) for (p, _), g in zip(present, clipped, strict=True)]
+
+    def _clip(self, params: list[Any], grads: list[Tensor]) -> list[Tensor]:
+        """Gradients in the place of `grads`; those of parameters that need no clipping as they are."""
+        raise NotImplementedError(
+            f"{type(self).__name__}: it does not say how to clip. Got a class without _clip, expected one. Use "
+            f"ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm."
+        )
+
+
+class ClipGradByValue(ClipGradBase):
+    """Clips every element of a gradient into `[min, max]`.
+
+    Args:
+        max: the largest value.
+        min: the smallest value; None means `-max`, which must then be negative.
+
+    Raises:
+        TypeError: `max` or `min` is no number.
+        ValueError: `min` is None and `max` not positive (also an AssertionError).
+
+    Source:
+        `paddle.nn.ClipGradByValue`.
+
+    Examples:
+        >>> clip = wherry.nn.ClipGradByValue(min=-1, max=1)
+        >>> weight = wherry.create_parameter([3], "float32")
+        >>> print(clip([(weight, wherry.to_tensor([-3.0, 0.5, 2.0]))])[0][1].numpy())
+        [-1.   0.5  1. ]
+    """
+
+    def __init__(self, max: float, min: float | None = None) -> None:
+        self.max = _number(max, "ClipGradByValue", "max")
+        if min is None and self.max <= 0.0:
+            raise AssertedArgumentError(
+                f"ClipGradByValue: without `min`, `max` must be positive. Got max={max!r}, expected a number > 0. Name both "
+                f"ends of the range."
+            )
+        self.min = -self.max if min is None else _number(min, "ClipGradByValue", "min")
+
+    def _clip(self, params: list[Any], grads: list[Tensor]) -> list[Tensor]:
+        return [
+            ops.clip(g, scalar(self.min, g.dtype), scalar(self.max, g.dtype)) if _needs(p) else g
+            for p, g in zip(params, grads, strict=True)
+        ]
+
+    def __str__(self) -> str:
+        return f"Clip Gradient By Value, min = {self.min:f}, max={self.max:f}"
+
+
+class ClipGradByNorm(ClipGradBase):
+    """Shortens each gradient, as a vector, to the L2 norm `clip_norm` where it is longer.
+
+    Args:
+        clip_norm: the largest norm.
+
+    Raises:
+        TypeError: `clip_norm` is no number.
+
+    Source:
+        `paddle.nn.ClipGradByNorm`.
+
+    Examples:
+        >>> clip = wherry.nn.ClipGradByNorm(clip_norm=1.0)
+        >>> weight = wherry.create_parameter([2], "float32")
+        >>> print(clip([(weight, wherry.to_tensor([3.0, 4.0]))])[0][1].numpy())
+        [0.6 0.8]
+    """
+
+    def __init__(self, clip_norm: float) -> None:
+        self.clip_norm = _number(clip_norm, "ClipGradByNorm", "clip_norm")
+
+    def _clip(self, params: list[Any], grads: list[Tensor]) -> list[Tensor]:
+        return [
+            _shortened([g], self.clip_norm)[0] if _needs(p) else g for p, g in zip(params, grads, strict=True)
+        ]
+
+    def __str__(self) -> str:
+        return f"Gradient Clip By Norm, clip_norm={self.clip_norm:f}"
+
+
+class ClipGradByGlobalNorm(ClipGradBase):
+    """Shortens all gradients by one factor, so that the L2 norm of all their elements is at most `clip_norm`.
+
+    Gradients of parameters that need no clipping neither count in the norm nor are shortened.
+
+    Args:
+        clip_norm: the largest norm.
+        group_name: accepted for compatibility; unused.
+        auto_skip_clip: leave gradients untouched, rather than multiplied by 1, where the norm is small
+            enough; the values are the same.
+
+    Raises:
+        TypeError: `clip_norm` is no number.
+
+    Source:
+        `paddle.nn.ClipGradByGlobalNorm`; Pascanu et al., "On the difficulty of training recurrent neural
+        networks" (2013).
+
+    Examples:
+        >>> clip = wherry.nn.ClipGradByGlobalNorm(clip_norm=1.0)
+        >>> weight, bias = wherry.create_parameter([1], "float32"), wherry.create_parameter([1], "float32")
+        >>> pairs = clip([(weight, wherry.to_tensor([3.0])), (bias, wherry.to_tensor([4.0]))])
+        >>> print(pairs[0][1].numpy(), pairs[1][1].numpy())
+        [0.6] [0.8]
+    """
+
+    def __init__(self, clip_norm: float, group_name: str = "default_group", auto_skip_clip: bool = False) -> None:
+        self.clip_norm = _number(clip_norm, "ClipGradByGlobalNorm", "clip_norm")
+        self.group_name = group_name
+        self.auto_skip_clip = auto_skip_clip
+
+    def _clip(self, params: list[Any], grads: list[Tensor]) -> list[Tensor]:
+        clipped = [g for p, g in zip(params, grads, strict=True) if _needs(p)]
+        if not clipped:
+            return grads
+        clipped = _shortened(clipped, self.clip_norm)
+        if len(clipped) == len(grads):
+            return clipped
+        left = iter(clipped)
+        return [next(left) if _needs(p) else g for p, g in zip(params, grads, strict=True)]
+
+    def __str__(self) -> str:
+        return f"Gradient Clip By GlobalNorm, global_norm={self.clip_norm:f}"
+
+
+def _needs(param: Any) -> bool:
+    return getattr(param, "need_clip", True)
+
+
+def _shortened(grads: list[Tensor], clip_norm: float) -> list[Tensor]:
+    """`grads` times clip_norm / max(norm, clip_norm), where norm is that of all of them together."""
+    squares = ops.sum_of_squares(*grads)
+    limit = scalar(clip_norm, squares.dtype)
+    factor = ops.divide(limit, ops.maximum(ops.sqrt(squares), limit))
+    factors: dict[Any, Tensor] = {factor.dtype: factor}
+    out = []
+    for grad in grads:
+        if grad.dtype not in factors:
+            factors[grad.dtype] = ops.cast(factor, dtype=grad.dtype)
+        out.append(ops.multiply(grad, factors[grad.dtype]))
+    return out
+
+
+def _number(value: Any, kind: str, name: str) -> float:
+    if isinstance(value, str) or not hasattr(value, "__float__"):
+        raise TypeError(
+            f"{kind}: {name} must be a number. Got {value!r} ({type(value).__name__}), expected a float. Write "
+            f"{kind}({name}=1.0), say."
+        )
+    return float(value)

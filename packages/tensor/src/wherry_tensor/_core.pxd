@@ -157,7 +157,7 @@ cdef class Tensor:
     cdef uint32_t flags
     cdef int32_t output_index         # which output of `node` this is
     cdef public object node           # autograd's record of the op that made it; None for a leaf
-    cdef object grad_value
+    cdef object grad_value            # None, a Tensor, or `cleared`: zeros that nobody has asked for yet
     cdef object name_value
     cdef public object hooks          # autograd's
     cdef dict __dict__
@@ -181,6 +181,9 @@ cdef bint set_grad_enabled_flag(bint enabled) noexcept nogil   # returns the pre
 cdef object apply(Op op, PyObject **inputs, Py_ssize_t n_inputs, tuple attrs)
 cdef object apply1(Op op, object x, tuple attrs)
 cdef object apply2(Op op, object x, object y, tuple attrs)
+# Layers with `forward_only`, such as autocast, off the calling thread: what `resume_layers` puts back, or None.
+cdef list suspend_layers()
+cdef int resume_layers(list stack) except -1
 cdef object inplace(Op op, Tensor x, object y)   # x = op(x, y), for an op of two inputs without attributes
 
 cdef Tensor new_tensor(int32_t dtype, int32_t rank, const int64_t *shape)   # uninitialised, contiguous

@@ -128,6 +128,8 @@ cdef extern from "Python.h":
     const char *PyUnicode_AsUTF8AndSize(object, Py_ssize_t *) except NULL
     object PyCapsule_New(void *, const char *, void *)
     void Py_XDECREF(PyObject *)
+    Py_ssize_t Py_REFCNT(object)
+    PyObject *PyList_GET_ITEM(object, Py_ssize_t)
     unsigned int Py_TPFLAGS_HAVE_VECTORCALL
 
 cdef extern from *:
@@ -157,6 +159,7 @@ MAX_RANK = WRY_MAX_RANK
 cdef enum:
     MAX_INPUTS = 1024
     MAX_OUTPUTS = 8
+    MAX_EACH = 16
     NARROW = 16384      # elements; below it a kernel is shorter than letting go of the GIL is worth
     PLAN_LIMIT = 2048   # plans kept for each op
 

@@ -4,5 +4,9 @@ from wherry_tensor import ops
 
 _REASON = "an update is not part of the function that is differentiated, as in Paddle"
 
-for _op in (ops.sgd, ops.momentum, ops.adam, ops.adamw):
+for _op in (ops.sgd, ops.momentum, ops.adam, ops.adamw, ops.adagrad, ops.adadelta, ops.adamax, ops.rmsprop, ops.lamb):
     not_differentiable(_op, _REASON)
+
+# Clipping by these is not differentiated either; where it should be, wherry.linalg has norms with a gradient.
+for _op in (ops.sum_of_squares, ops.all_finite):
+    not_differentiable(_op, "it looks at gradients, which an update uses up")

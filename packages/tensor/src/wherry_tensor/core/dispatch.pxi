@@ -515,7 +515,8 @@ def push_layer(layer, position="inner"):
         layer: called as `layer(op, inputs, attrs)` with an Op and two tuples, for every op of this thread.
             It returns what the op returns.
         position: "outer" layers stand above autograd: they may change the inputs (autocast) and go on
-            with `op.apply(inputs, attrs)`. An "inner" layer stands where the kernel would run: capture,
+            with with `op.apply(inputs, attrs)`; in-place calls do not come to them, and backward goes past those
+            that have a true attribute `forward_only`. An "inner" layer stands where the kernel would run: capture,
             profiling. Autograd records around it. `op.run(inputs, attrs)` runs the kernel.
             In-place calls come as `layer.into(op, outs, inputs, attrs)`.
 
@@ -548,3 +549,34 @@ def pop_layer(layer, position="inner"):
             thread.inner = NULL
         else:
             thread.outer = NULL
+
+
+cdef list suspend_layers():
+    cdef wry_thread *thread = wry_thread_state()
+    cdef list stack, rest
+    if thread.outer == NULL:
+        return None
+    stack = <list>thread.outer
+    rest = [layer for layer in stack if not getattr(layer, "forward_only", False)]
+    if len(rest) == len(stack):
+        return None
+    set_outer(rest)
+    return stack
+
+
+cdef int resume_layers(list stack) except -1:
+    if stack is not None:
+        set_outer(stack)
+    return 0
+
+
+cdef int set_outer(list stack) except -1:
+    import threading
+    key = (threading.get_ident(), False)
+    if stack:
+        stacks[key] = stack
+        wry_thread_state().outer = <PyObject *>stack
+    else:
+        stacks.pop(key, None)
+        wry_thread_state().outer = NULL
+    return 0

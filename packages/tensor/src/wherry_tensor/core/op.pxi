@@ -116,6 +116,67 @@ cdef class Op:
             Py_DECREF(<object>results[i])
         return outs[0] if self.n_outputs == 1 else outs
 
+    def each_into(self, tuple outs, tuple inputs, tuple attrs):
+        """Apply to many groups of tensors, one after the other, writing the results in place.
+
+        One call for all parameters of a model: what Python costs is paid once. Nothing is recorded for
+        gradients, so parameters may be written; versions go up.
+
+        Args:
+            outs: for each output the list of tensors to write to, one for each group.
+            inputs: for each input a list of the same length, or one Tensor (or None) for all groups.
+            attrs: the values of all attributes, in the order of the declaration.
+        """
+        cdef PyObject *items[MAX_EACH]
+        cdef PyObject *results[MAX_OUTPUTS]
+        cdef PyObject *targets[MAX_OUTPUTS]
+        cdef wry_thread *thread = wry_thread_state()
+        cdef Py_ssize_t n = len(inputs), groups, k, i
+        cdef int grad_off = thread.grad_off
+        cdef object column, one
+        if n < self.min_inputs or n > self.n_fixed or n > MAX_EACH or len(attrs) != self.n_attrs or \
+                len(outs) != self.n_outputs:
+            raise TypeError(
+                f"{self.name}: got {len(outs)} outputs, {n} inputs and {len(attrs)} attributes for each_into, expected the "
+                f"outputs ({', '.join(self.outputs)}), the inputs ({self.input_spec}) and the attributes "
+                f"({', '.join(self.attr_names)})."
+            )
+        groups = len(outs[0])
+        for column in outs:
+            if type(column) is not list or len(<list>column) != groups:
+                raise TypeError(f"{self.name}: each_into needs lists of one length to write to, {groups} tensors each.")
+            for one in <list>column:
+                if not isinstance(one, Tensor) or (<Tensor>one).t.data == NULL and not (<Tensor>one).flags & SYMBOLIC \
+                        and (<Tensor>one).t.size:
+                    raise TypeError(f"{self.name}: got {type(one).__name__} to write to, expected a Tensor with data.")
+        for i in range(n):
+            column = inputs[i]
+            if type(column) is list:
+                if len(<list>column) != groups:
+                    raise TypeError(
+                        f"{self.name}: got {len(<list>column)} tensors as input '{self.inputs[i][0]}' of each_into, "
+                        f"expected {groups}, as many as there are to write to."
+                    )
+                for one in <list>column:
+                    check_input(self, one, i)
+            else:
+                check_input(self, column, i)
+                items[i] = <PyObject *>column
+        thread.grad_off = 1
+        try:
+            for k in range(groups):
+                for i in range(n):
+                    column = inputs[i]
+                    if type(column) is list:
+                        items[i] = PyList_GET_ITEM(column, k)
+                for i in range(self.n_outputs):
+                    targets[i] = PyList_GET_ITEM(outs[i], k)
+                perform(self, items, n, attrs, results, targets, thread)
+                for i in range(self.n_outputs):
+                    Py_DECREF(<object>results[i])
+        finally:
+            thread.grad_off = grad_off
+
     def infer(self, tuple inputs, tuple attrs):
         """Metas of the outputs for tensors `inputs`: a tuple. Runs the shape rule, no kernel."""
         cdef PyObject *items[MAX_INPUTS]

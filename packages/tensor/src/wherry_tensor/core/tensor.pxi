@@ -94,6 +94,52 @@ cdef object inplace(Op op, Tensor x, object y):
     return x
 
 
+cdef object cleared = object()  # as a gradient: zeros, made when somebody looks
+
+
+cdef Tensor zeros_for(Tensor x):
+    cdef Tensor zeros = new_tensor(x.t.dtype, x.t.rank, x.dims)
+    if zeros.t.size:
+        memset(zeros.t.data, 0, zeros.t.size * itemsizes[zeros.t.dtype])
+    zeros.flags &= ~<uint32_t>STOP_GRADIENT  # like the gradient that backward leaves
+    return zeros
+
+
+def clear_gradients(list tensors, bint set_to_zero=True):
+    """Let the gradients of all these tensors be zeros again, or None. Where there is none, nothing happens.
+
+    Zeros that nobody looks at are never written: the next backward puts its gradient in their place.
+    """
+    cdef Tensor x, grad
+    cdef PyObject *outs[MAX_OUTPUTS]
+    for x in tensors:
+        if not set_to_zero:
+            x.grad_value = None
+        elif isinstance(x.grad_value, Tensor):
+            grad = <Tensor>x.grad_value
+            # Two references: of `x`, and of this variable.
+            if Py_REFCNT(grad) == 2 and grad.storage != NULL and grad.storage.refs == 1 and type(grad) is Tensor \
+                    and same_shape_and_dtype(grad, x):
+                x.grad_value = cleared
+            else:
+                clear_in_place(grad)
+
+
+cdef bint same_shape_and_dtype(Tensor x, Tensor y) noexcept:
+    return x.t.dtype == y.t.dtype and x.t.rank == y.t.rank and \
+        memcmp(x.dims, y.dims, x.t.rank * sizeof(int64_t)) == 0
+
+
+cdef int clear_in_place(Tensor grad) except -1:
+    """Somebody else may hold this gradient, and has to see the zeros."""
+    cdef bint before = set_grad_enabled_flag(False)
+    try:
+        registry["full_like"].into((grad,), grad, value=0, dtype=dtype_of_code(grad.t.dtype))
+    finally:
+        set_grad_enabled_flag(before)
+    return 0
+
+
 cdef long next_name = 0
 
 
@@ -209,6 +255,8 @@ cdef class Tensor:
     @property
     def grad(self):
         """The gradient that backward left here, or None."""
+        if self.grad_value is cleared:
+            self.grad_value = zeros_for(self)
         return self.grad_value
 
     @grad.setter

@@ -3,7 +3,7 @@
 Outputs may be the memory of the inputs they replace: `ops.sgd.into((param,), param, grad, lr)`.
 lr and the beta powers are tensors of one element, so that a schedule does not make a new op.
 """
-from wherry_tensor import ops
+from wherry_tensor import _core, ops
 from wherry_tensor.ops.declare import Meta, decompose, infer, op
 from wherry_tensor.ops.reduction import widened
 from wherry_tensor.ops.shapes import floats, require_dtype, require_one_dtype, require_same_shape, show
@@ -19,6 +19,23 @@ adam = op("adam", "param, moment1, moment2, beta1_power, beta2_power, grad, lr",
 adamw = op("adamw", "param, moment1, moment2, beta1_power, beta2_power, grad, lr", beta1=float, beta2=float,
            epsilon=float, weight_decay=float,
            outputs="param_out, moment1_out, moment2_out, beta1_power_out, beta2_power_out")
+adagrad = op("adagrad", "param, moment, grad, lr", epsilon=float, weight_decay=float, outputs="param_out, moment_out")
+adadelta = op("adadelta", "param, avg_squared_grad, avg_squared_update, grad, lr", rho=float, epsilon=float,
+              weight_decay=float, outputs="param_out, avg_squared_grad_out, avg_squared_update_out")
+adamax = op("adamax", "param, moment, inf_norm, beta1_power, grad, lr", beta1=float, beta2=float, epsilon=float,
+            weight_decay=float, outputs="param_out, moment_out, inf_norm_out, beta1_power_out")
+# mean_grad is read and written only when centered.
+rmsprop = op("rmsprop", "param, momentum, mean_square, mean_grad, grad, lr", rho=float, epsilon=float, mu=float,
+             centered=bool, weight_decay=float, outputs="param_out, momentum_out, mean_square_out, mean_grad_out")
+# adapt: scale the step by the ratio of the norms of parameter and step.
+lamb = op("lamb", "param, moment1, moment2, beta1_power, beta2_power, grad, lr", beta1=float, beta2=float, epsilon=float,
+          weight_decay=float, adapt=bool,
+          outputs="param_out, moment1_out, moment2_out, beta1_power_out, beta2_power_out")
+
+# Of all tensors together: what clipping and loss scaling ask of gradients. 0-d float32, or float64 if any of
+# them is; and a 0-d bool.
+sum_of_squares = op("sum_of_squares", "*xs")
+all_finite = op("all_finite", "*xs")
 
 __all__ = [name for name, value in list(globals().items()) if isinstance(value, type(sgd))]
 
@@ -45,6 +62,63 @@ def infer_adam(param, moment1, moment2, beta1_power, beta2_power, grad, lr, *, b
 @infer.rule(adamw)
 def infer_adamw(param, moment1, moment2, beta1_power, beta2_power, grad, lr, *, beta1, beta2, epsilon, weight_decay):
     return _infer_adam("adamw", param, moment1, moment2, beta1_power, beta2_power, grad, lr)
+
+
+@infer.rule(adagrad)
+def infer_adagrad(param, moment, grad, lr, *, epsilon, weight_decay):
+    out = _updated("adagrad", param, {"moment": moment, "grad": grad}, {"lr": lr})
+    return out, out
+
+
+@infer.rule(adadelta)
+def infer_adadelta(param, avg_squared_grad, avg_squared_update, grad, lr, *, rho, epsilon, weight_decay):
+    out = _updated(
+        "adadelta", param,
+        {"avg_squared_grad": avg_squared_grad, "avg_squared_update": avg_squared_update, "grad": grad}, {"lr": lr},
+    )
+    return out, out, out
+
+
+@infer.rule(adamax)
+def infer_adamax(param, moment, inf_norm, beta1_power, grad, lr, *, beta1, beta2, epsilon, weight_decay):
+    out = _updated(
+        "adamax", param, {"moment": moment, "inf_norm": inf_norm, "grad": grad}, {"beta1_power": beta1_power, "lr": lr}
+    )
+    return out, out, out, beta1_power
+
+
+@infer.rule(rmsprop)
+def infer_rmsprop(param, momentum, mean_square, mean_grad, grad, lr, *, rho, epsilon, mu, centered, weight_decay):
+    out = _updated(
+        "rmsprop", param, {"momentum": momentum, "mean_square": mean_square, "mean_grad": mean_grad, "grad": grad},
+        {"lr": lr},
+    )
+    return out, out, out, out
+
+
+@infer.rule(lamb)
+def infer_lamb(param, moment1, moment2, beta1_power, beta2_power, grad, lr, *, beta1, beta2, epsilon, weight_decay,
+               adapt):
+    return _infer_adam("lamb", param, moment1, moment2, beta1_power, beta2_power, grad, lr)
+
+
+@infer.rule(sum_of_squares)
+def infer_sum_of_squares(*xs):
+    _require_some("sum_of_squares", xs)
+    return Meta((), _core.float64 if any(x.dtype is _core.float64 for x in xs) else _core.float32)
+
+
+@infer.rule(all_finite)
+def infer_all_finite(*xs):
+    _require_some("all_finite", xs)
+    return Meta((), _core.bool_)
+
+
+def _require_some(op_name, xs):
+    if not xs:
+        raise ValueError(f"{op_name}: there is nothing to look at. Got no tensors, expected one or more. Pass gradients.")
+    for i, x in enumerate(xs):
+        require_dtype(op_name, f"xs[{i}]", x.dtype, floats)
 
 
 def _infer_adam(op_name, param, moment1, moment2, beta1_power, beta2_power, grad, lr):
@@ -119,6 +193,100 @@ def _adam_step(param, p, g, moment1, moment2, beta1_power, beta2_power, lr, beta
         _narrowed(out, param), _narrowed(m1, moment1), _narrowed(m2, moment2),
         beta1_power * beta1, beta2_power * beta2,
     )
+
+
+@decompose.rule(adagrad)
+def decompose_adagrad(param, moment, grad, lr, *, epsilon, weight_decay):
+    p = widened(param)
+    g = _decayed(grad, p, weight_decay)
+    total = widened(moment) + ops.square(g)
+    return _narrowed(p - _number(lr, p) * g / (ops.sqrt(total) + epsilon), param), _narrowed(total, moment)
+
+
+@decompose.rule(adadelta)
+def decompose_adadelta(param, avg_squared_grad, avg_squared_update, grad, lr, *, rho, epsilon, weight_decay):
+    p = widened(param)
+    g = _decayed(grad, p, weight_decay)
+    updates = widened(avg_squared_update)
+    grads = rho * widened(avg_squared_grad) + (1.0 - rho) * ops.square(g)
+    update = ops.sqrt((updates + epsilon) / (grads + epsilon)) * g
+    updates = rho * updates + (1.0 - rho) * ops.square(update)
+    return (
+        _narrowed(p - _number(lr, p) * update, param), _narrowed(grads, avg_squared_grad),
+        _narrowed(updates, avg_squared_update),
+    )
+
+
+@decompose.rule(adamax)
+def decompose_adamax(param, moment, inf_norm, beta1_power, grad, lr, *, beta1, beta2, epsilon, weight_decay):
+    p = widened(param)
+    g = _decayed(grad, p, weight_decay)
+    m = beta1 * widened(moment) + (1.0 - beta1) * g
+    # epsilon keeps the norm above zero as long as no gradient has come.
+    n = ops.maximum(ops.abs(g), beta2 * widened(inf_norm) + epsilon)
+    rate = _number(lr, p) / (1.0 - _number(beta1_power, p))
+    return _narrowed(p - rate * m / n, param), _narrowed(m, moment), _narrowed(n, inf_norm), beta1_power * beta1
+
+
+@decompose.rule(rmsprop)
+def decompose_rmsprop(param, momentum, mean_square, mean_grad, grad, lr, *, rho, epsilon, mu, centered, weight_decay):
+    p = widened(param)
+    g = _decayed(grad, p, weight_decay)
+    squares, mean = rho * widened(mean_square) + (1.0 - rho) * ops.square(g), widened(mean_grad)
+    spread = squares
+    if centered:
+        mean = rho * mean + (1.0 - rho) * g
+        spread = squares - ops.square(mean)
+    velocity = mu * widened(momentum) + _number(lr, p) * g / ops.sqrt(spread + epsilon)
+    return (
+        _narrowed(p - velocity, param), _narrowed(velocity, momentum), _narrowed(squares, mean_square),
+        _narrowed(mean, mean_grad) if centered else ops.copy(mean_grad),
+    )
+
+
+@decompose.rule(lamb)
+def decompose_lamb(param, moment1, moment2, beta1_power, beta2_power, grad, lr, *, beta1, beta2, epsilon, weight_decay,
+                   adapt):
+    p, g = widened(param), widened(grad)
+    m1 = beta1 * widened(moment1) + (1.0 - beta1) * g
+    m2 = beta2 * widened(moment2) + (1.0 - beta2) * ops.square(g)
+    corrected1 = m1 / (1.0 - _number(beta1_power, p))
+    corrected2 = m2 / (1.0 - _number(beta2_power, p))
+    step = corrected1 / (ops.sqrt(corrected2) + epsilon) + weight_decay * p
+    rate = _number(lr, p)
+    if adapt:
+        length, of_step = (ops.sqrt(ops.cast(ops.sum_of_squares(x), dtype=p.dtype)) for x in (p, step))
+        both = ops.logical_and(ops.greater_than(length, _zero(p)), ops.greater_than(of_step, _zero(p)))
+        ratio = ops.where(both, length / of_step, _core.scalar(1.0, p.dtype))
+        rate = rate * ratio
+    return (
+        _narrowed(p - rate * step, param), _narrowed(m1, moment1), _narrowed(m2, moment2),
+        beta1_power * beta1, beta2_power * beta2,
+    )
+
+
+@decompose.rule(sum_of_squares)
+def decompose_sum_of_squares(*xs):
+    dtype = infer_sum_of_squares(*xs).dtype
+    total = None
+    for x in xs:
+        x = ops.cast(x, dtype=dtype)
+        square = ops.reduce_sum(ops.square(x), axes=tuple(range(x.ndim)), keepdim=False)
+        total = square if total is None else total + square
+    return total
+
+
+@decompose.rule(all_finite)
+def decompose_all_finite(*xs):
+    total = None
+    for x in xs:
+        finite = ops.reduce_all(ops.isfinite(x), axes=tuple(range(x.ndim)), keepdim=False)
+        total = finite if total is None else ops.logical_and(total, finite)
+    return total
+
+
+def _zero(like):
+    return _core.scalar(0.0, like.dtype)
 
 
 def _decayed(grad, param, weight_decay):

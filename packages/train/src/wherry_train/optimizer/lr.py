@@ -1,4 +1,8 @@
-"""Learning rates that change while training."""
+"""Learning rates that change: `paddle.optimizer.lr`."""
 from __future__ import annotations
 
-__all__: list[str] = []
+__all__ = ["LRScheduler"]
+
+
+class LRScheduler:
+    """x"""

@@ -1,0 +1,219 @@
+"""Adam and its relatives: steps scaled by running averages of gradients and of their squares."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from wherry_nn.clip import ClipGradBase
+from wherry_nn.errors import AssertedArgumentError
+from wherry_nn.param_attr import WeightDecayRegularizer
+from wherry_tensor import ops
+from wherry_tensor._core import Tensor
+from wherry_train.optimizer.lr import LRScheduler
+from wherry_train.optimizer.optimizer import Optimizer, number
+
+__all__ = ["Adam", "AdamW"]
+
+
+class _WithBetas(Optimizer):
+    """What Adam, AdamW, Adamax and Lamb share: two betas, an epsilon, and the powers of the betas."""
+
+    _beta1: float
+    _beta2: float
+    _epsilon: float
+
+    def _set_betas(self, beta1: Any, beta2: Any, epsilon: Any) -> None:
+        self._beta1, self._beta2, self._epsilon = _betas(type(self).__name__, beta1, beta2, epsilon)
+
+    def _betas_of(self, options: dict[str, Any]) -> tuple[float, float, float]:
+        if not options:
+            return self._beta1, self._beta2, self._epsilon
+        return _betas(
+            type(self).__name__,
+            options.get("beta1", self._beta1), options.get("beta2", self._beta2), options.get("epsilon", self._epsilon),
+        )
+
+    def _first_value(self, accumulator: str, options: dict[str, Any]) -> float:
+        beta1, beta2, _ = self._betas_of(options)
+        return {"beta1_pow_acc": beta1, "beta2_pow_acc": beta2}.get(accumulator, 0.0)
+
+
+class Adam(_WithBetas):
+    """Adam: adaptive moment estimation.
+
+    With t counting steps from 1:
+
+        moment1 = beta1 * moment1 + (1 - beta1) * grad
+        moment2 = beta2 * moment2 + (1 - beta2) * grad ** 2
+        rate = learning_rate * sqrt(1 - beta2 ** t) / (1 - beta1 ** t)
+        param -= rate * moment1 / (sqrt(moment2) + epsilon * sqrt(1 - beta2 ** t))
+
+    Args:
+        learning_rate: the length of a step, or a scheduler.
+        beta1: how much of the average of gradients is kept at each step, in [0, 1); a number or a
+            tensor of one element.
+        beta2: the same for the average of squares.
+        epsilon: keeps the division finite.
+        parameters: tensors, or parameter groups; see `Optimizer`.
+        weight_decay: the coefficient of an L2 penalty, or a regularizer.
+        grad_clip: how to clip gradients.
+        lazy_mode: accepted for compatibility; it says something of sparse gradients, which there are none of.
+        multi_precision: keep float32 copies of 16-bit parameters.
+        use_multi_tensor: accepted for compatibility; many parameters are always updated in one call.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        ValueError: a beta lies outside of [0, 1), epsilon is negative, or one of them None.
+        TypeError, ValueError, AttributeError: as `Optimizer`.
+
+    Source:
+        `paddle.optimizer.Adam`; Kingma & Ba, "Adam: a method for stochastic optimization" (2015).
+
+    Examples:
+        >>> weight = wherry.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> optimizer = wherry.optimizer.Adam(learning_rate=0.5, parameters=[weight])
+        >>> (weight * weight).sum().backward()
+        >>> optimizer.step()
+        >>> print(weight.numpy())
+        [0.5 1.5]
+    """
+
+    _op = ops.adam
+    _accumulator_names = ("moment1", "moment2", "beta1_pow_acc", "beta2_pow_acc")
+    _number_names = ("beta1_pow_acc", "beta2_pow_acc")
+
+    def __init__(
+        self,
+        learning_rate: float | LRScheduler = 0.001,
+        beta1: float | Tensor = 0.9,
+        beta2: float | Tensor = 0.999,
+        epsilon: float | Tensor = 1e-8,
+        parameters: Iterable[Any] | None = None,
+        weight_decay: float | WeightDecayRegularizer | None = None,
+        grad_clip: ClipGradBase | None = None,
+        lazy_mode: bool = False,
+        multi_precision: bool = False,
+        use_multi_tensor: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._set_betas(beta1, beta2, epsilon)
+        self._lazy_mode = lazy_mode
+        self._multi_precision = multi_precision
+        self._use_multi_tensor = use_multi_tensor
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+
+    def _attributes(self, param: Tensor, options: dict[str, Any], decay: float) -> tuple[Any, ...]:
+        return *self._betas_of(options), decay
+
+
+class AdamW(_WithBetas):
+    """Adam whose weight decay does not pass through the moments: `param *= 1 - lr * weight_decay` before the step.
+
+    A regularizer that a parameter has is added to its gradient, beside the decay.
+
+    Args:
+        learning_rate: the length of a step, or a scheduler.
+        beta1: how much of the average of gradients is kept at each step, in [0, 1).
+        beta2: the same for the average of squares.
+        epsilon: keeps the division finite.
+        parameters: tensors, or parameter groups; see `Optimizer`.
+        weight_decay: how much parameters shrink, as a float or a tensor of one element.
+        lr_ratio: a function of a parameter that gives a factor for its learning rate.
+        apply_decay_param_fun: a function of a parameter's name: does it decay?
+        grad_clip: how to clip gradients.
+        lazy_mode: accepted for compatibility; it says something of sparse gradients, which there are none of.
+        multi_precision: keep float32 copies of 16-bit parameters.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `weight_decay` is neither float nor Tensor.
+        ValueError: a beta lies outside of [0, 1), epsilon is negative, or one of them None.
+        TypeError, ValueError, AttributeError: as `Optimizer`.
+
+    Source:
+        `paddle.optimizer.AdamW`, whose `lr_ratio` works on GPUs only; Loshchilov & Hutter, "Decoupled
+        weight decay regularization" (2019).
+
+    Examples:
+        >>> weight = wherry.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> optimizer = wherry.optimizer.AdamW(learning_rate=0.5, weight_decay=0.5, parameters=[weight])
+        >>> (weight * weight).sum().backward()
+        >>> optimizer.step()
+        >>> print(weight.numpy())
+        [0.25 1.  ]
+    """
+
+    _op = ops.adamw
+    _fuses_decay = False  # the op's weight_decay is the decoupled one
+    _accumulator_names = Adam._accumulator_names
+    _number_names = Adam._number_names
+
+    def __init__(
+        self,
+        learning_rate: float | LRScheduler = 0.001,
+        beta1: float | Tensor = 0.9,
+        beta2: float | Tensor = 0.999,
+        epsilon: float | Tensor = 1e-8,
+        parameters: Iterable[Any] | None = None,
+        weight_decay: float | Tensor = 0.01,
+        lr_ratio: Callable[[Any], float] | None = None,
+        apply_decay_param_fun: Callable[[str], bool] | None = None,
+        grad_clip: ClipGradBase | None = None,
+        lazy_mode: bool = False,
+        multi_precision: bool = False,
+        name: str | None = None,
+    ) -> None:
+        if learning_rate is None:
+            raise AssertedArgumentError(
+                "AdamW: learning_rate is not set. Got None, expected a float or a scheduler. Leave it out for the default."
+            )
+        self._set_betas(beta1, beta2, epsilon)
+        self._weight_decay = _decoupled(weight_decay)
+        for what, function in ("lr_ratio", lr_ratio), ("apply_decay_param_fun", apply_decay_param_fun):
+            if function is not None and not callable(function):
+                raise TypeError(
+                    f"AdamW: {what} must be a function. Got {function!r} ({type(function).__name__}), expected something to "
+                    f"call with a parameter{'' if what == 'lr_ratio' else ' name'}. Write {what}=lambda p: ..."
+                )
+        self._lr_ratio = lr_ratio
+        self._apply_decay_param_fun = apply_decay_param_fun
+        self._lazy_mode = lazy_mode
+        self._multi_precision = multi_precision
+        super().__init__(learning_rate, parameters, None, grad_clip, name)
+
+    def _attributes(self, param: Tensor, options: dict[str, Any], decay: float) -> tuple[Any, ...]:
+        decay = _decoupled(options["weight_decay"]) if options else self._weight_decay
+        if self._apply_decay_param_fun is not None and not self._apply_decay_param_fun(param.name):
+            decay = 0.0
+        return *self._betas_of(options), decay
+
+    def _extra_factor(self, param: Tensor) -> float:
+        return 1.0 if self._lr_ratio is None else float(self._lr_ratio(param))
+
+    def _penalty(self, own: WeightDecayRegularizer | None, options: dict[str, Any]) -> WeightDecayRegularizer | None:
+        return own
+
+    def _default_decay(self) -> Any:
+        return self._weight_decay
+
+    def _take_group_options(self, params: list[Any], options: dict[str, Any]) -> None:
+        _decoupled(options["weight_decay"])
+        for param in params:
+            param.optimize_attr = {"learning_rate": options.get("learning_rate", 1.0)}
+
+
+def _betas(name: str, beta1: Any, beta2: Any, epsilon: Any) -> tuple[float, float, float]:
+    return (
+        number(name, "beta1", beta1, lambda x: 0 <= x < 1, "a number in [0, 1)"),
+        number(name, "beta2", beta2, lambda x: 0 <= x < 1, "a number in [0, 1)"),
+        number(name, "epsilon", epsilon, lambda x: x >= 0, "a number >= 0"),
+    )
+
+
+def _decoupled(decay: Any) -> float:
+    if not isinstance(decay, (float, Tensor)):
+        raise TypeError(
+            f"AdamW: weight_decay should be float or Tensor. Got {decay!r} ({type(decay).__name__}), expected a coefficient. "
+            f"Write weight_decay=0.01, say; 0.0 switches it off."
+        )
+    return float(decay)

@@ -1,0 +1,760 @@
+"""What all optimizers share: parameters and their groups, state, files, and the order of a step.
+
+A step is: gradients of the parameters that have one, clipping, penalties, update. Each optimizer names
+one op that updates one parameter (`ops.adam`, ...); here the parameters are sorted once into batches
+whose update has the same attributes, and each batch is updated by one call of `Op.each_into`. What a
+step costs in Python therefore hardly depends on the number of parameters.
+"""
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from wherry_nn import unique_name
+from wherry_nn.clip import ClipGradBase
+from wherry_nn.errors import AssertedArgumentError, AssertedTypeError
+from wherry_nn.param_attr import WeightDecayRegularizer
+from wherry_nn.parameter import Parameter
+from wherry_tensor import _core, ops
+from wherry_tensor._core import DType, Op, Tensor
+from wherry_train.optimizer.lr import LRScheduler
+from wherry_train.regularizer import L2Decay
+
+__all__ = ["Optimizer"]
+
+_HALF = (_core.float16, _core.bfloat16)
+
+
+class Optimizer:
+    """Changes parameters so that a loss becomes smaller. The base of all optimizers.
+
+    A subclass says which op updates a parameter (`_op`), which accumulators that op reads and writes
+    behind the parameter (`_accumulator_names`), and the op's attributes (`_attributes`).
+
+    Args:
+        learning_rate: the length of a step, or a scheduler of `paddle.optimizer.lr`.
+        parameters: tensors that ask for gradients, or dicts of options, one for each group of
+            parameters: `{"params": [...], "learning_rate": factor, "weight_decay": ..., "grad_clip": ...}`
+            and arguments of the optimizer. The factor multiplies the learning rate. What a group does
+            not say is what the optimizer says; a group's weight decay replaces regularizers that its
+            parameters have.
+        weight_decay: the coefficient of an L2 penalty, or a regularizer. A parameter with a regularizer
+            of its own keeps that.
+        grad_clip: how to clip gradients before the update, such as `nn.ClipGradByGlobalNorm(1.0)`.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: an argument has another type; a single tensor as `parameters`.
+        ValueError: `learning_rate` is None; a parameter appears in two groups.
+        AttributeError: `parameters` is None.
+
+    Source:
+        `paddle.optimizer.Optimizer`.
+
+    Examples:
+        >>> weight = wherry.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> optimizer = wherry.optimizer.SGD(learning_rate=0.5, parameters=[weight])
+        >>> (weight * weight).sum().backward()
+        >>> optimizer.step()
+        >>> print(weight.numpy())
+        [0. 0.]
+    """
+
+    _op: Op | None = None
+    # Behind the parameter, in the order of the op: names as in Paddle's files.
+    _accumulator_names: tuple[str, ...] = ()
+    # Those of one element, such as powers of beta.
+    _number_names: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        learning_rate: float | LRScheduler,
+        parameters: Iterable[Any] | None = None,
+        weight_decay: float | WeightDecayRegularizer | None = None,
+        grad_clip: ClipGradBase | None = None,
+        name: str | None = None,
+    ) -> None:
+        self._learning_rate = _checked_rate(learning_rate, self)
+        self._name = name
+        self._parameter_list = _checked_parameters(parameters, self)
+        self._grad_clip = _checked_clip(grad_clip, self)
+        self.regularization = _as_regularizer(weight_decay, self)
+        if not hasattr(self, "_multi_precision"):
+            self._multi_precision = False
+        self._accumulators: dict[str, dict[str, Tensor]] = {}
+        self._accumulators_holder: dict[str, Any] = {}
+        self._master_weights: dict[str, Tensor] = {}
+        self._rate: float | None = None
+        self._rates: dict[float, Tensor] = {}
+        self._groups: list[_Group] = []
+        self._param_groups: list[Any] = self._parameter_list
+        if self._parameter_list and isinstance(self._parameter_list[0], dict):
+            given, self._param_groups = self._parameter_list, []
+            for options in given:
+                self._add_param_group(dict(options))
+        else:
+            self._groups.append(_Group(self._parameter_list, {}, self._grad_clip))
+
+    # Parameter groups.
+
+    def _add_param_group(self, options: dict[str, Any]) -> None:
+        name = type(self).__name__
+        if "params" not in options:
+            raise AssertedArgumentError(
+                f"{name}: params should be set in every parameter group. Got a group with {', '.join(options) or 'nothing'}, "
+                f"expected the key 'params'. Write {{'params': layer.parameters(), ...}}."
+            )
+        params = options["params"]
+        params = [params] if isinstance(params, Tensor) else list(params)
+        _check_tensors(params, name)
+        for group in self._groups:
+            if {id(p) for p in group.params} & {id(p) for p in params}:
+                raise ValueError(
+                    f"{name}: some parameters appear in more than one parameter group. Got a parameter twice, expected each "
+                    f"in one group. Take it out of one of them."
+                )
+        options["params"] = params
+        options.setdefault("weight_decay", self._default_decay())
+        options.setdefault("grad_clip", self._grad_clip)
+        self._param_groups.append(options)
+        self._groups.append(_Group(params, options, _checked_clip(options["grad_clip"], self)))
+        self._take_group_options(params, options)
+
+    def _default_decay(self) -> Any:
+        return self.regularization
+
+    def _take_group_options(self, params: list[Any], options: dict[str, Any]) -> None:
+        """A group's factor and penalty replace those of its parameters, as in Paddle."""
+        regularizer = _as_regularizer(options["weight_decay"], self)
+        for param in params:
+            param.optimize_attr = {"learning_rate": options.get("learning_rate", 1.0)}
+            param.regularizer = regularizer
+
+    # Learning rate.
+
+    def get_lr(self) -> float:
+        """The learning rate in use: the number, or what the scheduler says now.
+
+        Source:
+            `paddle.optimizer.Optimizer.get_lr`.
+        """
+        rate = self._learning_rate
+        return rate if isinstance(rate, float) else rate()
+
+    def set_lr(self, value: float) -> None:
+        """Set the learning rate.
+
+        Raises:
+            TypeError: `value` is no number.
+            RuntimeError: the optimizer has a scheduler, which would set its own.
+
+        Source:
+            `paddle.optimizer.Optimizer.set_lr`.
+
+        Examples:
+            >>> weight = wherry.to_tensor([1.0], stop_gradient=False)
+            >>> optimizer = wherry.optimizer.SGD(learning_rate=0.5, parameters=[weight])
+            >>> optimizer.set_lr(0.25)
+            >>> optimizer.get_lr()
+            0.25
+        """
+        if not isinstance(value, (int, float)):
+            raise TypeError(
+                f"set_lr: the learning rate must be a number. Got {value!r} ({type(value).__name__}), expected a float. "
+                f"For a scheduler call set_lr_scheduler."
+            )
+        if isinstance(self._learning_rate, LRScheduler):
+            raise RuntimeError(
+                f"set_lr: the learning rate comes from a scheduler, which would overwrite it. Got {value!r} while "
+                f"{type(self._learning_rate).__name__} is in use, expected an optimizer with a fixed rate. Change the "
+                f"scheduler, or set another one with set_lr_scheduler."
+            )
+        self._learning_rate = float(value)
+
+    def set_lr_scheduler(self, scheduler: LRScheduler) -> None:
+        """Take the learning rate from `scheduler` from now on.
+
+        Raises:
+            TypeError: `scheduler` is no LRScheduler.
+
+        Source:
+            `paddle.optimizer.Optimizer.set_lr_scheduler`.
+        """
+        if not isinstance(scheduler, LRScheduler):
+            raise TypeError(
+                f"set_lr_scheduler: this is no scheduler. Got {scheduler!r} ({type(scheduler).__name__}), expected an "
+                f"optimizer.lr.LRScheduler. For a number call set_lr."
+            )
+        self._learning_rate = scheduler
+
+    def _rate_of(self, factor: float) -> Tensor:
+        """The learning rate times `factor` as a tensor; the same tensor until the rate changes."""
+        rate = self._learning_rate
+        if type(rate) is not float:
+            rate = float(rate()) if isinstance(rate, LRScheduler) else float(rate)
+        if rate != self._rate:
+            self._rate = rate
+            self._rates.clear()
+        tensor = self._rates.get(factor)
+        if tensor is None:
+            tensor = self._rates[factor] = _core.scalar(rate * factor, _core.float64)
+        return tensor
+
+    # A step.
+
+    def step(self) -> None:
+        """Change every parameter that has a gradient.
+
+        Source:
+            `paddle.optimizer.Optimizer.step`.
+
+        Examples:
+            >>> layer = wherry.nn.Linear(10, 2)
+            >>> optimizer = wherry.optimizer.Adam(parameters=layer.parameters())
+            >>> layer(wherry.ones([4, 10])).mean().backward()
+            >>> optimizer.step()
+            >>> optimizer.clear_grad()
+        """
+        before = _core.set_grad_mode(False)
+        try:
+            for group in self._groups:
+                params = group.params
+                grads = [g for p in params if not p.stop_gradient and (g := p.grad) is not None]
+                if len(grads) != len(params):
+                    params = [p for p in params if not p.stop_gradient and p.grad is not None]
+                if grads:
+                    self._update(group, params, grads)
+        finally:
+            _core.set_grad_mode(before)
+
+    def minimize(
+        self,
+        loss: Tensor,
+        startup_program: Any = None,
+        parameters: Iterable[Tensor] | None = None,
+        no_grad_set: Iterable[Tensor] | None = None,
+    ) -> tuple[list[Any], list[tuple[Tensor, Tensor]]]:
+        """Change the parameters by the gradients that `loss.backward()` has left: call that first.
+
+        Args:
+            loss: a tensor; it is not used otherwise.
+            startup_program: for static programs; unused.
+            parameters: which to change; None means those of the optimizer.
+            no_grad_set: which to leave alone.
+
+        Returns:
+            An empty list, and the pairs of parameter and gradient that were used.
+
+        Raises:
+            TypeError: `loss` is no tensor (also an AssertionError).
+
+        Source:
+            `paddle.optimizer.Optimizer.minimize`.
+        """
+        pairs = self.backward(loss, startup_program, parameters, no_grad_set)
+        self.apply_gradients(pairs)
+        return [], pairs
+
+    def backward(
+        self,
+        loss: Tensor,
+        startup_program: Any = None,
+        parameters: Iterable[Tensor] | None = None,
+        no_grad_set: Iterable[Tensor] | None = None,
+        callbacks: Any = None,
+    ) -> list[tuple[Tensor, Tensor]]:
+        """The parameters that have a gradient, each with it. As in Paddle nothing is computed: call `loss.backward()` first.
+
+        Args:
+            loss: a tensor; it is not used otherwise.
+            startup_program: for static programs; unused.
+            parameters: among which to look; None means those of the optimizer.
+            no_grad_set: which to leave out.
+            callbacks: for static programs; unused.
+
+        Raises:
+            TypeError: `loss` is no tensor (also an AssertionError).
+
+        Source:
+            `paddle.optimizer.Optimizer.backward`.
+        """
+        if not isinstance(loss, Tensor):
+            raise AssertedTypeError(
+                f"minimize: the loss should be a Tensor. Got {loss!r} ({type(loss).__name__}), expected what loss.backward() "
+                f"was called on. Pass that tensor."
+            )
+        left_out = {id(p) for p in no_grad_set or ()} | {p.name for p in no_grad_set or () if isinstance(p, Tensor)}
+        params = self._all_parameters() if parameters is None else parameters
+        return [
+            (p, p.grad)
+            for p in params
+            if not p.stop_gradient and p.grad is not None and id(p) not in left_out and p.name not in left_out
+        ]
+
+    def apply_gradients(self, params_grads: Iterable[tuple[Tensor, Tensor | None]]) -> list[Any]:
+        """Change parameters by the gradients given with them: clip, penalise, update.
+
+        Args:
+            params_grads: pairs of a parameter and its gradient; those with None are skipped.
+
+        Returns:
+            An empty list.
+
+        Source:
+            `paddle.optimizer.Optimizer.apply_gradients`.
+
+        Examples:
+            >>> weight = wherry.to_tensor([1.0, 2.0], stop_gradient=False)
+            >>> optimizer = wherry.optimizer.SGD(learning_rate=0.5, parameters=[weight])
+            >>> optimizer.apply_gradients([(weight, wherry.ones([2]))])
+            []
+            >>> print(weight.numpy())
+            [0.5 1.5]
+        """
+        pairs = [(p, g) for p, g in params_grads if g is not None]
+        before = _core.set_grad_mode(False)
+        try:
+            for group in self._groups:
+                members = {id(p) for p in group.params}
+                # A parameter that is in no group is updated as the first says.
+                mine = [pair for pair in pairs if id(pair[0]) in members] if len(self._groups) > 1 else pairs
+                if mine:
+                    self._update(group, [p for p, _ in mine], [g for _, g in mine])
+        finally:
+            _core.set_grad_mode(before)
+        return []
+
+    def append_regularization_ops(
+        self, parameters_and_grads: Iterable[tuple[Tensor, Tensor]], regularization: WeightDecayRegularizer | None = None
+    ) -> list[tuple[Tensor, Tensor]]:
+        """Gradients with those of the penalties added.
+
+        Args:
+            parameters_and_grads: pairs of a parameter and its gradient.
+            regularization: for parameters without a regularizer of their own.
+
+        Returns:
+            The pairs, with new gradients where there is a penalty.
+
+        Source:
+            `paddle.optimizer.Optimizer.append_regularization_ops`.
+        """
+        out = []
+        for param, grad in parameters_and_grads:
+            regularizer = _regularizer_of(param) or regularization
+            if grad is not None and regularizer is not None:
+                out.append((param, ops.add(grad, regularizer(param, grad))))
+            else:
+                out.append((param, grad))
+        return out
+
+    def clear_grad(self, set_to_zero: bool = True) -> None:
+        """Let the gradients of all parameters be zeros, or, with `set_to_zero=False`, None.
+
+        Zeros that nobody looks at cost nothing: they are made when they are asked for.
+
+        Source:
+            `paddle.optimizer.Optimizer.clear_grad`, also called `clear_gradients`.
+        """
+        for group in self._groups:
+            _core.clear_gradients(group.params, set_to_zero)
+
+    clear_gradients = clear_grad
+
+    def _all_parameters(self) -> Iterator[Tensor]:
+        for group in self._groups:
+            yield from group.params
+
+    def _update(self, group: _Group, params: list[Any], grads: list[Tensor]) -> None:
+        if group.grad_clip is not None:
+            grads = group.grad_clip._clip(params, grads)
+        for batch in self._batches(group, params):
+            chosen = grads if batch.chosen is None else [grads[i] for i in batch.chosen]
+            if batch.regularizers is not None:
+                chosen = [
+                    g if r is None else ops.add(g, r(p, g))
+                    for p, g, r in zip(batch.params, chosen, batch.regularizers, strict=True)
+                ]
+            chosen = self._rescaled(chosen)
+            rate = self._rate_of(batch.factor)
+            columns = batch.columns
+            if batch.half is None:
+                self._op.each_into(columns, (*columns, chosen, rate), batch.attributes)
+            else:
+                self._update_half(batch, chosen, rate)
+
+    def _update_half(self, batch: _Batch, grads: list[Tensor], rate: Tensor) -> None:
+        """Parameters of 16 bits: computed in float32, in master weights where these are kept."""
+        params, *others = batch.columns
+        masters = batch.masters
+        if masters is None:
+            masters = [ops.cast(p, dtype=_core.float32) for p in params]
+        grads = [ops.cast(g, dtype=_core.float32) for g in grads]
+        columns = (masters, *others)
+        self._op.each_into(columns, (*columns, grads, rate), batch.attributes)
+        ops.cast.each_into((params,), (masters,), (batch.half,))
+
+    def _batches(self, group: _Group, params: list[Any]) -> list[_Batch]:
+        """Which of `params` are updated alike. Computed anew only when parameters or their options have changed."""
+        if group.plain:
+            marks = [(p.regularizer, p.optimize_attr["learning_rate"]) for p in params]
+        else:
+            marks = [(_regularizer_of(p), _factor_of(p)) for p in params]
+        whole = params is group.params
+        key = None if whole else tuple(map(id, params))
+        found = group.layouts.get(key)
+        if found is not None and found[0] == marks:
+            return found[1]
+        batches: dict[Any, _Batch] = {}
+        for i, (param, (regularizer, factor)) in enumerate(zip(params, marks, strict=True)):
+            regularizer = self._penalty(regularizer, group.options)
+            decay = 0.0
+            if isinstance(regularizer, L2Decay) and self._fuses_decay:
+                decay, regularizer = regularizer._coeff, None
+            attributes = self._attributes(param, group.options, decay)
+            factor *= self._extra_factor(param)
+            half = param.dtype if param.dtype in _HALF else None
+            batch = batches.setdefault((factor, attributes, half), _Batch(factor, attributes, half))
+            batch.chosen.append(i)
+            batch.params.append(param)
+            batch.regularizers.append(regularizer)
+        for batch in batches.values():
+            if len(batch.params) == len(params):
+                batch.chosen = None
+            if not any(batch.regularizers):
+                batch.regularizers = None
+            for param in batch.params:
+                self._create_accumulators(param, group.options)
+            batch.columns = (
+                batch.params, *([self._accumulators[name][p.name] for p in batch.params] for name in self._accumulator_names)
+            )
+            if batch.half is not None and self._multi_precision:
+                batch.masters = [self._master_weights[p.name] for p in batch.params]
+            elif batch.half is not None:
+                warnings.warn(
+                    "Accumulating with FP16/BF16 in optimizer can lead to poor accuracy or slow convergence. "
+                    f"Consider using multi_precision=True option of the {type(self).__name__} optimizer.",
+                    stacklevel=4,
+                )
+        if len(group.layouts) > 64:  # parameters that come and go: forget what was
+            group.layouts.clear()
+        group.layouts[key] = marks, list(batches.values())
+        return group.layouts[key][1]
+
+    # What subclasses say.
+
+    _fuses_decay = True  # does the op have the attribute weight_decay for L2 penalties?
+
+    def _attributes(self, param: Tensor, options: dict[str, Any], decay: float) -> tuple[Any, ...]:
+        """The attributes of the op for one parameter, in the order of its declaration."""
+        raise NotImplementedError(
+            f"{type(self).__name__}: it does not say how to update. Got an optimizer without _op and _attributes, expected "
+            f"both. Use a subclass of Optimizer such as SGD."
+        )
+
+    def _extra_factor(self, param: Tensor) -> float:
+        """Multiplies the learning rate of one parameter."""
+        return 1.0
+
+    def _first_value(self, accumulator: str, options: dict[str, Any]) -> float:
+        """What an accumulator holds at the beginning."""
+        return 0.0
+
+    def _penalty(self, own: WeightDecayRegularizer | None, options: dict[str, Any]) -> WeightDecayRegularizer | None:
+        """The regularizer of a parameter that has `own`."""
+        return own or (None if options else self.regularization)
+
+    def _rescaled(self, grads: list[Tensor]) -> list[Tensor]:
+        """Gradients as the op gets them."""
+        return grads
+
+    # State.
+
+    def _create_accumulators(self, param: Tensor, options: dict[str, Any]) -> None:
+        dtype = _core.float32 if param.dtype in _HALF else param.dtype
+        if param.dtype in _HALF and self._multi_precision and param.name not in self._master_weights:
+            master = self._loaded_master(param)
+            if master is None:
+                master = ops.cast(param.detach(), dtype=_core.float32)
+            master.name = unique_name.generate(f"{param.name}_fp32_master")
+            self._master_weights[param.name] = master
+        for name in self._accumulator_names:
+            known = self._accumulators.setdefault(name, {})
+            if param.name in known:
+                continue
+            shape = [1] if name in self._number_names else param.shape
+            tensor = ops.full(shape=tuple(shape), value=self._first_value(name, options), dtype=dtype)
+            stem = f"{param.name}_{name}"
+            tensor.name = unique_name.generate(stem)
+            tensor.persistable = True
+            if self._accumulators_holder:
+                _write(tensor, self._loaded(stem, tensor.name, self._accumulators_holder), tensor.name)
+            known[param.name] = tensor
+
+    def _loaded_master(self, param: Tensor) -> Tensor | None:
+        value = self._accumulators_holder.get("master_weights", {}).get(param.name)
+        if value is None:
+            return None
+        master = ops.full(shape=tuple(param.shape), value=0.0, dtype=_core.float32)
+        _write(master, value, param.name)
+        return master
+
+    def _loaded(self, stem: str, name: str, state: dict[str, Any]) -> Any:
+        """The value for accumulator `name`. The number at its end counts the optimizers of a process, so another will do."""
+        if name in state:
+            return state[name]
+        same = [key for key in state if key.startswith(f"{stem}_") and key[len(stem) + 1 :].isdigit()]
+        if not same:
+            raise AssertedArgumentError(
+                f"{type(self).__name__}: Optimizer set error, {name} should be in the state dict. Got {_names(state)}, "
+                f"expected the accumulators of parameter '{stem[: stem.rfind('_')]}' among them. Load the state of the same "
+                f"kind of optimizer on the same model, whose parameters must have the same names."
+            )
+        return state[min(same, key=len)]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything the optimizer remembers between steps, to be saved as `.pdopt`.
+
+        Returns:
+            The accumulators by their names (`linear_0.w_0_moment1_0`); `master_weights`, float32 copies of
+            16-bit parameters by the names of these, where there are any; `LR_Scheduler`, the state of the
+            scheduler, if there is one. The tensors are the optimizer's own, no copies.
+
+        Source:
+            `paddle.optimizer.Optimizer.state_dict`.
+
+        Examples:
+            >>> weight = wherry.create_parameter([2], "float32", name="weight")
+            >>> optimizer = wherry.optimizer.Momentum(parameters=[weight])
+            >>> weight.sum().backward()
+            >>> optimizer.step()
+            >>> list(optimizer.state_dict())
+            ['weight_velocity_0']
+        """
+        state: dict[str, Any] = {}
+        for of_params in self._accumulators.values():
+            for tensor in of_params.values():
+                state[tensor.name] = tensor
+        if self._master_weights:
+            state["master_weights"] = dict(self._master_weights)
+        if isinstance(self._learning_rate, LRScheduler):
+            state["LR_Scheduler"] = self._learning_rate.state_dict()
+        return state
+
+    def set_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on where `state_dict()` was taken; also with what real Paddle saved.
+
+        Before the first step there are no accumulators yet: the values are kept and used when there are.
+
+        Args:
+            state_dict: tensors or NumPy arrays by name, as `state_dict()` gives them.
+
+        Raises:
+            ValueError: an accumulator is missing, or has another shape or dtype (also an AssertionError).
+            KeyError: the optimizer has a scheduler and `state_dict` has no state for it.
+            TypeError: `state_dict` is no dict.
+
+        Source:
+            `paddle.optimizer.Optimizer.set_state_dict`. Paddle takes an accumulator only under its exact
+            name; here another number at its end will do, so that a second optimizer of a process can load
+            the state of the first.
+        """
+        if not isinstance(state_dict, dict):
+            raise AttributeTypeError(
+                f"set_state_dict: this is no state. Got {type(state_dict).__name__}, expected a dict. Pass what paddle.load or "
+                f"state_dict() returned."
+            )
+        state = dict(state_dict)
+        if isinstance(self._learning_rate, LRScheduler):
+            if "LR_Scheduler" not in state:
+                raise KeyError(
+                    f"LR_Scheduler: the state says nothing about the scheduler. Got {_names(state)}, expected 'LR_Scheduler' "
+                    f"among them, since the learning rate comes from {type(self._learning_rate).__name__}. Load the state of "
+                    f"an optimizer with a scheduler."
+                )
+        scheduler_state = state.pop("LR_Scheduler", None)
+        found = []
+        for name, of_params in self._accumulators.items():
+            for param_name, tensor in of_params.items():
+                value = self._loaded(f"{param_name}_{name}", tensor.name, state)
+                found.append((tensor, _fitting(tensor, value, tensor.name)))
+        masters = state.get("master_weights", {})
+        for param_name, tensor in self._master_weights.items():
+            if param_name in masters:
+                found.append((tensor, _fitting(tensor, masters[param_name], param_name)))
+        for tensor, value in found:
+            ops.copy.into((tensor,), value)
+        if isinstance(self._learning_rate, LRScheduler):
+            self._learning_rate.set_state_dict(scheduler_state)
+        self._accumulators_holder = state
+
+    def get_opti_var_name_list(self) -> list[str]:
+        """The names of all accumulators, parameter by parameter.
+
+        Source:
+            `paddle.optimizer.Optimizer.get_opti_var_name_list`.
+        """
+        names: dict[str, list[str]] = {}
+        for of_params in self._accumulators.values():
+            for param_name, tensor in of_params.items():
+                names.setdefault(param_name, []).append(tensor.name)
+        return [name for of_param in names.values() for name in of_param]
+
+
+class AttributeTypeError(TypeError, AttributeError):
+    """A state is no dict: Python's class for that, and Paddle's."""
+
+
+class _Group:
+    """Parameters with the same options. `layouts`: the batches for each set of those that have gradients."""
+
+    def __init__(self, params: list[Any], options: dict[str, Any], grad_clip: ClipGradBase | None) -> None:
+        self.params = params
+        self.options = options
+        self.grad_clip = grad_clip
+        self.plain = all(isinstance(p, Parameter) for p in params)
+        self.layouts: dict[tuple[int, ...] | None, tuple[list[Any], list[_Batch]]] = {}
+
+
+class _Batch:
+    """Parameters whose update is one op with the same attributes and learning rate."""
+
+    def __init__(self, factor: float, attributes: tuple[Any, ...], half: DType | None) -> None:
+        self.factor = factor
+        self.attributes = attributes
+        self.half = half                             # the dtype, if it has 16 bits
+        self.params: list[Any] = []
+        self.chosen: list[int] | None = []           # places among the parameters of the step; None: all of them
+        self.regularizers: list[Any] | None = []     # penalties that the op does not know
+        self.columns: tuple[list[Tensor], ...] = ()  # what the op reads and writes
+        self.masters: list[Tensor] | None = None
+
+
+def _regularizer_of(param: Any) -> Any:
+    return getattr(param, "regularizer", None)
+
+
+def _factor_of(param: Any) -> float:
+    attributes = getattr(param, "optimize_attr", None)
+    return 1.0 if attributes is None else attributes["learning_rate"]
+
+
+def number(optimizer: str, name: str, value: Any, allowed: Callable[[float], bool], expected: str) -> float:
+    """A hyper-parameter as a float: a number or a tensor of one element that `allowed` accepts."""
+    if value is None:
+        raise AssertedArgumentError(
+            f"{optimizer}: {name} is not set. Got None, expected {expected}. Leave it out for the default."
+        )
+    if isinstance(value, str) or not hasattr(value, "__float__"):
+        raise TypeError(
+            f"{optimizer}: {name} must be a number. Got {value!r} ({type(value).__name__}), expected {expected}. Pass a float."
+        )
+    found = float(value)
+    if not allowed(found):
+        raise ValueError(
+            f"{optimizer}: Invalid value of {name}, expected {expected}. Got {name}={value!r}. Leave it out for the default."
+        )
+    return found
+
+
+def _checked_rate(rate: Any, optimizer: Optimizer) -> Any:
+    if rate is None:
+        raise ValueError(
+            f"{type(optimizer).__name__}: learning_rate is not set. Got None, expected a float or a scheduler. Write "
+            f"learning_rate=0.001, say."
+        )
+    if not isinstance(rate, (float, LRScheduler)):
+        raise TypeError(
+            f"{type(optimizer).__name__}: learning rate should be float or LRScheduler. Got {rate!r} ({type(rate).__name__}), "
+            f"expected one of these. Write learning_rate=1.0 instead of 1, float(x) for a number of another kind."
+        )
+    return rate
+
+
+def _checked_parameters(parameters: Any, optimizer: Optimizer) -> list[Any]:
+    name = type(optimizer).__name__
+    if parameters is None:
+        raise AttributeError(
+            f"{name}: parameters argument given to the Optimizer should not be None. Got no parameters, expected those to "
+            f"train. Write parameters=layer.parameters()."
+        )
+    if isinstance(parameters, Tensor):
+        raise TypeError(
+            f"{name}: `parameters` argument given to the optimizer should be an iterable of tensors. Got one "
+            f"{type(parameters).__name__}, expected a list. Write parameters=[parameter]."
+        )
+    if isinstance(parameters, dict):
+        raise TypeError(
+            f"{name}: `parameters` argument should not get dict type. Got a dict, expected a list of tensors, or a list of "
+            f"dicts for parameter groups. Write parameters=[{{'params': ...}}]."
+        )
+    found = list(parameters)
+    if found and isinstance(found[0], dict):
+        for one in found:
+            if not isinstance(one, dict):
+                raise AttributeTypeError(
+                    f"{name}: parameter groups and parameters are mixed. Got {type(one).__name__} among dicts, expected dicts "
+                    f"only. Put the parameter into a group: {{'params': [parameter]}}."
+                )
+    else:
+        _check_tensors(found, name)
+    return found
+
+
+def _check_tensors(params: list[Any], name: str) -> None:
+    for one in params:
+        if not isinstance(one, Tensor):
+            raise AttributeTypeError(
+                f"{name}: this is no parameter. Got {one!r} ({type(one).__name__}) among the parameters, expected tensors. "
+                f"Write parameters=layer.parameters()."
+            )
+
+
+def _checked_clip(clip: Any, optimizer: Optimizer) -> Any:
+    if clip is not None and not isinstance(clip, ClipGradBase):
+        raise TypeError(
+            f"{type(optimizer).__name__}: 'grad_clip' should be an instance of GradientClipBase's derived class. Got {clip!r} "
+            f"({type(clip).__name__}), expected nn.ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm. Write "
+            f"grad_clip=nn.ClipGradByGlobalNorm(1.0), say."
+        )
+    return clip
+
+
+def _as_regularizer(decay: Any, optimizer: Optimizer) -> WeightDecayRegularizer | None:
+    if decay is None or isinstance(decay, WeightDecayRegularizer):
+        return decay
+    if isinstance(decay, (int, float)) or (isinstance(decay, Tensor) and decay.size == 1):
+        return L2Decay(float(decay))
+    raise TypeError(
+        f"{type(optimizer).__name__}: weight_decay should be float or a regularizer. Got {decay!r} ({type(decay).__name__}), "
+        f"expected one of these, or None. Write weight_decay=1e-4, or regularizer.L1Decay(1e-4)."
+    )
+
+
+def _names(state: dict[str, Any]) -> str:
+    names = list(state)
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "") if names else "no keys"
+
+
+def _fitting(tensor: Tensor, value: Any, name: str) -> Tensor:
+    """`value` as a Tensor that can be written into `tensor`."""
+    if not isinstance(value, Tensor):
+        from wherry_tensor import to_tensor
+
+        value = to_tensor(value)
+    if value.shape != tensor.shape and value.size != 1 or value.size != tensor.size:
+        raise AssertedArgumentError(
+            f"set_state_dict: the shape of {name} does not fit. Got {value.shape}, expected {tensor.shape}. Load the state of "
+            f"an optimizer on the same model."
+        )
+    if value.dtype is not tensor.dtype:
+        raise AssertedArgumentError(
+            f"set_state_dict: the dtype of {name} does not fit. Got {value.dtype.name}, expected {tensor.dtype.name}. Cast it "
+            f"with astype('{tensor.dtype.name}')."
+        )
+    return value if value.shape == tensor.shape else ops.reshape(value, shape=tuple(tensor.shape))
+
+
+def _write(tensor: Tensor, value: Any, name: str) -> None:
+    ops.copy.into((tensor,), _fitting(tensor, value, name))
