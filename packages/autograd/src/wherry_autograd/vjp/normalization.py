@@ -63,6 +63,27 @@ def vjp_batch_norm(ct, out, x, scale, _bias, *, epsilon, data_format):
     return x_ct, None if scale is None else scale_ct, None if _bias is None else bias_ct
 
 
+@vjp.rule(ops.batch_norm_infer, keep_for={"x": "mean, variance, scale, bias"})
+def vjp_batch_norm_infer(ct, _out, x, mean, variance, scale, _bias, *, epsilon, data_format, needs):
+    x_ct = mean_ct = variance_ct = scale_ct = bias_ct = None
+    if needs[0]:
+        # The same affine map without its constants.
+        x_ct = ops.batch_norm_infer(
+            ct, ops.full_like(mean, value=0, dtype=mean.dtype), variance, scale, None, epsilon=epsilon, data_format=data_format
+        )
+    if any(needs[1:]):
+        _, scale_ct, bias_ct = ops.batch_norm_vjp(
+            ct, x, scale, mean, variance, epsilon=epsilon, data_format=data_format
+        )
+    if needs[1] or needs[2]:
+        # The output depends on (x - mean) * rstd, where rstd' = -rstd ** 3 / 2 * variance'.
+        rstd = ops.rsqrt(variance + epsilon)
+        factor = rstd if scale is None else rstd * widened(scale)
+        mean_ct = -widened(bias_ct) * factor
+        variance_ct = widened(scale_ct) * factor * rstd * -0.5
+    return x_ct, mean_ct, variance_ct, None if scale is None else scale_ct, None if _bias is None else bias_ct
+
+
 @vjp.rule(ops.dropout, keep_outputs=("mask",))
 def vjp_dropout(ct, out, _x, *, p, upscale):
     return ops.dropout_vjp(ct[0], out[1], scale=dropout_scale(p, upscale))
