@@ -1,4 +1,4 @@
 """Models for images."""
-from __future__ import annotations
+from wherry_vision.models.lenet import LeNet
 
-__all__: list[str] = []
+__all__ = ["LeNet"]

@@ -1,0 +1,57 @@
+"""LeNet, for small grey images."""
+from __future__ import annotations
+
+from wherry_nn import Conv2D, Layer, Linear, MaxPool2D, ReLU, Sequential
+from wherry_tensor import Tensor
+from wherry_tensor.errors import InvalidTypeError
+from wherry_tensor.manipulation import flatten
+
+__all__ = ["LeNet"]
+
+
+class LeNet(Layer):
+    """Two convolutions and three linear layers.
+
+    Args:
+        num_classes: of the output; 0 or less leaves out the linear layers.
+
+    Shape:
+        `[N, 1, 28, 28]` to `[N, num_classes]`, or to `[N, 16, 5, 5]` without the linear layers.
+
+    Raises:
+        TypeError: `num_classes` is no int.
+        ValueError: while running, the image is not 28 x 28.
+
+    Source:
+        `paddle.vision.models.LeNet`; LeCun, Bottou, Bengio & Haffner (1998), with ReLU and maxima.
+
+    Examples:
+        >>> model = wherry.vision.models.LeNet()
+        >>> model(wherry.ones([2, 1, 28, 28])).shape
+        [2, 10]
+    """
+
+    num_classes: int
+
+    def __init__(self, num_classes: int = 10) -> None:
+        super().__init__()
+        if isinstance(num_classes, bool) or not isinstance(num_classes, int):
+            raise InvalidTypeError(
+                f"LeNet: num_classes counts classes. Got {num_classes!r} ({type(num_classes).__name__}), expected an int. "
+                f"Pass 0 for the features alone."
+            )
+        self.num_classes = num_classes
+        self.features = Sequential(
+            Conv2D(1, 6, 3, stride=1, padding=1),
+            ReLU(),
+            MaxPool2D(2, 2),
+            Conv2D(6, 16, 5, stride=1, padding=0),
+            ReLU(),
+            MaxPool2D(2, 2),
+        )
+        if num_classes > 0:
+            self.fc = Sequential(Linear(400, 120), Linear(120, 84), Linear(84, num_classes))
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        x = self.features(inputs)
+        return self.fc(flatten(x, 1)) if self.num_classes > 0 else x
