@@ -1,4 +1,459 @@
-"""Metrics."""
+"""Metrics: what share of the guesses was right, in several senses.
+
+A metric counts over many batches. `compute` looks at tensors and may be skipped by metrics that have
+nothing to do there; `update` takes its results as arrays and adds them to the counts; `accumulate`
+says what the counts mean so far. `Model` calls the three after every batch, and `reset` before an
+epoch.
+"""
 from __future__ import annotations
 
-__all__: list[str] = []
+import abc
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wherry_tensor import argmax, assign, cast, equal, topk, unsqueeze
+from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import integer, require_tensor
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_train.state import PlainState
+
+__all__ = ["Accuracy", "Auc", "Metric", "Precision", "Recall", "accuracy"]
+
+
+class Metric(PlainState, abc.ABC):
+    """What every metric has; write one by defining the four abstract methods.
+
+    Source:
+        `paddle.metric.Metric`.
+
+    Examples:
+        >>> class MeanAbsoluteError(wherry.metric.Metric):
+        ...     def __init__(self):
+        ...         super().__init__()
+        ...         self.reset()
+        ...     def reset(self):
+        ...         self.total = self.count = 0
+        ...     def update(self, prediction, target):
+        ...         self.total += abs(prediction - target).sum()
+        ...         self.count += target.size
+        ...     def accumulate(self):
+        ...         return self.total / self.count
+        ...     def name(self):
+        ...         return "mae"
+        >>> metric = MeanAbsoluteError()
+        >>> metric.update(np.array([1.0, 2.0]), np.array([2.0, 2.0]))
+        >>> float(metric.accumulate())
+        0.5
+    """
+
+    @abc.abstractmethod
+    def reset(self) -> None:
+        """Begin to count anew."""
+
+    @abc.abstractmethod
+    def update(self, *args: Any) -> Any:
+        """Count a batch: what `compute` returned, as arrays. What it returns is the batch's own value."""
+
+    @abc.abstractmethod
+    def accumulate(self) -> Any:
+        """The value over all batches since the last `reset`."""
+
+    @abc.abstractmethod
+    def name(self) -> Any:
+        """The metric's name, or a list of names where it has several values."""
+
+    def compute(self, *args: Any) -> Any:
+        """What of the network's outputs and the labels `update` needs: all of it, unless a subclass says otherwise."""
+        return args
+
+
+class Accuracy(Metric):
+    """The share of samples whose label is among the k classes with the highest scores.
+
+    Args:
+        topk: the k's; one value is reported for each.
+        name: what the values are called; None calls them "acc". With several k, `_top<k>` is added.
+
+    Raises:
+        TypeError: `topk` is no sequence of integers.
+        ValueError: it is empty, or has a k below 1.
+
+    Source:
+        `paddle.metric.Accuracy`.
+
+    Examples:
+        >>> metric = wherry.metric.Accuracy(topk=(1, 2))
+        >>> scores = wherry.to_tensor([[0.1, 0.7, 0.2], [0.3, 0.5, 0.2]])
+        >>> correct = metric.compute(scores, wherry.to_tensor([[1], [0]]))
+        >>> [float(share) for share in metric.update(correct)]
+        [0.5, 1.0]
+        >>> metric.name()
+        ['acc_top1', 'acc_top2']
+    """
+
+    def __init__(self, topk: Sequence[int] = (1,), name: str | None = None, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+        if not isinstance(topk, (list, tuple)):
+            raise InvalidTypeError(
+                f"Accuracy: topk has the numbers of guesses that count. Got {topk!r}, expected a tuple of ints. "
+                f"Write topk=({topk!r},)."
+            )
+        self.topk = tuple(integer(k, "Accuracy", "topk") for k in topk)
+        if not self.topk or min(self.topk) < 1:
+            raise InvalidArgumentError(
+                f"Accuracy: each k counts guesses. Got topk={topk!r}, expected at least one k, each 1 or more. "
+                f"topk=(1,) asks for the best guess alone."
+            )
+        self.maxk = max(self.topk)
+        base = name or "acc"
+        self._name = [f"{base}_top{k}" for k in self.topk] if len(self.topk) > 1 else [base]
+        self.reset()
+
+    def compute(self, pred: Tensor, label: Tensor, *args: Any) -> Tensor:
+        """Which of the best guesses are right.
+
+        Args:
+            pred: scores, `[..., C]`, float32 or float64.
+            label: the right classes, integers `[...]` or `[..., 1]`; or one-hot rows `[..., C]`.
+
+        Returns:
+            float32 `[..., max(topk)]`, 1 where the guess is right; the best guess comes first.
+
+        Raises:
+            TypeError: one of them is no Tensor.
+            ValueError: their shapes do not fit, or there are fewer than `max(topk)` classes.
+        """
+        require_tensor(pred, "Accuracy", "pred")
+        require_tensor(label, "Accuracy", "label")
+        classes = pred.shape[-1] if pred.shape else 0
+        if classes < self.maxk:
+            raise InvalidArgumentError(
+                f"Accuracy: there are fewer classes than guesses. Got pred of shape {pred.shape} and topk={self.topk}, "
+                f"expected at least {self.maxk} classes in the last axis. Take smaller k."
+            )
+        right = _class_indices(pred, label)
+        guesses = argmax(pred, axis=-1, keepdim=True) if self.maxk == 1 else topk(pred, self.maxk, axis=-1)[1]
+        return cast(equal(guesses, cast(right, guesses.dtype)), "float32")
+
+    def update(self, correct: Any, *args: Any) -> Any:
+        """Count what `compute` gave, `[..., max(topk)]`.
+
+        Returns:
+            The shares of this batch: a float, or a list of them with several k.
+        """
+        hits = _array(correct, "Accuracy", "correct")
+        samples = math.prod(hits.shape[:-1])
+        shares = []
+        for i, k in enumerate(self.topk):
+            found = float(hits[..., :k].sum())
+            shares.append(found / samples if samples else 0.0)
+            self.total[i] += found
+            self.count[i] += samples
+        return shares if len(shares) > 1 else shares[0]
+
+    def reset(self) -> None:
+        self.total = [0.0] * len(self.topk)
+        self.count = [0] * len(self.topk)
+
+    def accumulate(self) -> Any:
+        """The shares over all batches: a float, or a list of them with several k. 0 before the first batch."""
+        shares = [total / count if count else 0.0 for total, count in zip(self.total, self.count)]
+        return shares if len(shares) > 1 else shares[0]
+
+    def name(self) -> list[str]:
+        return self._name
+
+
+class Precision(Metric):
+    """Of the samples that were called positive, the share that is.
+
+    Args:
+        name: what the value is called.
+
+    Source:
+        `paddle.metric.Precision`.
+
+    Examples:
+        >>> metric = wherry.metric.Precision()
+        >>> metric.update(np.array([0.1, 0.5, 0.6, 0.7]), np.array([0, 1, 1, 0]))
+        >>> round(metric.accumulate(), 4)
+        0.6667
+    """
+
+    def __init__(self, name: str = "precision", *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+        self._name = name
+        self.reset()
+
+    def update(self, preds: Any, labels: Any) -> None:
+        """Count a batch.
+
+        Args:
+            preds: probabilities in [0, 1], `[N]` or `[N, 1]`, an array or a Tensor; from 0.5 on a sample counts
+                as positive.
+            labels: 0 or 1, as many.
+
+        Raises:
+            ValueError: `preds` or `labels` is no array (also a TypeError), or they have different lengths.
+        """
+        probabilities, positive = _binary(preds, labels, "Precision")
+        called = probabilities >= 0.5
+        self.tp += int((called & positive).sum())
+        self.fp += int((called & ~positive).sum())
+
+    def reset(self) -> None:
+        self.tp = 0  # true positives
+        self.fp = 0  # false positives
+
+    def accumulate(self) -> float:
+        """The precision in [0, 1]; 0 where nothing was called positive."""
+        called = self.tp + self.fp
+        return self.tp / called if called else 0.0
+
+    def name(self) -> str:
+        return self._name
+
+
+class Recall(Metric):
+    """Of the samples that are positive, the share that was called so.
+
+    Args:
+        name: what the value is called.
+
+    Source:
+        `paddle.metric.Recall`.
+
+    Examples:
+        >>> metric = wherry.metric.Recall()
+        >>> metric.update(np.array([0.1, 0.8, 0.6, 0.7]), np.array([1, 1, 1, 0]))
+        >>> round(metric.accumulate(), 4)
+        0.6667
+    """
+
+    def __init__(self, name: str = "recall", *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+        self._name = name
+        self.reset()
+
+    def update(self, preds: Any, labels: Any) -> None:
+        """Count a batch; as `Precision.update`, but 0.5 itself is not positive: so it is in Paddle."""
+        probabilities, positive = _binary(preds, labels, "Recall")
+        called = probabilities > 0.5
+        self.tp += int((called & positive).sum())
+        self.fn += int((~called & positive).sum())
+
+    def reset(self) -> None:
+        self.tp = 0  # true positives
+        self.fn = 0  # false negatives
+
+    def accumulate(self) -> float:
+        """The recall in [0, 1]; 0 where nothing is positive."""
+        positive = self.tp + self.fn
+        return self.tp / positive if positive else 0.0
+
+    def name(self) -> str:
+        return self._name
+
+
+class Auc(Metric):
+    """The area under the curve of a binary classifier, over all thresholds.
+
+    Args:
+        curve: "ROC": the share of positives found against that of negatives called positive; the area is the
+            chance that a positive scores above a negative. "PR": precision against recall.
+        num_thresholds: how finely probabilities are told apart; a histogram with one bin more is kept.
+        name: what the value is called.
+
+    Raises:
+        ValueError: `curve` is neither, or `num_thresholds` is below 1.
+
+    Source:
+        `paddle.metric.Auc`, which takes "PR" for "ROC".
+
+    Examples:
+        >>> metric = wherry.metric.Auc()
+        >>> positive = np.array([0.1, 0.9, 0.35, 0.8])
+        >>> metric.update(np.stack([1 - positive, positive], axis=1), np.array([0, 1, 1, 0]))
+        >>> metric.accumulate()
+        0.75
+    """
+
+    def __init__(
+        self, curve: str = "ROC", num_thresholds: int = 4095, name: str = "auc", *args: Any, **kwargs: Any
+    ) -> None:
+        super().__init__()
+        if curve not in ("ROC", "PR"):
+            raise InvalidArgumentError(f"Auc: there is no such curve. Got curve={curve!r}, expected 'ROC' or 'PR'. Choose one.")
+        thresholds = integer(num_thresholds, "Auc", "num_thresholds")
+        if thresholds < 1:
+            raise InvalidArgumentError(
+                f"Auc: a curve needs thresholds. Got num_thresholds={thresholds}, expected 1 or more. The default is 4095."
+            )
+        self._curve = curve
+        self._num_thresholds = thresholds
+        self._name = name
+        self.reset()
+
+    def update(self, preds: Any, labels: Any) -> None:
+        """Count a batch.
+
+        Args:
+            preds: probabilities of both classes, `[N, 2]`, an array or a Tensor; the column 1 is that of the positive one.
+            labels: 0 or 1, `[N]` or `[N, 1]`.
+
+        Raises:
+            ValueError: one of them is no array (also a TypeError), shapes do not fit, or a probability is not in
+                [0, 1] (also an AssertionError).
+        """
+        probabilities = _array(preds, "Auc", "preds")
+        positive = _array(labels, "Auc", "labels").reshape(-1) != 0
+        if probabilities.ndim != 2 or probabilities.shape[1] != 2 or len(probabilities) != len(positive):
+            raise InvalidArgumentError(
+                f"Auc: preds has the probabilities of both classes. Got preds of shape {list(probabilities.shape)} and "
+                f"{len(positive)} labels, expected preds of shape [{len(positive)}, 2]. "
+                f"From the probability p of the positive class: np.stack([1 - p, p], axis=1)."
+            )
+        scores = probabilities[:, 1].astype("float64")
+        if not ((scores >= 0) & (scores <= 1)).all():
+            worst = scores[~((scores >= 0) & (scores <= 1))][0]
+            raise _ProbabilityError(
+                f"Auc: probabilities lie between 0 and 1. Got {worst}, expected values in [0, 1]. "
+                f"Apply softmax to scores first."
+            )
+        bins = (scores * self._num_thresholds).astype("int64")
+        size = self._num_thresholds + 1
+        self._stat_pos += np.bincount(bins[positive], minlength=size)
+        self._stat_neg += np.bincount(bins[~positive], minlength=size)
+
+    @staticmethod
+    def trapezoid_area(x1: float, x2: float, y1: float, y2: float) -> float:
+        """The area between the x axis and the line from (x1, y1) to (x2, y2)."""
+        return abs(x1 - x2) * (y1 + y2) / 2.0
+
+    def accumulate(self) -> float:
+        """The area in [0, 1]; 0 where a class has not been seen yet."""
+        # From the strictest threshold down: how many of each class have been called positive so far.
+        found = np.concatenate([[0.0], np.cumsum(self._stat_pos[::-1])])
+        wrong = np.concatenate([[0.0], np.cumsum(self._stat_neg[::-1])])
+        if not found[-1] or not wrong[-1]:
+            return 0.0
+        if self._curve == "ROC":
+            area = (np.diff(wrong) * (found[1:] + found[:-1]) / 2).sum()
+            return float(area / found[-1] / wrong[-1])
+        called = found + wrong
+        # Where nothing is called positive, precision is that of the first threshold at which something is.
+        first = int(np.argmax(called > 0))
+        precision = np.divide(found, called, out=np.full(len(called), found[first] / called[first]), where=called > 0)
+        return float((np.diff(found) * (precision[1:] + precision[:-1]) / 2).sum() / found[-1])
+
+    def reset(self) -> None:
+        self._stat_pos = np.zeros(self._num_thresholds + 1)
+        self._stat_neg = np.zeros(self._num_thresholds + 1)
+
+    def name(self) -> str:
+        return self._name
+
+
+def accuracy(
+    input: Tensor, label: Tensor, k: int = 1, correct: Tensor | None = None, total: Tensor | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """The share of rows whose label is among the k classes with the highest scores.
+
+    Args:
+        input: scores, `[N, C]`, float32 or float64.
+        label: the right classes, int32 or int64 `[N, 1]`.
+        k: how many guesses count, in `[1, C]`.
+        correct: gets the number of right rows, if given: an int tensor of one element.
+        total: gets N, if given: an int tensor of one element.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        float32, shape `[]`, in [0, 1].
+
+    Raises:
+        TypeError: an argument is no Tensor, or has another dtype (also a ValueError).
+        ValueError: shapes do not fit, or `k` is out of range.
+
+    Source:
+        `paddle.metric.accuracy`.
+
+    Examples:
+        >>> scores = wherry.to_tensor([[0.1, 0.7, 0.2], [0.3, 0.5, 0.2]])
+        >>> print(wherry.metric.accuracy(scores, wherry.to_tensor([[1], [0]])).numpy())
+        0.5
+    """
+    require_tensor(input, "accuracy", "input")
+    require_tensor(label, "accuracy", "label")
+    if input.ndim != 2 or label.shape != [input.shape[0], 1]:
+        raise InvalidArgumentError(
+            f"accuracy: each row of scores has one label. Got input of shape {input.shape} and label of shape {label.shape}, "
+            f"expected [N, C] and [N, 1]. Give labels their axis with label.unsqueeze(-1)."
+        )
+    if not label.dtype.is_integer:
+        raise InvalidTypeError(
+            f"accuracy: labels are classes. Got label of dtype {label.dtype.name}, expected int32 or int64. "
+            f"Cast it with label.astype('int64')."
+        )
+    if not input.dtype.is_floating:
+        raise InvalidTypeError(
+            f"accuracy: scores are floating. Got input of dtype {input.dtype.name}, expected float32 or float64. "
+            f"Cast it with input.astype('float32')."
+        )
+    guesses_of_row = integer(k, "accuracy", "k")
+    if not 1 <= guesses_of_row <= input.shape[1]:
+        raise InvalidArgumentError(
+            f"accuracy: there are not so many classes. Got k={guesses_of_row}, expected one in [1, {input.shape[1]}]. "
+            f"k=1 asks for the best guess alone."
+        )
+    guesses = topk(input, guesses_of_row, axis=1)[1]
+    hits = cast(equal(guesses, cast(label, guesses.dtype)), "float32").sum()
+    rows = input.shape[0]
+    for wanted, value in ((correct, hits), (total, rows)):
+        if wanted is not None:
+            assign(np.full(wanted.shape, int(value), wanted.dtype.name), wanted)
+    return hits / rows
+
+
+class _ProbabilityError(InvalidArgumentError, AssertionError):
+    """Paddle asserts that probabilities are in range."""
+
+
+def _class_indices(pred: Tensor, label: Tensor) -> Tensor:
+    """Labels as `[..., 1]`, from any of the three forms that `Accuracy.compute` takes."""
+    leading = pred.shape[:-1]
+    if label.shape == leading and label.dtype.is_integer:
+        return unsqueeze(label, -1)
+    if label.shape == [*leading, 1]:
+        return label
+    if label.shape == pred.shape:
+        return argmax(label, axis=-1, keepdim=True)
+    raise InvalidArgumentError(
+        f"Accuracy: the labels do not fit. Got pred of shape {pred.shape} and label of shape {label.shape} and dtype "
+        f"{label.dtype.name}, expected integers {leading} or {[*leading, 1]}, or one-hot rows {pred.shape}. Reshape the labels."
+    )
+
+
+def _array(value: Any, op_name: str, name: str) -> np.ndarray[Any, Any]:
+    if isinstance(value, np.ndarray):
+        return value
+    if isinstance(value, Tensor):
+        return np.asarray(value.numpy())
+    raise InvalidTypeError(
+        f"{op_name}: The '{name}' must be a numpy ndarray or Tensor. Got {type(value).__name__}. Convert it with np.asarray."
+    )
+
+
+def _binary(preds: Any, labels: Any, op_name: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Probabilities `[N]`, and which samples are positive."""
+    guesses = _array(preds, op_name, "preds").reshape(-1)
+    truth = _array(labels, op_name, "labels").reshape(-1)
+    if len(guesses) != len(truth):
+        raise InvalidArgumentError(
+            f"{op_name}: each sample has one probability and one label. Got {len(guesses)} preds and {len(truth)} labels, "
+            f"expected as many of both. For probabilities of both classes pass preds[:, 1]."
+        )
+    return guesses, truth == 1

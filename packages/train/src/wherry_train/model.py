@@ -1,4 +1,693 @@
 """`Model`: training, evaluation and prediction of a network in a few calls."""
 from __future__ import annotations
 
-__all__: list[str] = []
+import inspect
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from wherry_autograd import no_grad
+from wherry_nn import Layer
+from wherry_nn.errors import AssertedArgumentError, AssertedTypeError
+from wherry_tensor import to_tensor
+from wherry_tensor._core import Tensor
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError, UnimplementedError
+from wherry_train import amp
+from wherry_train.callbacks import CallbackList, EarlyStopping, ResumeTraining
+from wherry_train.checkpoint import Checkpoint
+from wherry_train.io import DataLoader, Dataset, DistributedBatchSampler, IterableDataset
+from wherry_train.metric import Metric
+from wherry_train.serialization import load, save
+from wherry_train.tables import summary
+
+__all__ = ["Model"]
+
+_SCALER_OPTIONS = (
+    "init_loss_scaling", "incr_ratio", "decr_ratio", "incr_every_n_steps", "decr_every_n_nan_or_inf",
+    "use_dynamic_loss_scaling",
+)
+_CAST_OPTIONS = ("custom_white_list", "custom_black_list", "dtype")
+
+
+class NotReadyError(PreconditionNotMetError, AssertionError):
+    """`Model.prepare` has to come first; Paddle asserts that it did."""
+
+
+class Model:
+    """A network with what is needed to train it: an optimizer, a loss, metrics.
+
+    Args:
+        network: the layer to train.
+        inputs: descriptions of the network's inputs, objects with `shape`, `dtype` and `name` as
+            `paddle.static.InputSpec`: one, or a list. Needed where the number of inputs is not that of the
+            arguments of `network.forward`, and by `summary` without a size.
+        labels: the same of the labels.
+
+    Raises:
+        TypeError: `network` is no Layer.
+
+    Source:
+        `paddle.Model`.
+
+    Examples:
+        >>> net = wherry.nn.Sequential(wherry.nn.Linear(4, 16), wherry.nn.ReLU(), wherry.nn.Linear(16, 3))
+        >>> model = wherry.Model(net)
+        >>> model.prepare(
+        ...     wherry.optimizer.Adam(parameters=model.parameters()), wherry.nn.CrossEntropyLoss(),
+        ...     wherry.metric.Accuracy(),
+        ... )
+        >>> data = wherry.io.TensorDataset([wherry.rand([64, 4]), wherry.randint(0, 3, [64, 1])])
+        >>> model.fit(data, epochs=2, batch_size=16, verbose=0)
+        >>> sorted(model.evaluate(data, batch_size=16, verbose=0))
+        ['acc', 'loss']
+    """
+
+    def __init__(self, network: Layer, inputs: Any = None, labels: Any = None) -> None:
+        if not isinstance(network, Layer):
+            raise InvalidTypeError(
+                f"Model: the network must be a Layer. Got {type(network).__name__}, expected a paddle.nn.Layer. "
+                f"Pass an instance, as Model(LeNet())."
+            )
+        self.mode = "train"
+        self.network = network
+        self.stop_training = False
+        self._inputs = _specs(inputs, "inputs")
+        self._labels = _specs(labels, "labels")
+        self._optimizer: Any = None
+        self._loss: Any = None
+        self._metrics: list[Any] = []
+        self._scaler: Any = None
+        self._cast: dict[str, Any] | None = None  # arguments of auto_cast
+        self._seen: list[tuple[list[int], Any]] = []  # shapes and dtypes of the last inputs
+
+    def prepare(self, optimizer: Any = None, loss: Any = None, metrics: Any = None, amp_configs: Any = None) -> None:
+        """Set what training and evaluation need. What is left out is unset.
+
+        Args:
+            optimizer: for training.
+            loss: a layer or a function of (outputs..., labels...); it returns a scalar, or a list of them, which are
+                added up.
+            metrics: one Metric or a list.
+            amp_configs: mixed precision: "O1", "O2" or "O0", or a dict with "level", the options of
+                `amp.GradScaler` (`init_loss_scaling`, ...), `custom_white_list`, `custom_black_list` and "dtype".
+
+        Raises:
+            TypeError: `loss` cannot be called, `optimizer` is none, or a metric is none (also an AssertionError).
+            ValueError: `amp_configs` has an unknown level or option.
+
+        Source:
+            `paddle.Model.prepare`.
+        """
+        if loss is not None and not callable(loss):
+            raise InvalidTypeError(
+                f"Model.prepare: 'loss' must be sub classes of `paddle.nn.Layer` or any callable function. "
+                f"Got {type(loss).__name__}. Pass an instance, as nn.CrossEntropyLoss()."
+            )
+        if optimizer is not None and not (callable(getattr(optimizer, "step", None)) and hasattr(optimizer, "clear_grad")):
+            raise InvalidTypeError(
+                f"Model.prepare: 'optimizer' must be an optimizer. Got {type(optimizer).__name__}, expected one of "
+                f"paddle.optimizer. Write paddle.optimizer.Adam(parameters=model.parameters())."
+            )
+        found = _listed(metrics)
+        for metric in found:
+            if not isinstance(metric, Metric):
+                raise AssertedTypeError(
+                    f"Model.prepare: {type(metric).__name__} is not sub class of Metric. Got {metric!r}, expected instances of "
+                    f"paddle.metric.Metric. Pass paddle.metric.Accuracy(), with parentheses."
+                )
+        level, scaling, casting = _amp_options(amp_configs)
+        self._optimizer, self._loss, self._metrics = optimizer, loss, found
+        self._scaler = self._cast = None
+        if level != "O0":
+            self._cast = {"level": level, **casting}
+            if level == "O2":
+                dtype = casting.get("dtype", "float16")
+                if optimizer is None:
+                    self.network = amp.decorate(models=self.network, level="O2", dtype=dtype)
+                else:
+                    self.network, self._optimizer = amp.decorate(
+                        models=self.network, optimizers=optimizer, level="O2", dtype=dtype
+                    )
+            self._scaler = amp.GradScaler(enable=casting.get("dtype", "float16") == "float16", **scaling)
+
+    def parameters(self, *args: Any, **kwargs: Any) -> list[Any]:
+        """The parameters of the network. Source: `paddle.Model.parameters`."""
+        return self.network.parameters(*args, **kwargs)
+
+    # One batch.
+
+    def train_batch(self, inputs: Any, labels: Any = None, update: bool = True) -> Any:
+        """Train on one batch.
+
+        Args:
+            inputs: a tensor or an array, or a list of them.
+            labels: the same, or None.
+            update: False only adds to the gradients; a later call with True uses them all.
+
+        Returns:
+            The losses, a list of arrays; with metrics, (losses, the batch's metrics).
+
+        Raises:
+            RuntimeError: there is no optimizer or no loss yet (also an AssertionError).
+
+        Source:
+            `paddle.Model.train_batch`.
+
+        Examples:
+            >>> model = wherry.Model(wherry.nn.Linear(2, 1))
+            >>> model.prepare(wherry.optimizer.SGD(parameters=model.parameters()), wherry.nn.MSELoss())
+            >>> losses = model.train_batch([np.ones([8, 2], "float32")], [np.ones([8, 1], "float32")])
+            >>> losses[0].shape
+            ()
+        """
+        losses, metrics = self._train(_tensors(inputs), _tensors(labels), update)
+        return (losses, metrics) if self._metrics else losses
+
+    def _train(self, inputs: list[Tensor], labels: list[Tensor], update: bool) -> tuple[list[Any], list[Any]]:
+        if self._optimizer is None or self._loss is None:
+            missing = "optimizer" if self._optimizer is None else "loss"
+            raise NotReadyError(
+                f"Model: model not ready, please call `model.prepare()` first. Got no {missing}, expected an optimizer and a "
+                f"loss. Write model.prepare(optimizer, loss)."
+            )
+        self.mode = "train"
+        self.network.train()
+        outputs, losses = self._run(inputs, labels)
+        total = losses[0]
+        for loss in losses[1:]:
+            total = total + loss
+        if self._scaler is None:
+            total.backward()
+            if update:
+                self._optimizer.step()
+                self._optimizer.clear_grad()
+        else:
+            self._scaler.scale(total).backward()
+            if update:
+                self._scaler.step(self._optimizer)
+                self._scaler.update()
+                self._optimizer.clear_grad()
+        return [loss.numpy() for loss in losses], self._measure(outputs, labels)
+
+    def _apply_gradients(self) -> None:
+        """The update for gradients that were left over."""
+        if self._scaler is None:
+            self._optimizer.step()
+        else:
+            self._scaler.step(self._optimizer)
+            self._scaler.update()
+        self._optimizer.clear_grad()
+
+    def eval_batch(self, inputs: Any, labels: Any = None) -> Any:
+        """Evaluate one batch.
+
+        Returns:
+            The losses, a list of arrays; with metrics, (losses, the batch's metrics). Without a loss, the metrics.
+
+        Source:
+            `paddle.Model.eval_batch`.
+        """
+        losses, metrics = self._evaluate(_tensors(inputs), _tensors(labels))
+        if self._loss is None:
+            return metrics
+        return (losses, metrics) if self._metrics else losses
+
+    def _evaluate(self, inputs: list[Tensor], labels: list[Tensor]) -> tuple[list[Any], list[Any]]:
+        self.mode = "eval"
+        self.network.eval()
+        with no_grad():
+            outputs, losses = self._run(inputs, labels)
+            return [loss.numpy() for loss in losses], self._measure(outputs, labels)
+
+    def predict_batch(self, inputs: Any) -> list[Any]:
+        """The outputs of the network for one batch, as arrays.
+
+        Source:
+            `paddle.Model.predict_batch`.
+
+        Examples:
+            >>> model = wherry.Model(wherry.nn.Linear(2, 3))
+            >>> [output.shape for output in model.predict_batch(np.ones([8, 2], "float32"))]
+            [(8, 3)]
+        """
+        self.mode = "test"
+        self.network.eval()
+        with no_grad():
+            outputs = self._forward(_tensors(inputs))
+        return [output.numpy() for output in outputs]
+
+    def _run(self, inputs: list[Tensor], labels: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
+        """Outputs and losses; no losses where none is set."""
+        if self._cast is None:
+            outputs = self._forward(inputs)
+            return outputs, self._losses(outputs, labels)
+        with amp.auto_cast(**self._cast):
+            outputs = self._forward(inputs)
+            return outputs, self._losses(outputs, labels)
+
+    def _forward(self, inputs: list[Tensor]) -> list[Tensor]:
+        self._seen = [(x.shape, x.dtype) for x in inputs]
+        return _listed(self.network(*inputs))
+
+    def _losses(self, outputs: list[Tensor], labels: list[Tensor]) -> list[Tensor]:
+        return [] if self._loss is None else _listed(self._loss(*outputs, *labels))
+
+    def _measure(self, outputs: list[Tensor], labels: list[Tensor]) -> list[Any]:
+        values = []
+        for metric in self._metrics:
+            results = _listed(metric.compute(*outputs, *labels))
+            values.append(metric.update(*[r.numpy() if isinstance(r, Tensor) else r for r in results]))
+        return values
+
+    # Whole data sets.
+
+    def fit(
+        self, train_data: Any = None, eval_data: Any = None, batch_size: Any = 1, epochs: int = 1, eval_freq: int = 1,
+        log_freq: int = 10, save_dir: str | None = None, save_freq: int = 1, verbose: int = 2, drop_last: bool = False,
+        shuffle: bool = True, num_workers: int = 0, callbacks: Any = None, accumulate_grad_batches: int = 1,
+        num_iters: int | None = None,
+    ) -> None:
+        """Train the network.
+
+        Args:
+            train_data: a Dataset, or an iterable of batches such as a DataLoader. A batch is a list: inputs, then
+                labels.
+            eval_data: the same, to evaluate; None does not.
+            batch_size: samples in a batch; a pair for both data sets. Unused for what are batches already.
+            epochs: passes over the data.
+            eval_freq: how many epochs lie between evaluations; the first epoch is evaluated.
+            log_freq: how many steps lie between two prints.
+            save_dir: a folder for the weights after epochs; None saves nothing.
+            save_freq: how many epochs lie between two saves.
+            verbose: 0 prints nothing, 1 a progress bar, 2 a line now and then.
+            drop_last: whether an incomplete last batch is left out.
+            shuffle: whether the samples come in a random order, another one in each epoch, the same ones in each run.
+            num_workers: processes that read the data; 0 reads in this one.
+            callbacks: a Callback or a list.
+            accumulate_grad_batches: how many batches add up their gradients for one update.
+            num_iters: how many steps to train in all; replaces `epochs`.
+
+        Raises:
+            ValueError: there is no `train_data`, or a number is out of range (also an AssertionError).
+            RuntimeError: `prepare` was not called with an optimizer and a loss (also an AssertionError).
+
+        Source:
+            `paddle.Model.fit`. The order of the samples is Paddle's.
+        """
+        if train_data is None:
+            raise AssertedArgumentError(
+                "Model.fit: train_data must be given! Got None, expected a Dataset or a DataLoader. Pass what to learn from."
+            )
+        for name, value in (
+            ("epochs", epochs), ("eval_freq", eval_freq), ("log_freq", log_freq), ("save_freq", save_freq),
+            ("accumulate_grad_batches", accumulate_grad_batches), ("num_iters", 1 if num_iters is None else num_iters),
+        ):
+            if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
+                raise AssertedArgumentError(
+                    f"Model.fit: {name} counts. Got {name}={value!r}, expected an int of 1 or more. Leave it out for the default."
+                )
+        sizes = batch_size if isinstance(batch_size, (list, tuple)) else (batch_size, batch_size)
+        train_loader = _loader(train_data, sizes[0], shuffle, drop_last, num_workers, "Model.fit")
+        eval_loader = None if eval_data is None else _loader(eval_data, sizes[1], False, False, num_workers, "Model.fit")
+        steps = _length(train_loader)
+        if num_iters is not None:
+            epochs = num_iters if steps is None else -(-num_iters // steps)
+            steps = num_iters if steps is None or num_iters < steps else steps
+        watchers = CallbackList(
+            callbacks, self, epochs=epochs, steps=steps, log_freq=log_freq, verbose=verbose, save_freq=save_freq,
+            save_dir=save_dir, metrics=self._names(), training=True,
+        )
+        if eval_loader is None and any(isinstance(c, EarlyStopping) for c in watchers.callbacks):
+            warnings.warn("EarlyStopping needs validation data.", stacklevel=2)
+        self.stop_training = False
+        watchers.call("on_train_begin", None)
+        resumer = next((c for c in watchers.callbacks if isinstance(c, ResumeTraining)), None)
+        run = Checkpoint() if resumer is None else resumer.begin(watchers.callbacks)
+        left = None if num_iters is None else num_iters - run.epoch * (steps or 0) - run.step
+        logs: dict[str, Any] = {}
+        for epoch in run.epochs(epochs):
+            watchers.call("on_epoch_begin", epoch, None)
+            logs = self._train_epoch(train_loader, run, watchers, resumer, steps, accumulate_grad_batches, left)
+            watchers.call("on_epoch_end", epoch, logs)
+            if left is not None:
+                left -= run.step
+            if eval_loader is not None and epoch % eval_freq == 0:
+                logs = self._evaluate_all(eval_loader, watchers, None)
+            if resumer is not None:
+                resumer.after_epoch()
+            if self.stop_training or (left is not None and left <= 0):
+                break
+        watchers.call("on_train_end", logs)
+
+    def _train_epoch(
+        self, loader: Iterable[Any], run: Checkpoint, watchers: CallbackList, resumer: ResumeTraining | None,
+        steps: int | None, accumulate: int, left: int | None,
+    ) -> dict[str, Any]:
+        logs: dict[str, Any] = {}
+        if run.step == 0:
+            for metric in self._metrics:
+                metric.reset()
+        first = run.step
+        updated = True
+        if left is None or left > 0:
+            for batch in run.batches(loader):
+                step = run.step - 1
+                watchers.call("on_train_batch_begin", step, logs)
+                inputs, labels = self._split(batch)
+                updated = run.step % accumulate == 0 or run.step == steps
+                losses, _ = self._train(inputs, labels, updated)
+                logs = self._logs(losses, step, inputs)
+                watchers.call("on_train_batch_end", step, logs)
+                if resumer is not None and updated:
+                    resumer.after_step()
+                if left is not None and run.step - first >= left:
+                    break
+        if not updated:
+            self._apply_gradients()
+        return logs
+
+    def evaluate(
+        self, eval_data: Any, batch_size: int = 1, log_freq: int = 10, verbose: int = 2, num_workers: int = 0,
+        callbacks: Any = None, num_iters: int | None = None,
+    ) -> dict[str, Any]:
+        """The loss and the metrics on a data set.
+
+        Args:
+            eval_data: a Dataset, or an iterable of batches such as a DataLoader.
+            batch_size: samples in a batch. Unused for what are batches already.
+            log_freq: how many steps lie between two prints.
+            verbose: 0 prints nothing, 1 a progress bar, 2 a line now and then.
+            num_workers: processes that read the data; 0 reads in this one.
+            callbacks: a Callback or a list.
+            num_iters: how many batches to evaluate; None takes all.
+
+        Returns:
+            `{"loss": [...], "<metric>": value, ...}`: the loss is that of the last batch, as in Paddle; metrics are those
+            of all.
+
+        Raises:
+            TypeError: `eval_data` has no batches.
+
+        Source:
+            `paddle.Model.evaluate`.
+        """
+        loader = _loader(eval_data, batch_size, False, False, num_workers, "Model.evaluate")
+        watchers = CallbackList(
+            callbacks, self, steps=_length(loader), log_freq=log_freq, verbose=verbose, metrics=self._names()
+        )
+        logs = self._evaluate_all(loader, watchers, num_iters)
+        return {name: logs[name] for name in self._names() if name in logs}
+
+    def _evaluate_all(self, loader: Iterable[Any], watchers: CallbackList, count: int | None) -> dict[str, Any]:
+        steps = _length(loader)
+        if count is not None:
+            steps = count if steps is None else min(count, steps)
+        for metric in self._metrics:
+            metric.reset()
+        watchers.call("on_eval_begin", {"steps": steps, "metrics": self._names()})
+        logs: dict[str, Any] = {}
+        for step, batch in _first(loader, count):
+            watchers.call("on_eval_batch_begin", step, logs)
+            inputs, labels = self._split(batch)
+            losses, _ = self._evaluate(inputs, labels)
+            logs = self._logs(losses, step, inputs)
+            watchers.call("on_eval_batch_end", step, logs)
+        watchers.call("on_eval_end", logs)
+        return logs
+
+    def predict(
+        self, test_data: Any, batch_size: int = 1, num_workers: int = 0, stack_outputs: bool = False, verbose: int = 1,
+        callbacks: Any = None,
+    ) -> list[Any]:
+        """The network's outputs on a data set.
+
+        Args:
+            test_data: a Dataset, or an iterable of batches such as a DataLoader. Labels in it are left aside.
+            batch_size: samples in a batch. Unused for what are batches already.
+            num_workers: processes that read the data; 0 reads in this one.
+            stack_outputs: True joins the batches.
+            verbose: 0 prints nothing, 1 a progress bar, 2 a line now and then.
+            callbacks: a Callback or a list.
+
+        Returns:
+            A list with an entry for each output: a tuple of the arrays of all batches, or one array if stacked.
+
+        Raises:
+            TypeError: `test_data` has no batches.
+
+        Source:
+            `paddle.Model.predict`.
+        """
+        loader = _loader(test_data, batch_size, False, False, num_workers, "Model.predict")
+        steps = _length(loader)
+        watchers = CallbackList(callbacks, self, steps=steps, verbose=verbose)
+        watchers.call("on_predict_begin", {"steps": steps})
+        batches: list[list[Any]] = []
+        logs: dict[str, Any] = {}
+        for step, batch in _first(loader, None):
+            watchers.call("on_predict_batch_begin", step, logs)
+            inputs, _ = self._split(batch)
+            batches.append(self.predict_batch(inputs))
+            logs = {"step": step, "batch_size": inputs[0].shape[0] if inputs and inputs[0].shape else 1}
+            watchers.call("on_predict_batch_end", step, logs)
+        watchers.call("on_predict_end", logs)
+        outputs = list(zip(*batches))
+        return [np.concatenate(output) for output in outputs] if stack_outputs else outputs
+
+    def _names(self) -> list[str]:
+        """Names of the values in logs."""
+        names = ["loss"] if self._loss is not None else []
+        for metric in self._metrics:
+            names += _listed(metric.name())
+        return names
+
+    def _logs(self, losses: list[Any], step: int, inputs: list[Tensor]) -> dict[str, Any]:
+        logs: dict[str, Any] = {"loss": [float(loss) for loss in losses]} if losses else {}
+        for metric in self._metrics:
+            logs.update(zip(_listed(metric.name()), _listed(metric.accumulate())))
+        logs["step"] = step
+        logs["batch_size"] = inputs[0].shape[0] if inputs and inputs[0].shape else 1
+        return logs
+
+    def _split(self, batch: Any) -> tuple[list[Tensor], list[Tensor]]:
+        """Inputs and labels of a batch: as described, or as many inputs as `forward` takes."""
+        parts = _tensors(_flat(batch))
+        if self._inputs:
+            count = len(self._inputs)
+        elif self._labels:
+            count = len(parts) - len(self._labels)
+        else:
+            count = _arguments(self.network.forward, len(parts))
+        return parts[:count], parts[count:]
+
+    # Files and tables.
+
+    def save(self, path: str, training: bool = True) -> None:
+        """Write the weights to `<path>.pdparams` and the optimizer's state to `<path>.pdopt`.
+
+        Args:
+            path: where, without an ending. The folder is made when needed. Each file is replaced in one step.
+            training: False asks for a program for inference.
+
+        Raises:
+            ValueError: `path` has no file name (also an AssertionError).
+            NotImplementedError: `training` is False.
+
+        Source:
+            `paddle.Model.save`. An optimizer without state, as SGD with a fixed rate, has no file.
+        """
+        if not os.path.basename(path):
+            raise AssertedArgumentError(
+                f"Model.save: a file needs a name. Got path={path!r}, expected a folder with a file name without ending. "
+                f"Write 'checkpoints/last'."
+            )
+        if not training:
+            raise UnimplementedError(
+                "Model.save: a program for inference needs a network captured as a graph, which this Wherry cannot do yet. "
+                "Got training=False, expected True. Save the weights, and build the network from its class to predict."
+            )
+        save(self.network.state_dict(), path + ".pdparams")
+        state = {} if self._optimizer is None else self._optimizer.state_dict()
+        if state:
+            save(state, path + ".pdopt")
+
+    def load(self, path: str, skip_mismatch: bool = False, reset_optimizer: bool = False) -> None:
+        """Read what `save` wrote.
+
+        Args:
+            path: as given to `save`; the ending `.pdparams` is allowed.
+            skip_mismatch: True warns of weights that are missing or have another shape, and leaves them as they are.
+            reset_optimizer: True leaves the optimizer as it is.
+
+        Raises:
+            ValueError: there is no such file (also an AssertionError), or weights are missing or have another shape.
+
+        Source:
+            `paddle.Model.load`.
+        """
+        base = path.removesuffix(".pdparams").removesuffix(".pdopt")
+        if not os.path.exists(base + ".pdparams"):
+            raise AssertedArgumentError(
+                f"Model.load: Failed to load parameters, please check path. Got {path!r}, expected a file "
+                f"{base + '.pdparams'!r}. Pass what was given to save."
+            )
+        given = load(base + ".pdparams")
+        fitting = {}
+        for key, parameter in self.network.state_dict().items():
+            wrong = None
+            if key not in given:
+                wrong = f"{key} is not found in the providing file."
+            elif list(given[key].shape) != list(parameter.shape):
+                wrong = (
+                    f"{key} receives a shape {list(given[key].shape)}, but the expected shape is {list(parameter.shape)}."
+                )
+            if wrong is None:
+                fitting[key] = given[key]
+            elif skip_mismatch:
+                warnings.warn(f"Skip loading for {key}. {wrong}", stacklevel=2)
+            else:
+                raise InvalidArgumentError(
+                    f"Model.load: {wrong} Got it from {base + '.pdparams'}. "
+                    f"Build the network as it was, or pass skip_mismatch=True."
+                )
+        self.network.set_state_dict({**self.network.state_dict(), **fitting} if skip_mismatch else fitting)
+        if self._optimizer is not None and not reset_optimizer and os.path.exists(base + ".pdopt"):
+            self._optimizer.set_state_dict(load(base + ".pdopt"))
+
+    def summary(self, input_size: Any = None, dtype: Any = None) -> dict[str, int]:
+        """Print a table of the network: see `paddle.summary`.
+
+        Args:
+            input_size: shapes of the inputs; None takes those of the descriptions given to `Model`, or else those of the
+                last batch.
+            dtype: dtypes of the inputs.
+
+        Raises:
+            ValueError: no shape is known.
+
+        Source:
+            `paddle.Model.summary`.
+        """
+        if input_size is None:
+            if self._inputs:
+                input_size = list(self._inputs)
+            elif self._seen:
+                input_size = [tuple(shape) for shape, _ in self._seen]
+                dtype = [d for _, d in self._seen] if dtype is None else dtype
+            else:
+                raise InvalidArgumentError(
+                    "Model.summary: 'input_size' must be specified. Got no size, no descriptions of inputs and no batch yet, "
+                    "expected one of them. Write model.summary((1, 3, 224, 224))."
+                )
+        return summary(self.network, input_size, dtype)
+
+
+def _listed(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _specs(value: Any, name: str) -> list[Any]:
+    found = list(value.values()) if isinstance(value, dict) else _listed(value)
+    for spec in found:
+        if not hasattr(spec, "shape") or not hasattr(spec, "dtype"):
+            raise InvalidTypeError(
+                f"Model: {name} are described by shape and dtype. Got {spec!r} ({type(spec).__name__}), expected objects as "
+                f"paddle.static.InputSpec. Leave it out where forward's arguments are the inputs."
+            )
+    return found
+
+
+def _amp_options(given: Any) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    """The level, the arguments of GradScaler and those of auto_cast."""
+    if given is None:
+        return "O0", {}, {}
+    if isinstance(given, str):
+        given = {"level": given}
+    if not isinstance(given, dict):
+        raise InvalidTypeError(
+            f"Model.prepare: amp_configs is a level or a dict. Got {given!r} ({type(given).__name__}), expected 'O1' or "
+            f"{{'level': 'O1', ...}}. Leave it out for full precision."
+        )
+    level = given.get("level", "O1")
+    if level not in ("O0", "O1", "O2"):
+        raise InvalidArgumentError(
+            f"Model.prepare: The level of amp_configs should be 'O0', 'O1' or 'O2'. Got {level!r}. "
+            f"O1 casts the inputs of some operations, O2 the parameters as well."
+        )
+    for option in ("use_pure_fp16", "use_fp16_guard"):
+        if option in given:
+            raise InvalidArgumentError(
+                f"Model.prepare: {option!r} is for static graphs. Got it in amp_configs, expected the level 'O1' or 'O2' to "
+                f"say it all. Remove it."
+            )
+    unknown = [name for name in given if name != "level" and name not in _SCALER_OPTIONS + _CAST_OPTIONS]
+    if unknown:
+        raise InvalidArgumentError(
+            f"Model.prepare: Except for 'level', the keys of 'amp_configs' must be accepted by mixed precision APIs, but "
+            f"{', '.join(map(repr, unknown))} could not be recognized. Expected any of "
+            f"{', '.join(_SCALER_OPTIONS + _CAST_OPTIONS)}. Remove or correct it."
+        )
+    return (
+        level,
+        {name: given[name] for name in _SCALER_OPTIONS if name in given},
+        {name: given[name] for name in _CAST_OPTIONS if name in given},
+    )
+
+
+def _tensors(values: Any) -> list[Tensor]:
+    return [value if isinstance(value, Tensor) else to_tensor(value) for value in _listed(values)]
+
+
+def _flat(batch: Any) -> list[Any]:
+    """A batch may be a tensor, a list of them, or lists of inputs and of labels."""
+    if not isinstance(batch, (list, tuple)):
+        return [batch]
+    return [part for item in batch for part in _flat(item)]
+
+
+def _arguments(forward: Callable[..., Any], available: int) -> int:
+    """How many of the parts of a batch `forward` takes. One with *args leaves the last part to the loss."""
+    kinds = [p.kind for p in inspect.signature(forward).parameters.values()]
+    if inspect.Parameter.VAR_POSITIONAL in kinds:
+        return max(available - 1, 1)
+    return sum(kind in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD) for kind in kinds)
+
+
+def _loader(
+    data: Any, batch_size: int, shuffle: bool, drop_last: bool, num_workers: int, op_name: str
+) -> Iterable[Any]:
+    """What gives the batches of `data`."""
+    if isinstance(data, IterableDataset):
+        return DataLoader(data, batch_size=batch_size, drop_last=drop_last, num_workers=num_workers)
+    if isinstance(data, Dataset):
+        sampler = DistributedBatchSampler(data, batch_size=batch_size, shuffle=shuffle, drop_last=drop_last)
+        return DataLoader(data, batch_sampler=sampler, num_workers=num_workers)
+    if not isinstance(data, Iterable):
+        raise InvalidTypeError(
+            f"{op_name}: data are a Dataset or batches. Got {type(data).__name__}, expected a paddle.io.Dataset, a DataLoader "
+            f"or another iterable of batches. Wrap arrays with paddle.io.TensorDataset."
+        )
+    return data
+
+
+def _length(loader: Any) -> int | None:
+    """How many batches there are; None where nobody knows."""
+    try:
+        return len(loader)
+    except (TypeError, RuntimeError, NotImplementedError):  # the last two: loaders of an IterableDataset
+        return None
+
+
+def _first(loader: Iterable[Any], count: int | None) -> Iterator[tuple[int, Any]]:
+    """Batches with their numbers; only the first `count`, of which no more than these are read."""
+    if count == 0:
+        return
+    for step, batch in enumerate(loader):
+        yield step, batch
+        if count is not None and step + 1 >= count:
+            return

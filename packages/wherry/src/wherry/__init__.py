@@ -35,8 +35,11 @@ _MODULES = (
     "vision",
 )
 _LATER = {  # at the top in Paddle; programs that use tensors alone need not load layers
+    "Model": "wherry_train",
     "ParamAttr": "wherry_nn",
     "create_parameter": "wherry_nn",
+    "flops": "wherry_train",
+    "summary": "wherry_train",
 }
 
 __all__ = [

@@ -1,0 +1,218 @@
+"""A training that can be killed at any moment and goes on with the same numbers.
+
+What decides the numbers that follow is the weights, the optimizer with its scheduler, the random
+generators, and the place in the data. All of it goes into one file, which `save` replaces in one step
+of the file system: whoever reads finds the old state or the new one.
+"""
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError
+from wherry_train.io import DataLoader
+from wherry_train.serialization import load, save
+from wherry_train.state import random_state, set_random_state
+
+__all__ = ["Checkpoint"]
+
+_FORMAT = 1
+
+
+class Checkpoint:
+    """Writes a file from which a training goes on as if it had never stopped, and reads it.
+
+    Loop over `epochs` and `batches`, and `save` wherever you like inside. When the same program starts
+    again, `restore` puts everything back and the loops go on after the last step that the file holds:
+    with the weights, the optimizer, the order of the data and the random numbers of an undisturbed run.
+
+    Args:
+        path: the file. Its folder is made when needed.
+        **objects: what has a state, under names of your choice: layers, optimizers, schedulers that no
+            optimizer holds, a GradScaler, metrics; anything with `state_dict` and `set_state_dict` or
+            `load_state_dict`.
+
+    Raises:
+        TypeError: an object has no state (also a ValueError).
+
+    Source:
+        Wherry's own; Paddle leaves this to the program. The same can be written by hand: one `paddle.save`
+        of all state dicts, `wherry_train.random_state()`, and the number of the step.
+
+    Notes:
+        The random numbers of Wherry, NumPy and Python are restored. What worker processes of a DataLoader draw
+        is not: give data sets that augment at random a generator of their own, or save at the ends of epochs.
+        An epoch that was left with `break` is taken up again where it was left.
+
+    Examples:
+        >>> net = wherry.nn.Linear(2, 1)
+        >>> optimizer = wherry.optimizer.Adam(parameters=net.parameters())
+        >>> data = wherry.io.TensorDataset([wherry.rand([8, 2]), wherry.rand([8, 1])])
+        >>> import tempfile, wherry_train
+        >>> path = tempfile.mkdtemp() + "/training.ckpt"
+        >>> run = wherry_train.Checkpoint(path, net=net, optimizer=optimizer)
+        >>> run.restore()  # True when there is a file
+        False
+        >>> for epoch in run.epochs(2):
+        ...     for x, y in run.batches(wherry.io.DataLoader(data, batch_size=4, shuffle=True)):
+        ...         loss = wherry.nn.functional.mse_loss(net(x), y)
+        ...         loss.backward()
+        ...         optimizer.step()
+        ...         optimizer.clear_grad()
+        ...         run.save()  # after every step, for it is a small model
+        >>> run.epoch
+        2
+    """
+
+    epoch: int  # of the step that runs or comes next; from 0
+    step: int  # how many batches of this epoch have been given out
+
+    def __init__(self, path: str | os.PathLike[str] | None = None, **objects: Any) -> None:
+        for name, thing in objects.items():
+            if not callable(getattr(thing, "state_dict", None)) or _setter(thing) is None:
+                raise InvalidTypeError(
+                    f"Checkpoint: {name} has no state to keep. Got {type(thing).__name__}, expected an object with state_dict "
+                    f"and set_state_dict. Pass layers, optimizers, schedulers, metrics."
+                )
+        self.path = None if path is None else Path(path)
+        self.objects = objects
+        self.epoch = 0
+        self.step = 0
+        self.stopped = False  # said by who wants no further epoch
+        self._exhausted = False  # all batches of this epoch have been given out
+        self._at_epoch: dict[str, Any] | None = None  # what the order of this epoch's data follows from
+        self._restored: dict[str, Any] | None = None  # the random state of a step inside an epoch, until it is used
+
+    def restore(self) -> bool:
+        """Go back to what the file holds; False, and nothing else, where there is no file yet.
+
+        Raises:
+            ValueError: the file holds other objects than this Checkpoint, or is none of its kind.
+        """
+        path = self._require_path("restore")
+        if not path.exists():
+            return False
+        state = load(str(path))
+        if not isinstance(state, dict) or state.get("format") != _FORMAT:
+            raise InvalidArgumentError(
+                f"Checkpoint: {path} is no checkpoint of a training. Got {_kind(state)}, expected what Checkpoint.save wrote. "
+                f"Read weights with paddle.load and set_state_dict."
+            )
+        if set(state["objects"]) != set(self.objects):
+            raise InvalidArgumentError(
+                f"Checkpoint: {path} belongs to another program. Got a file with {_listed(state['objects'])}, expected "
+                f"{_listed(self.objects)}. Create the Checkpoint with the same names, or remove the file."
+            )
+        for name, thing in self.objects.items():
+            _setter(thing)(state["objects"][name])  # type: ignore[misc]
+        self.epoch, self.step, self.stopped = state["epoch"], state["step"], state["stopped"]
+        self._at_epoch = state["at_epoch"]
+        self._restored = state["random"] if self.step else None
+        self._exhausted = False
+        set_random_state(state["random"])
+        return True
+
+    def save(self) -> None:
+        """Write the state of now. Inside an epoch it counts as after the step that runs, so call it last in the step.
+
+        Raises:
+            RuntimeError: the Checkpoint has no path.
+            OSError: the file cannot be written; the one before is untouched.
+        """
+        path = self._require_path("save")
+        epoch, step = (self.epoch + 1, 0) if self._exhausted else (self.epoch, self.step)
+        state = {
+            "format": _FORMAT,
+            "epoch": epoch,
+            "step": step,
+            "stopped": self.stopped,
+            "at_epoch": self._at_epoch if step else None,
+            "random": random_state(),
+            "objects": {name: thing.state_dict() for name, thing in self.objects.items()},
+        }
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save(state, str(path))
+
+    def epochs(self, count: int) -> Iterator[int]:
+        """The numbers of the epochs that are left of `count`; the first may be one that has begun already."""
+        while self.epoch < count and not self.stopped:
+            if self._restored is None:
+                self.step = 0
+                self._at_epoch = None
+            self._exhausted = False
+            yield self.epoch
+            self.epoch += 1
+            self.step = 0
+            self._exhausted = False
+
+    def batches(self, loader: Iterable[Any]) -> Iterator[Any]:
+        """The batches that are left of this epoch. Batches done before are not read again if `loader` is a DataLoader."""
+        if self._restored is None:
+            self._at_epoch = {"random": random_state(), "order": getattr(_batch_sampler(loader), "epoch", None)}
+            source = iter(loader)
+        else:
+            now, self._restored = self._restored, None
+            source = self._rest(loader, now)
+        for batch in source:
+            self.step += 1
+            yield batch
+        self._exhausted = True
+
+    def _rest(self, loader: Iterable[Any], now: dict[str, Any]) -> Iterator[Any]:
+        """What follows the first `self.step` batches: in the order drawn at the start of the epoch, with random numbers of now."""
+        begun = self._at_epoch
+        assert begun is not None
+        sampler = _batch_sampler(loader)
+        set_random_state(begun["random"])
+        if begun["order"] is not None and hasattr(sampler, "set_epoch"):
+            sampler.set_epoch(begun["order"])
+        if sampler is None:
+            source = iter(loader)
+            for _ in range(self.step):
+                next(source, None)
+        else:
+            rest = copy.copy(loader)
+            rest.batch_sampler = _Batches(list(sampler)[self.step :])  # type: ignore[attr-defined]
+            source = None
+        set_random_state(now)
+        return iter(rest) if source is None else source
+
+    def _require_path(self, method: str) -> Path:
+        if self.path is None:
+            raise PreconditionNotMetError(
+                f"Checkpoint.{method}: there is no file. Got a Checkpoint without path, expected one. "
+                f"Write Checkpoint('run.ckpt', ...)."
+            )
+        return self.path
+
+
+class _Batches:
+    """A batch sampler of batches that are known."""
+
+    def __init__(self, batches: list[Any]) -> None:
+        self.batches = batches
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.batches)
+
+    def __len__(self) -> int:
+        return len(self.batches)
+
+
+def _batch_sampler(loader: Any) -> Any:
+    return getattr(loader, "batch_sampler", None) if isinstance(loader, DataLoader) else None
+
+
+def _setter(thing: Any) -> Any:
+    return getattr(thing, "set_state_dict", None) or getattr(thing, "load_state_dict", None)
+
+
+def _kind(state: Any) -> str:
+    return f"a dict of {_listed(state)}" if isinstance(state, dict) else type(state).__name__
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(map(str, names))[:8]) or "nothing"

@@ -1,0 +1,108 @@
+"""The line that shows how far a run is: `step 10/20 [=====>...] - loss: 0.5 - acc: 0.9 - 5ms/step`."""
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from collections.abc import Iterable
+from typing import Any, TextIO
+
+import numpy as np
+
+__all__ = ["ProgressBar"]
+
+_WIDTH = 30  # of the bar, in characters
+_PATIENCE = 10.0  # seconds between lines in a file that stands for a terminal
+
+
+class ProgressBar:
+    """Prints how far a run of `steps` steps is.
+
+    Args:
+        steps: how many there are; None where nobody knows.
+        verbose: 1 rewrites one line, with a bar; 2 and 3 print line after line. Where the output is no terminal and
+            no notebook, 1 prints a line every ten seconds and the last one: a file has no line to rewrite.
+        file: where to print; standard output if None.
+    """
+
+    def __init__(self, steps: int | None, verbose: int = 1, file: TextIO | None = None) -> None:
+        self.steps = steps
+        self.verbose = verbose
+        self._file = file
+        self._width = 0  # of what stands in the line
+        self._pending = ""  # a line that was not printed, for the one before was just now
+        self._started = self._last_line = time.perf_counter()
+
+    def update(self, step: int, values: Iterable[tuple[str, Any]] = ()) -> None:
+        """Show that `step` steps are done, with named values: numbers, or lists of them."""
+        seconds = time.perf_counter() - self._started
+        bar = self.verbose == 1
+        if self.steps is None:
+            line = f"step {step:3d}"
+        else:
+            line = f"step {step:{len(str(self.steps))}d}/{self.steps}"
+            if bar:
+                line += f" [{_bar(step, self.steps)}]"
+        for name, value in values:
+            line += f" - {name}: {_shown(value)}"
+        done = self.steps is not None and step >= self.steps
+        if bar and self.steps is not None and not done:
+            line += f" - ETA: {_clock(seconds / max(step, 1) * (self.steps - step))}"
+        line += f" - {_duration(seconds / max(step, 1))}/step"
+        if bar and self._rewrites():
+            columns = shutil.get_terminal_size().columns
+            line = line[: columns - 1] if columns > 1 else line  # a line that wraps could not be rewritten
+            self._write("\r" + line + " " * (self._width - len(line)))
+            self._width = len(line)
+            if done:
+                self.finish()
+        elif not bar or done or time.perf_counter() - self._last_line >= _PATIENCE:
+            self._write(line + "\n")
+            self._last_line = time.perf_counter()
+            self._pending = ""
+        else:
+            self._pending = line
+
+    def finish(self) -> None:
+        """End the line, or print the last one that was held back."""
+        if self._width or self._pending:
+            self._write(self._pending + "\n")
+        self._width = 0
+        self._pending = ""
+
+    def _rewrites(self) -> bool:
+        file = sys.stdout if self._file is None else self._file
+        return "ipykernel" in sys.modules or (hasattr(file, "isatty") and file.isatty())
+
+    def _write(self, text: str) -> None:
+        file = sys.stdout if self._file is None else self._file
+        file.write(text)
+        file.flush()
+
+
+def _bar(step: int, steps: int) -> str:
+    filled = _WIDTH * min(step, steps) // max(steps, 1)
+    if step >= steps:
+        return "=" * _WIDTH
+    return ("=" * (filled - 1) + ">" if filled else "") + "." * (_WIDTH - filled)
+
+
+def _shown(value: Any) -> str:
+    """Numbers with four digits; small ones, and 0, with an exponent."""
+    numbers = np.ravel(value).tolist() if isinstance(value, (list, tuple, np.ndarray, np.generic)) else [value]
+    return " ".join(
+        (f"{n:.4f}" if abs(n) > 1e-3 else f"{n:.4e}") if isinstance(n, float) else str(n) for n in numbers
+    )
+
+
+def _clock(seconds: float) -> str:
+    whole = int(seconds)
+    if whole >= 3600:
+        return f"{whole // 3600}:{whole % 3600 // 60:02d}:{whole % 60:02d}"
+    return f"{whole // 60}:{whole % 60:02d}" if whole >= 60 else f"{whole}s"
+
+
+def _duration(seconds: float) -> str:
+    if seconds >= 1:
+        return f"{seconds:.0f}s"
+    return f"{seconds * 1e3:.0f}ms" if seconds >= 1e-3 else f"{seconds * 1e6:.0f}us"

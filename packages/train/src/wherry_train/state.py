@@ -1,0 +1,79 @@
+"""What a training depends on besides weights: counts that objects keep, and the random generators."""
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+
+from wherry_tensor import get_rng_state, set_rng_state
+from wherry_tensor._core import Tensor
+
+__all__ = ["PlainState", "random_state", "set_random_state"]
+
+
+class PlainState:
+    """Gives an object `state_dict` and `set_state_dict` over those of its attributes that are plain data.
+
+    Plain are None, bools, numbers, strings, arrays, and lists, tuples and dicts of these. Functions,
+    tensors, open files and the like are what a new object makes for itself. A class that wants only
+    some of its attributes kept lists them in `_kept`.
+    """
+
+    _kept: tuple[str, ...] | None = None
+
+    def state_dict(self) -> dict[str, Any]:
+        """A copy of the attributes that are plain data."""
+        names = vars(self) if self._kept is None else self._kept
+        return {name: _copied(getattr(self, name)) for name in names if is_plain(getattr(self, name, _copied))}
+
+    def set_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go back to a state that `state_dict` gave."""
+        for name, value in state_dict.items():
+            setattr(self, name, _copied(value))
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value is data all through."""
+    if isinstance(value, np.ndarray):
+        return not value.dtype.hasobject
+    if isinstance(value, (list, tuple)):
+        return all(is_plain(v) for v in value)
+    if isinstance(value, dict):
+        return all(is_plain(k) and is_plain(v) for k, v in value.items())
+    return value is None or isinstance(value, (bool, int, float, str, np.generic))
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, (np.ndarray, Tensor)):  # `load` makes tensors of arrays
+        return np.array(value.numpy() if isinstance(value, Tensor) else value)
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (list, tuple)):
+        return type(value)(_copied(v) for v in value)
+    if isinstance(value, dict):
+        return {k: _copied(v) for k, v in value.items()}
+    return value
+
+
+def random_state() -> dict[str, Any]:
+    """The states of the generators of Wherry, NumPy and Python, as plain data for a file."""
+    numpys = np.random.get_state(legacy=False)
+    assert isinstance(numpys, dict)
+    pythons = random.getstate()
+    return {
+        "wherry": [int(n) for state in get_rng_state() for n in state],
+        "numpy": [
+            numpys["state"]["key"].tobytes(), int(numpys["state"]["pos"]), int(numpys["has_gauss"]), float(numpys["gauss"]),
+        ],
+        "python": [pythons[0], list(pythons[1]), pythons[2]],
+    }
+
+
+def set_random_state(state: dict[str, Any]) -> None:
+    """Go back to what `random_state` gave."""
+    set_rng_state([tuple(state["wherry"])])
+    key, at, has_gauss, gauss = state["numpy"]
+    np.random.set_state(("MT19937", np.frombuffer(key, dtype=np.uint32), at, has_gauss, gauss))
+    version, words, next_gauss = state["python"]
+    random.setstate((version, tuple(words), next_gauss))
