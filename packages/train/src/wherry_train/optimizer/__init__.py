@@ -2,8 +2,21 @@
 from __future__ import annotations
 
 from wherry_train.optimizer import lr
-from wherry_train.optimizer.adam import Adam, AdamW
+from wherry_train.optimizer.adaptive import Adadelta, Adagrad, RMSProp
+from wherry_train.optimizer.adam import Adam, Adamax, AdamW, Lamb
 from wherry_train.optimizer.optimizer import Optimizer
-from wherry_train.optimizer.sgd import SGD, Momentum
+from wherry_train.optimizer.descent import SGD, Momentum
 
-__all__ = ["SGD", "Adam", "AdamW", "Momentum", "Optimizer", "lr"]
+__all__ = [
+    "SGD",
+    "Adadelta",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "Lamb",
+    "Momentum",
+    "Optimizer",
+    "RMSProp",
+    "lr",
+]

@@ -12,7 +12,7 @@ from wherry_tensor._core import Tensor
 from wherry_train.optimizer.lr import LRScheduler
 from wherry_train.optimizer.optimizer import Optimizer, number
 
-__all__ = ["Adam", "AdamW"]
+__all__ = ["Adam", "AdamW", "Adamax", "Lamb"]
 
 
 class _WithBetas(Optimizer):
@@ -169,12 +169,8 @@ class AdamW(_WithBetas):
             )
         self._set_betas(beta1, beta2, epsilon)
         self._weight_decay = _decoupled(weight_decay)
-        for what, function in ("lr_ratio", lr_ratio), ("apply_decay_param_fun", apply_decay_param_fun):
-            if function is not None and not callable(function):
-                raise TypeError(
-                    f"AdamW: {what} must be a function. Got {function!r} ({type(function).__name__}), expected something to "
-                    f"call with a parameter{'' if what == 'lr_ratio' else ' name'}. Write {what}=lambda p: ..."
-                )
+        _function("AdamW", "lr_ratio", lr_ratio, "parameter")
+        _function("AdamW", "apply_decay_param_fun", apply_decay_param_fun, "parameter's name")
         self._lr_ratio = lr_ratio
         self._apply_decay_param_fun = apply_decay_param_fun
         self._lazy_mode = lazy_mode
@@ -200,6 +196,123 @@ class AdamW(_WithBetas):
         _decoupled(options["weight_decay"])
         for param in params:
             param.optimize_attr = {"learning_rate": options.get("learning_rate", 1.0)}
+
+
+class Adamax(_WithBetas):
+    """Adam with the largest gradient so far in place of the average of squares.
+
+        moment = beta1 * moment + (1 - beta1) * grad
+        inf_norm = max(beta2 * inf_norm + epsilon, abs(grad))
+        param -= learning_rate / (1 - beta1 ** t) * moment / inf_norm
+
+    Args:
+        learning_rate: the length of a step, or a scheduler.
+        beta1: how much of the average of gradients is kept at each step, in [0, 1).
+        beta2: how fast large gradients are forgotten, in [0, 1).
+        epsilon: keeps the division finite.
+        parameters: tensors, or parameter groups; see `Optimizer`.
+        weight_decay: the coefficient of an L2 penalty, or a regularizer.
+        grad_clip: how to clip gradients.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        ValueError: a beta lies outside of [0, 1), epsilon is negative, or one of them None.
+        TypeError, ValueError, AttributeError: as `Optimizer`.
+
+    Source:
+        `paddle.optimizer.Adamax`; Kingma & Ba, "Adam: a method for stochastic optimization" (2015), section 7.
+    """
+
+    _op = ops.adamax
+    _accumulator_names = ("moment", "inf_norm", "beta1_pow_acc")
+    _number_names = ("beta1_pow_acc",)
+
+    def __init__(
+        self,
+        learning_rate: float | LRScheduler = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        parameters: Iterable[Any] | None = None,
+        weight_decay: float | WeightDecayRegularizer | None = None,
+        grad_clip: ClipGradBase | None = None,
+        name: str | None = None,
+    ) -> None:
+        self._set_betas(beta1, beta2, epsilon)
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+
+    def _attributes(self, param: Tensor, options: dict[str, Any], decay: float) -> tuple[Any, ...]:
+        return *self._betas_of(options), decay
+
+
+class Lamb(_WithBetas):
+    """Adam for large batches: each parameter's step is as long as the parameter itself, times the learning rate.
+
+        step = moment1 / (1 - beta1 ** t) / (sqrt(moment2 / (1 - beta2 ** t)) + epsilon) + lamb_weight_decay * param
+        param -= learning_rate * norm(param) / norm(step) * step
+
+    Args:
+        learning_rate: the length of a step, or a scheduler.
+        lamb_weight_decay: how much parameters shrink.
+        beta1: how much of the average of gradients is kept at each step, in [0, 1).
+        beta2: the same for the average of squares.
+        epsilon: keeps the division finite.
+        parameters: tensors, or parameter groups; see `Optimizer`.
+        grad_clip: how to clip gradients.
+        exclude_from_weight_decay_fn: a function of a parameter: does it not decay?
+        multi_precision: keep float32 copies of 16-bit parameters.
+        always_adapt: adapt the length of the step also for parameters that do not decay.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        ValueError: a beta lies outside of [0, 1), epsilon is negative, or one of them None.
+        TypeError, ValueError, AttributeError: as `Optimizer`.
+
+    Source:
+        `paddle.optimizer.Lamb`; You et al., "Large batch optimization for deep learning: training BERT in 76
+        minutes" (2020).
+    """
+
+    _op = ops.lamb
+    _accumulator_names = Adam._accumulator_names
+    _number_names = Adam._number_names
+    _fuses_decay = False  # the op's weight_decay is the decoupled one
+
+    def __init__(
+        self,
+        learning_rate: float | LRScheduler = 0.001,
+        lamb_weight_decay: float = 0.01,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-6,
+        parameters: Iterable[Any] | None = None,
+        grad_clip: ClipGradBase | None = None,
+        exclude_from_weight_decay_fn: Callable[[Any], bool] | None = None,
+        multi_precision: bool = False,
+        always_adapt: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._set_betas(beta1, beta2, epsilon)
+        self._lamb_weight_decay = number("Lamb", "lamb_weight_decay", lamb_weight_decay, lambda x: True, "a number")
+        _function("Lamb", "exclude_from_weight_decay_fn", exclude_from_weight_decay_fn, "parameter")
+        self._exclude_from_weight_decay_fn = exclude_from_weight_decay_fn
+        self._multi_precision = multi_precision
+        self.always_adapt = always_adapt
+        super().__init__(learning_rate, parameters, None, grad_clip, name)
+
+    def _attributes(self, param: Tensor, options: dict[str, Any], decay: float) -> tuple[Any, ...]:
+        decay = float(options.get("lamb_weight_decay", self._lamb_weight_decay))
+        if self._exclude_from_weight_decay_fn is not None and self._exclude_from_weight_decay_fn(param):
+            decay = 0.0
+        return *self._betas_of(options), decay, bool(self.always_adapt or decay > 0.0)
+
+
+def _function(optimizer: str, what: str, function: Any, of: str) -> None:
+    if function is not None and not callable(function):
+        raise TypeError(
+            f"{optimizer}: {what} must be a function. Got {function!r} ({type(function).__name__}), expected something to call "
+            f"with a {of}. Write {what}=lambda p: ..."
+        )
 
 
 def _betas(name: str, beta1: Any, beta2: Any, epsilon: Any) -> tuple[float, float, float]:
