@@ -1,14 +1,32 @@
 """`paddle.nn.functional`: what layers compute, without parameters of their own."""
 # ruff: noqa: F403, F405  each module lists its names
-from wherry_nn.functional import activation, attention, common, conv, extension, loss, norm, pooling, vision
+from wherry_nn.functional import (
+    activation,
+    attention,
+    common,
+    conv,
+    distance,
+    extension,
+    loss,
+    norm,
+    padding,
+    pooling,
+    resizing,
+    sliding,
+    vision,
+)
 from wherry_nn.functional.activation import *
 from wherry_nn.functional.attention import *
 from wherry_nn.functional.common import *
 from wherry_nn.functional.conv import *
+from wherry_nn.functional.distance import *
 from wherry_nn.functional.extension import *
 from wherry_nn.functional.loss import *
 from wherry_nn.functional.norm import *
+from wherry_nn.functional.padding import *
 from wherry_nn.functional.pooling import *
+from wherry_nn.functional.resizing import *
+from wherry_nn.functional.sliding import *
 from wherry_nn.functional.vision import *
 
 __all__: list[str] = []
@@ -16,8 +34,12 @@ __all__ += activation.__all__
 __all__ += attention.__all__
 __all__ += common.__all__
 __all__ += conv.__all__
+__all__ += distance.__all__
 __all__ += extension.__all__
 __all__ += loss.__all__
 __all__ += norm.__all__
+__all__ += padding.__all__
 __all__ += pooling.__all__
+__all__ += resizing.__all__
+__all__ += sliding.__all__
 __all__ += vision.__all__

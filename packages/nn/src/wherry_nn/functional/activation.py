@@ -12,7 +12,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import Op, Tensor
 from wherry_tensor.arguments import checked, flag, integer, number, one_axis, refused, require_tensor, to_dtype
 from wherry_tensor.dtype import as_dtype
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import InvalidArgumentError
 from wherry_tensor.inplace import inplace_form, tanh_
 from wherry_tensor.math import sigmoid, tanh
 
@@ -366,15 +366,10 @@ def gelu(x: Tensor, approximate: bool = False, name: str | None = None) -> Tenso
     """
     try:
         return ops.gelu(x, approximate)
-    except TypeError as error:
+    except TypeError:
         require_tensor(x, "gelu")
         if type(approximate) is bool:
-            raise
-        if type(approximate) is str or type(approximate) is int:
-            raise InvalidTypeError(
-                f"gelu: argument 'approximate' must be bool. Got {approximate!r} ({type(approximate).__name__}), expected "
-                f"True or False. Write approximate=True for the tanh approximation."
-            ) from error
+            raise  # about the dtype of x
         return ops.gelu(x, flag(approximate, "gelu", "approximate"))
 
 

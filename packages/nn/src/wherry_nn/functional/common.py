@@ -15,6 +15,7 @@ from wherry_tensor.errors import (
     UnimplementedError,
 )
 from wherry_tensor.linalg import norm
+from wherry_tensor.math import multiply
 from wherry_tensor.reduction import sum as sum_
 
 __all__ = [
@@ -489,7 +490,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) 
 
     Args:
         x1: floating.
-        x2: the dtype of `x1`; broadcasts with it.
+        x2: floating; broadcasts with `x1`. The result has the wider of the two dtypes.
         axis: along which the vectors lie.
         eps: the least product of the two lengths.
 
@@ -497,7 +498,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) 
         The broadcast shape, without `axis`.
 
     Raises:
-        TypeError: an argument is no Tensor, or dtypes differ (also a ValueError).
+        TypeError: an argument is no Tensor, or not floating (also a ValueError).
         ValueError: `axis` is out of range, or the shapes do not broadcast.
 
     Source:
@@ -515,7 +516,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) 
             f"cosine_similarity: angles are between floating vectors. Got {x1.dtype.name} and {x2.dtype.name}, expected "
             f"floating dtypes. Cast them with astype('float32')."
         )
-    products = sum_(x1 * x2, axis)
-    squares = ops.multiply(sum_(ops.square(x1), axis), sum_(ops.square(x2), axis))
+    products = sum_(multiply(x1, x2), axis)
+    squares = multiply(sum_(ops.square(x1), axis), sum_(ops.square(x2), axis))
     least = ops.full(shape=(), value=float(eps) * float(eps), dtype=squares.dtype)
     return ops.divide(products, ops.sqrt(ops.clip(squares, least, None)))

@@ -1,4 +1,51 @@
-"""Masks, beams and other helpers of sequences and classes."""
+"""Diagonals and masks."""
 from __future__ import annotations
 
-__all__: list[str] = []
+from typing import Any
+
+from wherry_tensor import ops
+from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import integer, require_tensor
+from wherry_tensor.creation import diag_embed
+from wherry_tensor.dtype import as_dtype
+from wherry_tensor.errors import InvalidArgumentError
+
+__all__ = ["diag_embed", "sequence_mask"]
+
+
+def sequence_mask(x: Tensor, maxlen: Any = None, dtype: Any = "int64", name: str | None = None) -> Tensor:
+    """Which positions lie within sequences of the lengths `x`: 1 there, 0 behind.
+
+    Args:
+        x: the lengths, of a real dtype and any shape.
+        maxlen: how many positions: an int, or a tensor of one. None and negative numbers take the largest length.
+        dtype: of the result.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        `[...]` to `[..., maxlen]`.
+
+    Raises:
+        TypeError: `x` is no Tensor or `maxlen` no int (also a ValueError), or there is no such `dtype`.
+        ValueError: `maxlen` is 0.
+
+    Source:
+        `paddle.nn.functional.sequence_mask`.
+
+    Examples:
+        >>> print(wherry.nn.functional.sequence_mask(wherry.to_tensor([1, 0, 3])).numpy())
+        [[1 0 0]
+         [0 0 0]
+         [1 1 1]]
+    """
+    require_tensor(x, "sequence_mask")
+    kind = as_dtype(dtype, "sequence_mask")
+    length = -1 if maxlen is None else integer(maxlen, "sequence_mask", "maxlen")
+    if length == 0:
+        raise InvalidArgumentError(
+            "sequence_mask: a mask has positions. Got maxlen=0, expected 1 or more. None takes the largest length."
+        )
+    if length < 0:
+        length = max(int(x.max().item()), 0) if x.size else 0
+    positions = ops.arange(start=0, step=1, length=length, dtype=x.dtype)
+    return ops.cast(ops.less_than(positions, ops.unsqueeze(x, (x.ndim,))), kind)

@@ -1,4 +1,117 @@
-"""Layers that rearrange images."""
+"""Layers that move channels into space."""
 from __future__ import annotations
 
-__all__: list[str] = []
+from wherry_nn import functional as F
+from wherry_nn.functional.vision import check_factor
+from wherry_nn.layer import Layer
+from wherry_nn.layers.described import described
+from wherry_tensor._core import Tensor
+
+__all__ = ["ChannelShuffle", "PixelShuffle", "PixelUnshuffle"]
+
+
+class PixelShuffle(Layer):
+    """Larger images with fewer channels; see `functional.pixel_shuffle`.
+
+    Args:
+        upscale_factor: by how much height and width grow.
+        data_format: "NCHW" or "NHWC".
+        name: shown by `repr`; otherwise unused.
+
+    Raises:
+        TypeError: `upscale_factor` is no int.
+        ValueError: it is not positive, or there is no such layout.
+
+    Source:
+        `paddle.nn.PixelShuffle`; Shi et al. (2016).
+
+    Examples:
+        >>> wherry.nn.PixelShuffle(3)(wherry.ones([2, 9, 4, 4])).shape
+        [2, 1, 12, 12]
+    """
+
+    def __init__(self, upscale_factor: int, data_format: str = "NCHW", name: str | None = None) -> None:
+        super().__init__()
+        check_factor(upscale_factor, "upscale_factor", data_format, type(self).__name__)
+        self._upscale_factor = upscale_factor
+        self._data_format = data_format
+        self._name = name
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.pixel_shuffle(x, self._upscale_factor, self._data_format)
+
+    def extra_repr(self) -> str:
+        return described(self._name, upscale_factor=self._upscale_factor, **_layout(self._data_format))
+
+
+class PixelUnshuffle(Layer):
+    """Smaller images with more channels; see `functional.pixel_unshuffle`.
+
+    Args:
+        downscale_factor: by how much height and width shrink.
+        data_format: "NCHW" or "NHWC".
+        name: shown by `repr`; otherwise unused.
+
+    Raises:
+        TypeError: `downscale_factor` is no int.
+        ValueError: it is not positive, or there is no such layout.
+
+    Source:
+        `paddle.nn.PixelUnshuffle`.
+
+    Examples:
+        >>> wherry.nn.PixelUnshuffle(3)(wherry.ones([2, 1, 12, 12])).shape
+        [2, 9, 4, 4]
+    """
+
+    def __init__(self, downscale_factor: int, data_format: str = "NCHW", name: str | None = None) -> None:
+        super().__init__()
+        check_factor(downscale_factor, "downscale_factor", data_format, type(self).__name__)
+        self._downscale_factor = downscale_factor
+        self._data_format = data_format
+        self._name = name
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.pixel_unshuffle(x, self._downscale_factor, self._data_format)
+
+    def extra_repr(self) -> str:
+        return described(self._name, downscale_factor=self._downscale_factor, **_layout(self._data_format))
+
+
+class ChannelShuffle(Layer):
+    """The channels in another order; see `functional.channel_shuffle`.
+
+    Args:
+        groups: how many groups of channels are mixed.
+        data_format: "NCHW" or "NHWC".
+        name: shown by `repr`; otherwise unused.
+
+    Raises:
+        TypeError: `groups` is no int.
+        ValueError: it is not positive, or there is no such layout.
+
+    Source:
+        `paddle.nn.ChannelShuffle`; Zhang et al. (2017).
+
+    Examples:
+        >>> x = wherry.arange(6, dtype="float32").reshape([1, 6, 1, 1])
+        >>> print(wherry.nn.ChannelShuffle(2)(x).flatten().numpy())
+        [0. 3. 1. 4. 2. 5.]
+    """
+
+    def __init__(self, groups: int, data_format: str = "NCHW", name: str | None = None) -> None:
+        super().__init__()
+        check_factor(groups, "groups", data_format, type(self).__name__)
+        self._groups = groups
+        self._data_format = data_format
+        self._name = name
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.channel_shuffle(x, self._groups, self._data_format)
+
+    def extra_repr(self) -> str:
+        return described(self._name, groups=self._groups, **_layout(self._data_format))
+
+
+def _layout(data_format: str) -> dict[str, str]:
+    return {} if data_format == "NCHW" else {"data_format": data_format}
