@@ -1,4 +1,265 @@
-"""Attention."""
+"""Attention: dense, and with a sparse layout."""
 from __future__ import annotations
 
-__all__: list[str] = []
+import math
+
+from wherry_tensor import ops
+from wherry_tensor._core import Tensor, bool_, int32, int64
+from wherry_tensor.arguments import flag, number, require_tensor, to_dtype
+from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
+
+__all__ = ["scaled_dot_product_attention", "sparse_attention"]
+
+
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    training: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """`softmax(query key' / sqrt(D) + mask) value` for each head, without the matrix of scores in memory.
+
+    Args:
+        query, key, value: floating, of one dtype.
+        attn_mask: bool (True attends), or a number of the dtype of `query` that is added to each score; None
+            lets every query see every key. It broadcasts to `[batch, heads, Tq, Tk]`.
+        dropout_p: the probability with which a weight is dropped while training; the others are divided by
+            `1 - dropout_p`.
+        is_causal: query i sees keys up to i + Tk - Tq only, besides what the mask says.
+        training: False drops nothing.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        query `[batch, Tq, heads, D]`, key `[batch, Tk, heads, D]` and value `[batch, Tk, heads, Dv]` to
+        `[batch, Tq, heads, Dv]`. A query that sees no key gives zeros.
+
+    Raises:
+        TypeError: an argument is no Tensor, or dtypes differ (also a ValueError).
+        ValueError: the shapes do not fit, or `dropout_p` is no probability.
+
+    Source:
+        `paddle.nn.functional.scaled_dot_product_attention`, which on a CPU refuses masks and is_causal, and drops
+        weights although `training` is False. Dao et al. (2022), FlashAttention.
+
+    Examples:
+        >>> x = wherry.ones([1, 3, 2, 4])
+        >>> out = wherry.nn.functional.scaled_dot_product_attention(x, x, x, is_causal=True)
+        >>> out.shape, bool((out == 1.0).all())
+        ([1, 3, 2, 4], True)
+    """
+    op_name = "scaled_dot_product_attention"
+    q, k, v = (
+        _heads_first(require_tensor(x, op_name, what), op_name, what)
+        for x, what in ((query, "query"), (key, "key"), (value, "value"))
+    )
+    p = float(number(dropout_p, op_name, "dropout_p"))
+    if not 0.0 <= p <= 1.0:
+        raise InvalidArgumentError(
+            f"{op_name}: dropout_p is no probability. Got {dropout_p}, expected a number in [0, 1]. "
+            f"It is the share of weights that are set to zero."
+        )
+    if attn_mask is not None:
+        mask = require_tensor(attn_mask, op_name, "attn_mask")
+        if mask.dtype is not bool_ and mask.dtype is not q.dtype:
+            raise InvalidTypeError(
+                f"{op_name}: 'attn_mask' and 'query' do not fit. Got dtype {mask.dtype.name} for queries of "
+                f"{q.dtype.name}, expected bool or {q.dtype.name}. Cast the mask."
+            )
+        if len(mask.shape) > 4:
+            raise InvalidArgumentError(
+                f"{op_name}: 'attn_mask' has too many axes. Got shape {mask.shape}, expected one that broadcasts to "
+                f"[batch, heads, Tq, Tk]. Squeeze it."
+            )
+    scale = 1.0 / math.sqrt(q.shape[3]) if q.shape[3] else 1.0
+    causal = flag(is_causal, op_name, "is_causal")
+    return _heads_first(attend(q, k, v, attn_mask, scale, causal, p if training else 0.0)[0], op_name, "out")
+
+
+def attend(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, scale: float, causal: bool, p: float, with_weights: bool = False
+) -> tuple[Tensor, Tensor | None]:
+    """Attention on tensors with the heads first, `[batch, heads, T, D]`.
+
+    Args:
+        q, k, v: of one dtype.
+        mask: as `ops.attention` takes it.
+        scale: factor of the scores.
+        causal: whether a query sees only keys up to its own place.
+        p: the probability with which a weight is dropped.
+        with_weights: whether to return the weights, too.
+
+    Returns:
+        The result, and the weights (as they were used, so after dropping) or None.
+    """
+    if not with_weights and not p:
+        return ops.attention(q, k, v, mask, scale=scale, causal=causal)[0], None
+    weights = ops.softmax(_scores(q, k, mask, scale, causal), axis=3)
+    if causal or (mask is not None and mask.dtype is bool_):
+        # Where a query sees no key, 0 / 0 became NaN.
+        weights = ops.where(ops.isnan(weights), ops.full_like(weights, value=0, dtype=weights.dtype), weights)
+    if p:
+        weights = ops.dropout(weights, p=p, upscale=True)[0]
+    out = ops.matmul(weights, v, transpose_x=False, transpose_y=False)
+    return out, weights if with_weights else None
+
+
+def _scores(q: Tensor, k: Tensor, mask: Tensor | None, scale: float, causal: bool) -> Tensor:
+    # The queries are scaled and not the scores, which are more.
+    scores = ops.matmul(q * scale, k, transpose_x=False, transpose_y=True)
+    nothing = ops.full(shape=(), value=-math.inf, dtype=q.dtype)
+    if mask is not None:
+        scores = ops.where(mask, scores, nothing) if mask.dtype is bool_ else scores + mask
+    if causal:
+        rows, columns = q.shape[2], k.shape[2]
+        seen = ops.tril(ops.full(shape=(rows, columns), value=1, dtype=int32), diagonal=columns - rows)
+        scores = ops.where(ops.cast(seen, dtype=bool_), scores, nothing)
+    return scores
+
+
+def _heads_first(x: Tensor, op_name: str, name: str) -> Tensor:
+    """`x` with time and heads exchanged. Its own inverse."""
+    if len(x.shape) != 4:
+        raise InvalidArgumentError(
+            f"{op_name}: '{name}' needs four axes. Got shape {x.shape}, expected [batch, time, heads, width]. "
+            f"Reshape it; for a single head unsqueeze axis 2."
+        )
+    return ops.transpose(x, perm=(0, 2, 1, 3))
+
+
+def sparse_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    sparse_csr_offset: Tensor,
+    sparse_csr_columns: Tensor,
+    key_padding_mask: Tensor | None = None,
+    attn_mask: Tensor | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """`softmax(query key' / sqrt(D)) value`, where each query sees the keys that a sparse layout lists.
+
+    The layout becomes a mask, so time and memory are those of dense attention.
+
+    Args:
+        query, key, value: float32 or float64, of one shape.
+        sparse_csr_offset: int32 or int64; query i sees the keys `columns[offset[i]:offset[i + 1]]`.
+        sparse_csr_columns: int32 or int64, which keys; those behind the last offset are not used.
+        key_padding_mask: `[batch, T]`; keys where it is 0 are seen by nobody.
+        attn_mask: `[T, T]`; where it is 0, that query does not see that key.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        query, key and value `[batch, heads, T, D]`, offset `[batch, heads, T + 1]` and columns
+        `[batch, heads, count]` to `[batch, heads, T, D]`. A query that sees no key gives zeros.
+
+    Raises:
+        TypeError: an argument is no Tensor, or of another dtype (also a ValueError).
+        ValueError: the shapes do not fit, or offsets are not ascending.
+        IndexError: a column is out of range (also a ValueError).
+
+    Source:
+        `paddle.nn.functional.sparse_attention`, which Paddle has for GPUs only.
+
+    Examples:
+        >>> x = wherry.to_tensor([[[[0.0, 1.0], [2.0, 3.0]]]])
+        >>> offset, columns = wherry.to_tensor([[[0, 1, 2]]]), wherry.to_tensor([[[1, 0]]])
+        >>> print(wherry.nn.functional.sparse_attention(x, x, x, offset, columns).numpy()[0, 0])
+        [[2. 3.]
+         [0. 1.]]
+    """
+    op_name = "sparse_attention"
+    for what, x in ("query", query), ("key", key), ("value", value):
+        if len(require_tensor(x, op_name, what).shape) != 4 or x.shape != query.shape:
+            raise InvalidArgumentError(
+                f"{op_name}: query, key and value must have one shape. Got {query.shape} for the query and {x.shape} for "
+                f"'{what}', expected [batch, heads, T, D] for each. Repeat or reshape them."
+            )
+    batch, heads, count, width = query.shape
+    seen = _layout_mask(sparse_csr_offset, sparse_csr_columns, batch, heads, count)
+    for what, given, sizes, spread in (
+        ("key_padding_mask", key_padding_mask, [batch, count], (batch, 1, 1, count)),
+        ("attn_mask", attn_mask, [count, count], (1, 1, count, count)),
+    ):
+        if given is None:
+            continue
+        if require_tensor(given, op_name, what).shape != sizes:
+            raise InvalidArgumentError(
+                f"{op_name}: '{what}' does not fit. Got shape {given.shape}, expected {sizes} for a query of shape "
+                f"{query.shape}. Reshape it."
+            )
+        seen = ops.logical_and(seen, ops.reshape(ops.cast(given, dtype=bool_), shape=spread))
+    return ops.attention(query, key, value, seen, scale=1.0 / math.sqrt(width) if width else 1.0, causal=False)[0]
+
+
+def _layout_mask(offset: Tensor, columns: Tensor, batch: int, heads: int, count: int) -> Tensor:
+    """A CSR layout as bool `[batch, heads, T, T]`."""
+    op_name = "sparse_attention"
+    for what, x, shape in (
+        ("sparse_csr_offset", offset, [batch, heads, count + 1]), ("sparse_csr_columns", columns, [batch, heads, None]),
+    ):
+        found = require_tensor(x, op_name, what).shape
+        if x.dtype not in (int32, int64):
+            raise InvalidTypeError(
+                f"{op_name}: '{what}' holds positions. Got dtype {x.dtype.name}, expected int32 or int64. "
+                f"Cast it with astype('int32')."
+            )
+        if len(found) != 3 or any(n not in (m, None) for n, m in zip(shape, found, strict=True)):
+            raise InvalidArgumentError(
+                f"{op_name}: '{what}' does not fit. Got shape {found}, expected "
+                f"[{batch}, {heads}, {'count' if shape[2] is None else shape[2]}]. Each head has a layout of its own."
+            )
+    listed = columns.shape[2]
+    lanes = batch * heads
+    starts = ops.cast(ops.reshape(offset, shape=(lanes, count + 1)), dtype=int64)
+    keys = ops.cast(ops.reshape(columns, shape=(lanes, listed)), dtype=int64)
+    rows = starts.tolist()
+    for row in rows:
+        if row[0] != 0 or row[-1] > listed or any(a > b for a, b in zip(row, row[1:], strict=False)):
+            raise InvalidArgumentError(
+                f"{op_name}: the offsets make no layout. Got {row if len(row) <= 9 else [*row[:8], '...']}, expected 0 first, "
+                f"then ascending numbers up to {listed}, the number of columns. They count the keys of all queries before."
+            )
+    used = [key for row, line in zip(rows, keys.tolist(), strict=True) for key in line[: row[-1]]]
+    wrong = [key for key in used if not 0 <= key < count]
+    if wrong:
+        raise InvalidIndexError(
+            f"{op_name}: column {wrong[0]} is out of range. Got a key of number {wrong[0]}, expected each in [0, {count}). "
+            f"Columns count the keys."
+        )
+    mask = ops.full(shape=(lanes * count * count,), value=0, dtype=int32)
+    if listed:
+        # Position n of the list belongs to the query whose offsets surround it; behind the last it belongs to none.
+        ends = ops.slice(starts, axes=(1,), starts=(1,), ends=(count + 1,), steps=(1,))
+        places = ops.broadcast_to(ops.arange(start=0, step=1, length=listed, dtype=int64), shape=(lanes, listed))
+        query = ops.searchsorted(ends, places, right=True)
+        valid = ops.less_than(query, ops.full_like(query, value=count, dtype=int64))
+        lane = ops.unsqueeze(ops.arange(start=0, step=count * count, length=lanes, dtype=int64), axes=(1,))
+        target = ops.masked_select(lane + query * count + keys, valid)
+        ones = ops.full(shape=(target.shape[0],), value=1, dtype=int32)
+        mask = ops.scatter_nd_add(mask, ops.unsqueeze(target, axes=(1,)), ones)
+    return ops.cast(ops.reshape(mask, shape=(batch, heads, count, count)), dtype=bool_)
+
+
+def added_mask(mask: Tensor | None, like: Tensor, op_name: str) -> Tensor | None:
+    """A mask as a number that is added to scores in the dtype of `like`: True, or 1, adds 0, and False -1e9.
+
+    A query that sees no key then spreads over all of them, as in Paddle.
+
+    Raises:
+        TypeError: the mask is no Tensor (also a ValueError).
+    """
+    if mask is None:
+        return None
+    dtype = require_tensor(mask, op_name, "attn_mask").dtype
+    if dtype.is_bool or dtype.is_integer:
+        added = (ops.cast(mask, dtype=like.dtype) - 1.0) * 1e9
+        if not added.shape:
+            return added
+        # Weights do not change when all scores of a query do. Of a query that sees no key they are 0 then: beside
+        # -1e9 float32 would lose them, and the gradient with them.
+        return added - ops.reduce_max(added, axes=(len(added.shape) - 1,), keepdim=True)
+    return to_dtype(mask, like.dtype)
