@@ -8,6 +8,7 @@ from wherry_tensor._core import VOCABULARY_VERSION, Op, registry, start
 from wherry_tensor.ops.activation import *  # noqa: F403
 from wherry_tensor.ops.contraction import *  # noqa: F403
 from wherry_tensor.ops.convolution import *  # noqa: F403
+from wherry_tensor.ops.convolution3d import *  # noqa: F403
 from wherry_tensor.ops.creation import *  # noqa: F403
 from wherry_tensor.ops.elementwise import *  # noqa: F403
 from wherry_tensor.ops.indexing import *  # noqa: F403

@@ -55,58 +55,28 @@ __all__ = [name for name, value in list(globals().items()) if isinstance(value, 
 
 @infer.rule(conv2d)
 def infer_conv2d(x, weight, bias, *, strides, paddings, dilations, groups, data_format):
-    dtype = require_one_dtype("conv2d", x=x.dtype, weight=weight.dtype, bias=None if bias is None else bias.dtype)
-    require_dtype("conv2d", "x", dtype, floats)
-    image = _image("conv2d", "x", x, data_format)
-    _window("conv2d", weight, strides, paddings, dilations, groups)
-    _convolved_channels("conv2d", image, weight, groups)
-    _bias("conv2d", bias, weight.shape[0])
-    size = _convolved_size("conv2d", image, weight, strides, paddings, dilations)
-    return Meta(_shape(image[0], weight.shape[0], size, data_format), dtype)
+    return convolved("conv2d", 2, x, weight, bias, strides, paddings, dilations, groups, data_format)
 
 
 @infer.rule(conv2d_transpose)
 def infer_conv2d_transpose(
     x, weight, bias, *, strides, paddings, dilations, groups, output_size, data_format
 ):
-    name = "conv2d_transpose"
-    dtype = require_one_dtype(name, x=x.dtype, weight=weight.dtype, bias=None if bias is None else bias.dtype)
-    require_dtype(name, "x", dtype, floats)
-    n, channels, h, w = _image(name, "x", x, data_format)
-    _window(name, weight, strides, paddings, dilations, groups)
-    if not same_size(channels, weight.shape[0]) or (channels != UNKNOWN and channels % groups):
-        raise ValueError(
-            f"{name}: the channels of `x` do not fit `weight`. Got {channels} channels, weight of shape "
-            f"{show(weight.shape)} and groups={groups}, expected {weight.shape[0]} channels, divisible by groups. "
-            f"The weight of a transposed convolution is [in, out / groups, kh, kw]."
-        )
-    out_channels = UNKNOWN if weight.shape[1] == UNKNOWN else weight.shape[1] * groups
-    _bias(name, bias, out_channels)
-    _two(name, "output_size", output_size)
-    for axis, (size, kernel, wanted) in enumerate(zip((h, w), weight.shape[2:], output_size, strict=True)):
-        if UNKNOWN in (size, kernel):
-            continue
-        least = (size - 1) * strides[axis] - paddings[2 * axis] - paddings[2 * axis + 1]
-        least += dilations[axis] * (kernel - 1) + 1
-        if size > 0 and not max(least, 0) <= wanted < least + strides[axis]:
-            raise ValueError(
-                f"{name}: output_size does not belong to an input of this size. Got output_size={output_size} for x of "
-                f"shape {show(x.shape)}, expected a {'height width'.split()[axis]} in [{least}, {least + strides[axis]}). "
-                f"Strides of {strides} leave no more open than that."
-            )
-    return Meta(_shape(n, out_channels, tuple(output_size), data_format), dtype)
+    return convolved_transposed(
+        "conv2d_transpose", 2, x, weight, bias, strides, paddings, dilations, groups, output_size, data_format
+    )
 
 
 @infer.rule(conv2d_input_vjp)
 def infer_conv2d_input_vjp(ct, weight, like, *, strides, paddings, dilations, groups, data_format):
-    _convolution_of("conv2d_input_vjp", ct, like, weight, strides, paddings, dilations, groups, data_format)
+    require_convolution("conv2d_input_vjp", 2, ct, like, weight, strides, paddings, dilations, groups, data_format)
     return Meta(like.shape, ct.dtype)
 
 
 @infer.rule(conv2d_weight_vjp)
 def infer_conv2d_weight_vjp(ct, x, weight, *, strides, paddings, dilations, groups, data_format):
     require_one_dtype("conv2d_weight_vjp", ct=ct.dtype, x=x.dtype)
-    _convolution_of("conv2d_weight_vjp", ct, x, weight, strides, paddings, dilations, groups, data_format)
+    require_convolution("conv2d_weight_vjp", 2, ct, x, weight, strides, paddings, dilations, groups, data_format)
     return Meta(weight.shape, ct.dtype)
 
 
@@ -143,7 +113,7 @@ def infer_max_unpool2d(x, index, *, output_size, data_format):
     require_dtype("max_unpool2d", "x", x.dtype, floats)
     require_dtype("max_unpool2d", "index", index.dtype, indices)
     require_same_shape("max_unpool2d", "index", index.shape, "x", x.shape)
-    _two("max_unpool2d", "output_size", output_size)
+    _sizes("max_unpool2d", "output_size", output_size)
     return Meta(_shape(n, channels, tuple(output_size), data_format), x.dtype)
 
 
@@ -183,51 +153,57 @@ def infer_adaptive_max_pool2d(x, *, output_size, data_format):
     return Meta(shape, x.dtype), Meta(shape, int32)
 
 
-def _image(op_name, name, meta, data_format):
-    """n, channels, h, w of a batch of images."""
-    if data_format not in ("NCHW", "NHWC"):
+_RANKS = {2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
+_WORDS = {2: ("images", "four", ("height", "width")), 3: ("volumes", "five", ("depth", "height", "width"))}
+_BORDERS = ("front, back, ", "top, bottom, left, right")
+
+
+def _image(op_name, name, meta, data_format, rank=2):
+    """n, channels and sizes (h, w or d, h, w) of a batch of images or volumes."""
+    first, last = _RANKS[rank]
+    if data_format not in (first, last):
         raise ValueError(
-            f"{op_name}: data_format is not known. Got {data_format!r}, expected 'NCHW' or 'NHWC'. "
+            f"{op_name}: data_format is not known. Got {data_format!r}, expected {first!r} or {last!r}. "
             f"Transpose `{name}` to one of them."
         )
-    if len(meta.shape) != 4:
+    if len(meta.shape) != rank + 2:
         raise ValueError(
-            f"{op_name}: `{name}` is not a batch of images. Got shape {show(meta.shape)}, expected four axes, "
-            f"{list(data_format)}. Add a batch axis with unsqueeze."
+            f"{op_name}: `{name}` is not a batch of {_WORDS[rank][0]}. Got shape {show(meta.shape)}, expected "
+            f"{_WORDS[rank][1]} axes, {list(data_format)}. Add a batch axis with unsqueeze."
         )
-    a, b, c, d = meta.shape
-    return (a, b, c, d) if data_format == "NCHW" else (a, d, b, c)
+    n, *rest = meta.shape
+    return (n, *rest) if data_format == first else (n, rest[-1], *rest[:-1])
 
 
 def _shape(n, channels, size, data_format):
-    return (n, channels, *size) if data_format == "NCHW" else (n, *size, channels)
+    return (n, channels, *size) if data_format[1] == "C" else (n, *size, channels)
 
 
-def _two(op_name, name, values, least=0):
-    if len(values) != 2 or min(values) < least:
+def _sizes(op_name, name, values, least=0, rank=2):
+    if len(values) != rank or min(values) < least:
         raise ValueError(
-            f"{op_name}: {name} is not a height and a width. Got {name}={values}, expected two ints of at least {least}. "
-            f"Repeat a single number for both."
+            f"{op_name}: {name} does not say a {' and a '.join(_WORDS[rank][2])}. Got {name}={values}, expected {rank} ints "
+            f"of at least {least}. Repeat a single number for all."
         )
 
 
-def _borders(op_name, paddings):
-    if len(paddings) != 4 or min(paddings) < 0:
+def _borders(op_name, paddings, rank=2):
+    if len(paddings) != 2 * rank or min(paddings) < 0:
         raise ValueError(
-            f"{op_name}: paddings are not those of an image. Got paddings={paddings}, expected (top, bottom, left, right), "
-            f"none negative. Cut the input with slice where less of it is wanted."
+            f"{op_name}: paddings are not those of {_WORDS[rank][0]}. Got paddings={paddings}, expected "
+            f"({''.join(_BORDERS[3 - rank:])}), none negative. Cut the input with slice where less of it is wanted."
         )
 
 
-def _window(op_name, weight, strides, paddings, dilations, groups):
-    if len(weight.shape) != 4 or 0 in weight.shape[2:]:
+def _window(op_name, weight, strides, paddings, dilations, groups, rank=2):
+    if len(weight.shape) != rank + 2 or 0 in weight.shape[2:]:
         raise ValueError(
-            f"{op_name}: `weight` is not a set of windows. Got shape {show(weight.shape)}, expected four axes with a "
-            f"height and width of at least 1. One dimension is two with height 1."
+            f"{op_name}: `weight` is not a set of windows. Got shape {show(weight.shape)}, expected {_WORDS[rank][1]} axes "
+            f"with a {' and a '.join(_WORDS[rank][2])} of at least 1. One dimension is two with height 1."
         )
-    _two(op_name, "strides", strides, least=1)
-    _two(op_name, "dilations", dilations, least=1)
-    _borders(op_name, paddings)
+    _sizes(op_name, "strides", strides, 1, rank)
+    _sizes(op_name, "dilations", dilations, 1, rank)
+    _borders(op_name, paddings, rank)
     if groups < 1:
         raise ValueError(
             f"{op_name}: groups must be positive. Got groups={groups}, expected at least 1. "
@@ -262,8 +238,7 @@ def _bias(op_name, bias, channels):
 
 def _convolved_size(op_name, image, weight, strides, paddings, dilations):
     sizes = []
-    for axis in range(2):
-        size, kernel = image[2 + axis], weight.shape[2 + axis]
+    for axis, (size, kernel) in enumerate(zip(image[2:], weight.shape[2:], strict=True)):
         if UNKNOWN in (size, kernel):
             sizes.append(UNKNOWN)
             continue
@@ -279,11 +254,57 @@ def _convolved_size(op_name, image, weight, strides, paddings, dilations):
     return tuple(sizes)
 
 
-def _convolution_of(op_name, ct, x, weight, strides, paddings, dilations, groups, data_format):
-    """Refuse a cotangent that is not of the shape that conv2d gives."""
+# The shape rules of convolutions of either rank.
+
+
+def convolved(op_name, rank, x, weight, bias, strides, paddings, dilations, groups, data_format):
+    """The result of a convolution."""
+    dtype = require_one_dtype(op_name, x=x.dtype, weight=weight.dtype, bias=None if bias is None else bias.dtype)
+    require_dtype(op_name, "x", dtype, floats)
+    image = _image(op_name, "x", x, data_format, rank)
+    _window(op_name, weight, strides, paddings, dilations, groups, rank)
+    _convolved_channels(op_name, image, weight, groups)
+    _bias(op_name, bias, weight.shape[0])
+    size = _convolved_size(op_name, image, weight, strides, paddings, dilations)
+    return Meta(_shape(image[0], weight.shape[0], size, data_format), dtype)
+
+
+def convolved_transposed(
+    op_name, rank, x, weight, bias, strides, paddings, dilations, groups, output_size, data_format
+):
+    """The result of a transposed convolution."""
+    dtype = require_one_dtype(op_name, x=x.dtype, weight=weight.dtype, bias=None if bias is None else bias.dtype)
+    require_dtype(op_name, "x", dtype, floats)
+    n, channels, *given = _image(op_name, "x", x, data_format, rank)
+    _window(op_name, weight, strides, paddings, dilations, groups, rank)
+    if not same_size(channels, weight.shape[0]) or (channels != UNKNOWN and channels % groups):
+        raise ValueError(
+            f"{op_name}: the channels of `x` do not fit `weight`. Got {channels} channels, weight of shape "
+            f"{show(weight.shape)} and groups={groups}, expected {weight.shape[0]} channels, divisible by groups. "
+            f"The weight of a transposed convolution is [in, out / groups, ...]."
+        )
+    out_channels = UNKNOWN if weight.shape[1] == UNKNOWN else weight.shape[1] * groups
+    _bias(op_name, bias, out_channels)
+    _sizes(op_name, "output_size", output_size, rank=rank)
+    for axis, (size, kernel, wanted) in enumerate(zip(given, weight.shape[2:], output_size, strict=True)):
+        if UNKNOWN in (size, kernel):
+            continue
+        least = (size - 1) * strides[axis] - paddings[2 * axis] - paddings[2 * axis + 1]
+        least += dilations[axis] * (kernel - 1) + 1
+        if size > 0 and not max(least, 0) <= wanted < least + strides[axis]:
+            raise ValueError(
+                f"{op_name}: output_size does not belong to an input of this size. Got output_size={output_size} for x of "
+                f"shape {show(x.shape)}, expected a {_WORDS[rank][2][axis]} in [{least}, {least + strides[axis]}). "
+                f"Strides of {strides} leave no more open than that."
+            )
+    return Meta(_shape(n, out_channels, tuple(output_size), data_format), dtype)
+
+
+def require_convolution(op_name, rank, ct, x, weight, strides, paddings, dilations, groups, data_format):
+    """Refuse a cotangent that is not of the shape that the convolution gives."""
     require_dtype(op_name, "ct", require_one_dtype(op_name, ct=ct.dtype, weight=weight.dtype), floats)
-    image = _image(op_name, "x", x, data_format)
-    _window(op_name, weight, strides, paddings, dilations, groups)
+    image = _image(op_name, "x", x, data_format, rank)
+    _window(op_name, weight, strides, paddings, dilations, groups, rank)
     _convolved_channels(op_name, image, weight, groups)
     size = _convolved_size(op_name, image, weight, strides, paddings, dilations)
     expected = _shape(image[0], weight.shape[0], size, data_format)
@@ -293,8 +314,8 @@ def _convolution_of(op_name, ct, x, weight, strides, paddings, dilations, groups
 def _pooled(op_name, name, meta, kernel, strides, paddings, ceil_mode, data_format):
     require_dtype(op_name, name, meta.dtype, floats)
     n, channels, *image = _image(op_name, name, meta, data_format)
-    _two(op_name, "kernel", kernel, least=1)
-    _two(op_name, "strides", strides, least=1)
+    _sizes(op_name, "kernel", kernel, least=1)
+    _sizes(op_name, "strides", strides, least=1)
     _borders(op_name, paddings)
     sizes = []
     for axis, size in enumerate(image):
@@ -318,7 +339,7 @@ def _pooled(op_name, name, meta, kernel, strides, paddings, ceil_mode, data_form
 def _adaptively_pooled(op_name, x, output_size, data_format):
     require_dtype(op_name, "x", x.dtype, floats)
     n, channels, h, w = _image(op_name, "x", x, data_format)
-    _two(op_name, "output_size", output_size)
+    _sizes(op_name, "output_size", output_size)
     if 0 in (h, w):
         raise ValueError(
             f"{op_name}: `x` has no positions to pool. Got shape {show(x.shape)}, expected a height and width of at "
