@@ -7,7 +7,9 @@ _LATER = {  # each loads its module when it is first used
     "Checkpoint": "checkpoint",
     "Model": "model",
     "flops": "tables",
+    "load": "serialization",
     "random_state": "state",
+    "save": "serialization",
     "set_random_state": "state",
     "summary": "tables",
 }

@@ -1,4 +1,438 @@
-"""`save` and `load`."""
+"""`save` and `load`: files that Paddle reads, and Paddle's files.
+
+A file is a pickle. The state of a layer or an optimizer is a dict of arrays, with the names of the
+tensors under a key of its own; in any other object each tensor is the pair of its name and an array.
+"""
 from __future__ import annotations
 
-__all__: list[str] = []
+import os
+import secrets
+import stat
+import struct
+import warnings
+from collections.abc import Mapping
+from io import BytesIO
+from typing import Any, BinaryIO
+
+from wherry_nn import Layer
+from wherry_tensor import _core, ops
+from wherry_tensor._core import Tensor
+from wherry_tensor.dtype import as_dtype
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError
+from wherry_train.pickle_reader import FileFormatError, PickleReader, StoredArray, StoredDtype, resolved
+from wherry_train.pickle_writer import TENSOR_CODES, BareTensor, PickleWriter, bytes_of
+
+__all__ = ["load", "save"]
+
+_NAMES = "StructuredToParameterName@@"
+_PARTS = "UnpackBigParamInfor@@"
+_PART_BYTES = (1 << 30) - 1
+
+
+def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
+    """Write an object to a file, for `load` or for Paddle.
+
+    A file under a path appears when it is complete: what was there before stays until then, and stays if
+    anything goes wrong.
+
+    Args:
+        obj: the state of a layer, optimizer or scheduler; a tensor; or list, tuple, dict, OrderedDict and set of
+            tensors, arrays, numbers and text, nested as deep as 200. Whether a tensor asks for gradients is not kept.
+        path: where to; missing folders are made. Nothing is added to the name. Or a file object, open for writing
+            bytes, such as BytesIO.
+        protocol: of the pickle, 2, 3 or 4.
+        use_binary_format: True writes one tensor as Paddle's static graphs do, without its name.
+
+    Raises:
+        TypeError: `obj` holds something else, an object of a class for instance.
+        ValueError: `obj` is a Layer or contains itself; `protocol` or an option is unknown; `path` names no file.
+        NotImplementedError: `use_binary_format` for anything but a tensor.
+        OSError: the file cannot be written.
+
+    Source:
+        `paddle.save`.
+
+    Examples:
+        >>> import io
+        >>> layer = wherry.nn.Linear(2, 3)
+        >>> file = io.BytesIO()
+        >>> wherry.save(layer.state_dict(), file)
+        >>> _ = file.seek(0)
+        >>> sorted(wherry.load(file))
+        ['bias', 'weight']
+    """
+    if isinstance(protocol, bool) or not isinstance(protocol, int):
+        raise InvalidTypeError(
+            f"save: The 'protocol' MUST be `int`. Got {protocol!r} ({type(protocol).__name__}), expected 2, 3 or 4. "
+            f"Leave it out for 4."
+        )
+    if not 1 < protocol < 5:
+        raise InvalidArgumentError(
+            f"save: Expected 1<'protocol'<5, but received protocol={protocol}. Protocols 0 and 1 cannot hold bytes, and "
+            f"Paddle does not read newer ones. Leave it out for 4."
+        )
+    options = _options("save", configs, use_binary_format=False, pickle_protocol=None)
+    if options["use_binary_format"]:
+        if not isinstance(obj, Tensor):
+            raise NotImplementedError(
+                f"save: When use_binary_format = True, `paddle.save` expected Tensor, but received {type(obj)}. The format has "
+                f"room for one tensor. Leave use_binary_format out."
+            )
+        write = _write_binary
+    else:
+        saved = _as_saved(obj, protocol)
+
+        def write(obj: Any, file: BinaryIO) -> None:
+            PickleWriter(file, protocol).write(saved)
+
+    if isinstance(path, (str, os.PathLike)):
+        _write_file(os.fspath(path), lambda file: write(obj, file))
+    elif hasattr(path, "write"):
+        if isinstance(getattr(path, "mode", "b"), str) and "b" not in getattr(path, "mode", "b"):
+            raise InvalidArgumentError(
+                f"save: the file is open for text. Got mode {path.mode!r}, expected a binary one. Open it with 'wb'."
+            )
+        write(obj, path)
+    else:
+        raise InvalidTypeError(
+            f"save: only supports saving objects to file and `BytesIO`. Got {type(path).__name__}, expected a path, or a file "
+            f"that is open for writing bytes. Pass the name of the file."
+        )
+
+
+def load(path: Any, **configs: Any) -> Any:
+    """Read what `save` or Paddle wrote. No code of the file is run, whatever it holds.
+
+    Args:
+        path: of the file; or a file object, open for reading bytes, such as BytesIO.
+        return_numpy: True gives NumPy arrays instead of tensors.
+        keep_name_table: True keeps the names of the tensors, under "StructuredToParameterName@@".
+
+    Returns:
+        What was saved. Tensors have their names again, and do not ask for gradients. An array comes back as a tensor
+        if there was no tensor in the object, as Paddle has it.
+
+    Raises:
+        ValueError: there is no such file, it is damaged, or it holds more than plain data (also a
+            pickle.UnpicklingError); an option is unknown.
+        TypeError: `path` is neither path nor file.
+
+    Source:
+        `paddle.load`.
+
+    Examples:
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> wherry.save({"epoch": 3, "best": wherry.to_tensor([1.0, 2.0])}, file)
+        >>> _ = file.seek(0)
+        >>> wherry.load(file, return_numpy=True)
+        {'epoch': 3, 'best': array([1., 2.], dtype=float32)}
+    """
+    options = _options("load", configs, return_numpy=False, keep_name_table=False, model_filename=None, params_filename=None)
+    if options["model_filename"] is not None or options["params_filename"] is not None:
+        raise UnimplementedError(
+            "load: models of static graphs are not read yet. Got model_filename or params_filename, expected the file of "
+            "paddle.save alone. Convert the model with paddle.save(program.state_dict(), ...) where it was made."
+        )
+    if isinstance(path, (str, os.PathLike)):
+        name = os.fspath(path)
+        with _opened(name) as file:
+            return _read(file, os.fstat(file.fileno()).st_size, options, repr(name))
+    if hasattr(path, "read"):
+        if not (hasattr(path, "seekable") and path.seekable() and hasattr(path, "readinto")):
+            data = path.read()
+            if not isinstance(data, (bytes, bytearray)):
+                raise InvalidTypeError("load: the file is open for text. Got str, expected bytes. Open it with 'rb'.")
+            return _read(BytesIO(data), len(data), options, "the file")
+        start = path.tell()
+        size = path.seek(0, os.SEEK_END) - start
+        path.seek(start)
+        return _read(path, size, options, "the file")
+    raise InvalidTypeError(
+        f"load: this is no file. Got {type(path).__name__}, expected a path, or a file that is open for reading bytes. "
+        f"Pass the name of the file."
+    )
+
+
+def _options(op_name: str, given: dict[str, Any], **known: Any) -> dict[str, Any]:
+    for name in given:
+        if name not in known:
+            raise InvalidArgumentError(
+                f"{op_name}: The additional config ({name}) of `paddle.{op_name}` is not supported. Got {name}, expected one of "
+                f"{', '.join(known)}. Leave it out."
+            )
+    return {**known, **given}
+
+
+# Saving.
+
+
+def _as_saved(obj: Any, protocol: int) -> Any:
+    if isinstance(obj, Layer):
+        raise InvalidTypeError(
+            f"save: paddle do not support saving `paddle.nn.Layer` object. Got {type(obj).__name__}, expected its state. "
+            f"Write save(layer.state_dict(), path)."
+        )
+    if isinstance(obj, Mapping) and _is_state(obj):
+        if not obj:
+            warnings.warn("The input state dict is empty, no need to save.", stacklevel=3)
+        return _state_as_saved(obj, protocol)
+    return obj
+
+
+def _is_state(obj: Mapping[Any, Any]) -> bool:
+    """Whether this is saved as a state: its values are tensors, and dicts without tensors."""
+    return all(
+        isinstance(value, Tensor) or (isinstance(value, Mapping) and not _has_tensor(value)) for value in obj.values()
+    )
+
+
+def _has_tensor(value: Any) -> bool:
+    waiting, seen = [value], set()
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Tensor):
+            return True
+        if isinstance(part, (Mapping, list, tuple)) and id(part) not in seen:
+            seen.add(id(part))
+            waiting += part.values() if isinstance(part, Mapping) else part
+    return False
+
+
+def _state_as_saved(state: Mapping[Any, Any], protocol: int) -> dict[Any, Any]:
+    saved: dict[Any, Any] = {}
+    names: dict[Any, str] = {}
+    parts: dict[Any, Any] = {}
+    for key, value in state.items():
+        if not isinstance(value, Tensor):
+            saved[key] = value
+            continue
+        names[key] = value.name
+        most = _PART_BYTES // value.dtype.itemsize
+        if protocol < 4 and value.size > most:
+            # Older protocols cannot hold more than 4 GiB in one piece; Paddle cuts at 1 GiB.
+            flat = ops.reshape(value.detach(), (value.size,))
+            keys = []
+            for i, start in enumerate(range(0, value.size, most)):
+                keys.append(f"{key}@@.{i}")
+                saved[keys[-1]] = BareTensor(flat[start : start + most])
+            parts[key] = {"OriginShape": tuple(value.shape), "slices": keys}
+        else:
+            saved[key] = BareTensor(value)
+    saved[_NAMES] = names
+    if parts:
+        saved[_PARTS] = parts
+    return saved
+
+
+def _write_file(path: str, write: Any) -> None:
+    folder, name = os.path.split(path)
+    if not name:
+        raise InvalidArgumentError(
+            f"save: The input path MUST be format of dirname/filename, but received filename is empty string. Got {path!r}, "
+            f"expected the name of a file. Add one."
+        )
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"save: {path!r} is a folder. Got a folder, expected a file. Add the name of a file to it.")
+    if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):  # a device or a pipe, which cannot be replaced
+        with open(path, "wb") as file:
+            write(file)
+        return
+    target = os.path.realpath(path)  # a link stays a link
+    temporary = f"{os.path.join(os.path.dirname(target), '.' + name[:200])}.{os.getpid()}.{secrets.token_hex(4)}.tmp"
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    try:
+        with open(descriptor, "wb") as file:
+            if os.path.exists(target) and hasattr(os, "fchmod"):
+                os.fchmod(descriptor, stat.S_IMODE(os.stat(target).st_mode))
+            write(file)
+            file.flush()
+            os.fsync(descriptor)
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    _sync_folder(os.path.dirname(target))
+
+
+def _sync_folder(folder: str) -> None:
+    """Have the new name of a file survive a power cut."""
+    if not hasattr(os, "O_DIRECTORY"):  # only Unix opens folders
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+# Loading.
+
+
+def _opened(path: str) -> BinaryIO:
+    if os.path.isfile(path):
+        return open(path, "rb", buffering=0)  # type: ignore[return-value]  # it reads whole blocks
+    if os.path.isdir(path):
+        raise InvalidArgumentError(
+            f"load: {path!r} is a folder. Got a folder, as paddle.save of 1.x and models of static graphs have, expected one "
+            f"file. Name a file in it."
+        )
+    for suffix in (".pdmodel", ".pdiparams"):
+        if os.path.exists(path + suffix):
+            raise UnimplementedError(
+                f"load: {path!r} is the prefix of a model that jit.save or save_inference_model wrote, which is not read yet. "
+                f"Got {path + suffix!r}, expected a file of paddle.save. Save the state_dict where the model was made."
+            )
+    raise InvalidArgumentError(
+        f"load: The ``path`` ({path}) to load model not exists. Got {path!r}, expected the name of a file. Suffixes such as "
+        f".pdparams are part of the name."
+    )
+
+
+def _read(file: BinaryIO, size: int, options: dict[str, Any], name: str) -> Any:
+    start = file.tell()
+    head = file.read(1)
+    file.seek(start)
+    try:
+        if head == b"\x00":
+            tensor = _read_binary(file, size)
+            return tensor.numpy() if options["return_numpy"] else tensor
+        if not head:
+            raise FileFormatError("load: the file is empty.")
+        reader = PickleReader(file, size)
+        found = _finished(reader.read(), options)
+        file.seek(start + reader.consumed)
+        return found
+    except FileFormatError as error:
+        raise FileFormatError(f"{error} `paddle.load` can not parse the file: {name}.") from error.__cause__
+
+
+def _finished(value: Any, options: dict[str, Any]) -> Any:
+    if options["return_numpy"]:
+        return _without_table(resolved(_joined(value), StoredArray.numpy, lambda name, array: array.numpy()), options)
+    if isinstance(value, dict) and _NAMES in value:
+        value = _joined(value)
+        names = value[_NAMES] if isinstance(value[_NAMES], dict) else {}
+        tensors = {key: _named(names.get(key), item) for key, item in value.items() if type(item) is StoredArray}
+        rest = {key: item for key, item in value.items() if key not in tensors}
+        rest = resolved(rest, StoredArray.numpy, _named)
+        return _without_table({key: tensors[key] if key in tensors else rest[key] for key in value}, options)
+    return resolved(value, StoredArray.numpy if _has_pair(value) else StoredArray.tensor, _named)
+
+
+def _has_pair(value: Any) -> bool:
+    """Whether there is a tensor with its name in it: then arrays without one were arrays."""
+    waiting, seen = [value], set()
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, (dict, list, tuple)) and id(part) not in seen:
+            seen.add(id(part))
+            if type(part) is tuple and len(part) == 2 and type(part[0]) is str and type(part[1]) is StoredArray:
+                return True
+            waiting += part.values() if isinstance(part, dict) else part
+    return False
+
+
+def _named(name: Any, array: StoredArray) -> Tensor:
+    tensor = array.tensor()
+    if type(name) is str:
+        tensor.name = name
+    return tensor
+
+
+def _without_table(value: Any, options: dict[str, Any]) -> Any:
+    if isinstance(value, dict) and not options["keep_name_table"]:
+        value.pop(_NAMES, None)
+    return value
+
+
+def _joined(value: Any) -> Any:
+    """A state whose large arrays are whole again."""
+    parts = value.get(_PARTS) if isinstance(value, dict) else None
+    if not isinstance(parts, dict):
+        return value
+    value = {key: item for key, item in value.items() if key != _PARTS}
+    for key, entry in parts.items():
+        if not isinstance(entry, dict) or not isinstance(entry.get("slices"), list):
+            raise FileFormatError("load: the file is damaged: a large array without the list of its parts.")
+        pieces = [value.pop(piece, None) for piece in entry["slices"]]
+        if not pieces or not all(type(piece) is StoredArray and piece.dtype.code == pieces[0].dtype.code for piece in pieces):
+            raise FileFormatError(f"load: the file is damaged: parts of the large array {key!r} are missing.")
+        whole = StoredArray()
+        data = bytearray().join(bytes(piece.data) for piece in pieces)
+        whole.set_state((1, entry.get("OriginShape"), pieces[0].dtype, False, data))
+        value[key] = whole
+    return value
+
+
+# One tensor in the format of static graphs: three versions and a count that are zero, then a message of protocol
+# buffers with the dtype (field 1) and the sizes (field 2), then the values.
+
+_BINARY_HEAD = struct.Struct("<IQIi")
+_BINARY_DTYPES = {
+    "bool": 0, "int16": 1, "int32": 2, "int64": 3, "float16": 4, "float32": 5, "float64": 6, "uint8": 20, "int8": 21,
+    "bfloat16": 22, "complex64": 23, "complex128": 24,
+}  # fmt: skip
+
+
+def _write_binary(tensor: Tensor, file: BinaryIO) -> None:
+    head = b"\x08" + _varint(_BINARY_DTYPES[tensor.dtype.name])
+    for size in tensor.shape:
+        head += b"\x10" + _varint(size)
+    file.write(_BINARY_HEAD.pack(0, 0, 0, len(head)) + head)
+    file.write(bytes_of(tensor))
+
+
+def _read_binary(file: BinaryIO, size: int) -> Tensor:
+    start = file.read(_BINARY_HEAD.size)
+    if len(start) < _BINARY_HEAD.size:
+        raise FileFormatError("load: the file ends too early, in the head of a tensor.")
+    version, levels, inner, length = _BINARY_HEAD.unpack(start)
+    if version or levels or inner or not 2 <= length <= 1000 or length > size - len(start):
+        raise FileFormatError("load: this is no file of save, neither a pickle nor a tensor in binary format.")
+    head = file.read(length)
+    dtype, shape, at = None, [], 0
+    while at < len(head):
+        field, at = head[at], at + 1
+        number, at = _number(head, at)
+        if field == 0x08:
+            dtype = next((name for name, code in _BINARY_DTYPES.items() if code == number), None)
+        elif field == 0x10:
+            shape.append(number)
+    if dtype is None or len(shape) > _core.MAX_RANK:
+        raise FileFormatError("load: the file is damaged: a tensor without a dtype that is known.")
+    known = as_dtype(dtype, "load")
+    count = known.itemsize
+    for axis in shape:
+        count *= axis
+    if count > size - len(start) - length:
+        raise FileFormatError(
+            f"load: the file ends too early. Got {size - len(start) - length} bytes, expected {count} for shape {shape} and dtype "
+            f"{dtype}."
+        )
+    array = StoredArray()
+    array.set_state((1, tuple(shape), StoredDtype(TENSOR_CODES[dtype]), False, file.read(count)))
+    return array.tensor()
+
+
+def _varint(value: int) -> bytes:
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def _number(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        if at >= len(data) or shift > 62:
+            raise FileFormatError("load: the file is damaged: a size without an end.")
+        byte = data[at]
+        value |= (byte & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 0x80:
+            return value, at

@@ -39,6 +39,8 @@ _LATER = {  # at the top in Paddle; programs that use tensors alone need not loa
     "ParamAttr": "wherry_nn",
     "create_parameter": "wherry_nn",
     "flops": "wherry_train",
+    "load": "wherry_train",
+    "save": "wherry_train",
     "summary": "wherry_train",
 }
 

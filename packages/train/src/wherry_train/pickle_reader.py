@@ -1,0 +1,600 @@
+"""Reads the pickles of `save` and of Paddle, and nothing that could run code.
+
+A pickle is a program for a small stack machine, and Python's machine can import and call anything. This
+one knows the data: containers, numbers, text, NumPy's arrays. It is not a filter in front of Python's
+machine, so what is not written here cannot happen. Nothing is allocated that the file has no bytes for.
+"""
+from __future__ import annotations
+
+import pickle
+import struct
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+from wherry_tensor import _core, ops
+from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import numpy_module
+from wherry_tensor.dtype import as_dtype
+from wherry_tensor.errors import InvalidArgumentError
+from wherry_train.pickle_writer import MAX_DEPTH, TENSOR_CODES
+
+__all__ = ["FileFormatError", "PickleReader", "StoredArray", "resolved"]
+
+_WINDOW = 1 << 16  # bytes that are read ahead; larger pieces go straight to where they stay
+_STEP = 1 << 24
+
+
+class FileFormatError(InvalidArgumentError, pickle.UnpicklingError):
+    """A file is damaged, or asks for more than data."""
+
+
+class _Mark:
+    """The only one of its kind: where the items of a container begin on the stack."""
+
+
+class _Global:
+    """A name that the pickle looked up."""
+
+    __slots__ = ("call", "name")
+
+    def __init__(self, name: str, call: Callable[..., Any]) -> None:
+        self.name = name
+        self.call = call
+
+
+class StoredDtype:
+    """A dtype of NumPy, by its code."""
+
+    __slots__ = ("code", "order")
+
+    def __init__(self, code: str) -> None:
+        self.code = code
+        self.order = "<"
+
+    def set_state(self, state: Any) -> None:
+        if not (isinstance(state, tuple) and len(state) >= 8 and state[1] in ("<", ">", "|", "=") and state[2:5] == (None,) * 3):
+            raise FileFormatError("load: the file holds an array of records or objects, which is no plain data.")
+        self.order = state[1]
+
+    @property
+    def itemsize(self) -> int:
+        return int(self.code[1:]) * (4 if self.code[0] == "U" else 1)
+
+    @property
+    def numpy(self) -> Any:
+        return _numpy().dtype(f"{'<' if self.order == '=' else self.order}{self.code}")
+
+
+class StoredArray:
+    """An array as it lies in the file: bytes, with a shape and a dtype."""
+
+    __slots__ = ("data", "dtype", "fortran", "shape")
+
+    def __init__(self) -> None:
+        self.shape: tuple[int, ...] = (0,)
+        self.dtype = StoredDtype("u1")
+        self.fortran = False
+        self.data: Any = b""
+
+    def set_state(self, state: Any) -> None:
+        if not isinstance(state, tuple) or len(state) not in (4, 5):
+            raise FileFormatError("load: the file is damaged: an array without its parts.")
+        shape, dtype, fortran, data = state[-4:]
+        if not (
+            isinstance(shape, tuple)
+            and all(type(size) is int and size >= 0 for size in shape)
+            and len(shape) <= 32
+            and isinstance(dtype, StoredDtype)
+        ):
+            raise FileFormatError("load: the file is damaged: an array without shape or dtype.")
+        if isinstance(data, str):  # of Python 2
+            data = data.encode("latin1")
+        if not isinstance(data, (bytes, bytearray, Blob)):
+            raise FileFormatError("load: the file holds an array of objects, which is no plain data.")
+        count = dtype.itemsize
+        for size in shape:
+            count *= size
+        if count != len(data):
+            raise FileFormatError(
+                f"load: the file is damaged: an array of shape {list(shape)} and dtype {dtype.code} has {len(data)} bytes, "
+                f"expected {count}."
+            )
+        self.shape, self.dtype, self.fortran, self.data = shape, dtype, bool(fortran), data
+
+    def numpy(self) -> Any:
+        """As an array of NumPy, with memory of its own."""
+        np = _numpy()
+        data: Any = memoryview(self.data.tensor()) if isinstance(self.data, Blob) else bytearray(self.data)
+        flat = np.frombuffer(data, self.dtype.numpy) if len(data) else np.empty([0], self.dtype.numpy)
+        return flat.reshape(self.shape, order="F" if self.fortran else "C")
+
+    def tensor(self) -> Tensor:
+        """As a tensor, with memory of its own. NumPy's uint16 are the bits of bfloat16, as Paddle keeps them."""
+        name = _tensor_names.get(self.dtype.code)
+        if name is None:
+            raise FileFormatError(
+                f"load: the file holds an array that no tensor can hold. Got dtype {self.dtype.code}, expected one of "
+                f"{', '.join(sorted(_tensor_names))}. Load it with return_numpy=True."
+            )
+        dtype = as_dtype(name, "load")
+        if self.dtype.order == ">":
+            array = self.numpy()
+            return _core.from_buffer(array.astype(array.dtype.newbyteorder("<")))
+        shape = self.shape[::-1] if self.fortran else self.shape
+        if len(self.data) == 0:
+            return _core.uninitialized(self.shape, dtype)
+        flat = self.data.tensor() if isinstance(self.data, Blob) else _core.from_buffer(self.data)
+        if dtype.is_bool:
+            flat = ops.cast(flat, dtype)  # a byte of the file may be anything, a bool is 0 or 1
+        elif dtype is not flat.dtype:
+            flat = _core.reinterpreted(flat, dtype)
+        x = ops.reshape(flat, shape)
+        return ops.copy(ops.transpose(x, tuple(range(len(shape) - 1, -1, -1)))) if self.fortran and len(shape) > 1 else x
+
+
+_tensor_names = {code: name for name, code in TENSOR_CODES.items()}
+
+
+class Blob:
+    """Many bytes, which stand where a tensor can use them."""
+
+    __slots__ = ("_bytes", "_used")
+
+    def __init__(self, data: Tensor) -> None:
+        self._bytes = data
+        self._used = False
+
+    def __len__(self) -> int:
+        return self._bytes.shape[0]
+
+    def tensor(self) -> Tensor:
+        """A uint8 tensor of its own: the first time without a copy."""
+        if self._used:
+            return ops.copy(self._bytes)
+        self._used = True
+        return self._bytes
+
+    def __bytes__(self) -> bytes:
+        return memoryview(self._bytes).tobytes()
+
+
+class PickleReader:
+    """Reads one pickle from `file`, of which `size` bytes are left."""
+
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        self._file = file
+        self._left = size
+        self._window = b""
+        self._at = 0
+        self.consumed = 0
+
+    def read(self) -> Any:
+        """The object, with StoredArray for arrays and Blob for many bytes; `resolved` makes it final.
+
+        Raises:
+            FileFormatError: it is damaged, or it is no plain data.
+        """
+        try:
+            return self._run()
+        except FileFormatError:
+            raise
+        except (ValueError, TypeError, IndexError, KeyError, AttributeError, struct.error, OverflowError, MemoryError) as error:
+            raise FileFormatError(f"load: the file is damaged, at byte {self.consumed}: {error}.") from error
+
+    # Bytes.
+
+    def _take(self, count: int) -> bytes:
+        """The next bytes."""
+        end = self._at + count
+        if end > len(self._window):
+            if count > self._left:
+                raise self._truncated(count)
+            self._window = self._window[self._at :]
+            self._at, end = 0, count
+            while len(self._window) < count:
+                more = self._file.read(min(_WINDOW + count, self._left - len(self._window)))
+                if not more:
+                    raise self._truncated(count)
+                self._window += more
+        found = self._window[self._at : end]
+        self._at = end
+        self._left -= count
+        self.consumed += count
+        return found
+
+    def _line(self) -> str:
+        line = bytearray()
+        while (character := self._take(1)) != b"\n":
+            line += character
+            if len(line) > 1000:
+                raise FileFormatError(f"load: the file is damaged, at byte {self.consumed}: a name without an end.")
+        return line.decode()
+
+    def _data(self, count: int) -> Any:
+        """Bytes of the pickle's own: many of them as a Blob."""
+        if count < _WINDOW:
+            return self._take(count)
+        if count > self._left:
+            raise self._truncated(count)
+        data = _core.uninitialized((count,), _core.uint8)
+        target = memoryview(data)
+        head = self._window[self._at : self._at + count]
+        target[: len(head)] = head
+        self._at += len(head)
+        at = len(head)
+        while at < count:
+            got = self._file.readinto(target[at : at + _STEP])
+            if not got:
+                raise self._truncated(count)
+            at += got
+        self._left -= count
+        self.consumed += count
+        return Blob(data)
+
+    def _truncated(self, count: int) -> FileFormatError:
+        return FileFormatError(
+            f"load: the file ends too early. Got {self._left} bytes at byte {self.consumed}, expected {count}. It was damaged, or "
+            f"not written to the end. Load another copy."
+        )
+
+    # The machine.
+
+    def _run(self) -> Any:
+        stack: list[Any] = []
+        marks: list[int] = []
+        memo: dict[int, Any] = {}
+        take = self._take
+        push = stack.append
+
+        def popped() -> list[Any]:
+            at = marks.pop()
+            items = stack[at:]
+            del stack[at:]
+            return items
+
+        def pop() -> Any:
+            if marks and marks[-1] == len(stack):
+                raise FileFormatError(f"load: the file is damaged, at byte {self.consumed}: a value is missing.")
+            return stack.pop()
+
+        first = take(1)
+        if first != b"\x80":
+            raise FileFormatError(f"load: this is no file of save. Got the first byte {first!r}, expected b'\\x80'.")
+        protocol = take(1)[0]
+        if not 2 <= protocol <= 5:
+            raise FileFormatError(f"load: this is no pickle. Got protocol {protocol}, expected 2 to 5.")
+        while True:
+            op = take(1)
+            if op == b"\x94":
+                memo[len(memo)] = stack[-1]
+            elif op == b"h":
+                push(memo[take(1)[0]])
+            elif op == b"q":
+                memo[take(1)[0]] = stack[-1]
+            elif op == b"K":
+                push(take(1)[0])
+            elif op == b"\x8c":
+                push(str(take(take(1)[0]), "utf-8", "surrogatepass"))
+            elif op == b"X":
+                push(self._text(struct.unpack("<I", take(4))[0]))
+            elif op == b"(":
+                marks.append(len(stack))
+            elif op == b"M":
+                push(struct.unpack("<H", take(2))[0])
+            elif op == b"J":
+                push(struct.unpack("<i", take(4))[0])
+            elif op == b"G":
+                push(struct.unpack(">d", take(8))[0])
+            elif op == b"N":
+                push(None)
+            elif op == b"\x88":
+                push(True)
+            elif op == b"\x89":
+                push(False)
+            elif op == b")":
+                push(())
+            elif op == b"\x85":
+                push((pop(),))
+            elif op == b"\x86":
+                b, a = pop(), pop()
+                push((a, b))
+            elif op == b"\x87":
+                c, b, a = pop(), pop(), pop()
+                push((a, b, c))
+            elif op == b"t":
+                push(tuple(popped()))
+            elif op == b"]":
+                push([])
+            elif op == b"}":
+                push({})
+            elif op == b"\x8f":
+                push(set())
+            elif op in (b"e", b"a"):
+                items = popped() if op == b"e" else [pop()]
+                _expect(stack[-1], list, op).extend(items)
+            elif op in (b"u", b"s"):
+                if op == b"s":
+                    value, key = pop(), pop()
+                    items = [key, value]
+                else:
+                    items = popped()
+                target = _expect(stack[-1], dict, op)
+                for i in range(0, len(items), 2):
+                    target[_key(items[i])] = items[i + 1]
+            elif op == b"\x90":
+                items = popped()
+                _expect(stack[-1], set, op).update(map(_key, items))
+            elif op == b"\x91":
+                push(frozenset(map(_key, popped())))
+            elif op == b"C":
+                push(take(take(1)[0]))
+            elif op == b"B":
+                push(self._data(struct.unpack("<I", take(4))[0]))
+            elif op == b"\x8e":
+                push(self._data(struct.unpack("<Q", take(8))[0]))
+            elif op == b"\x96":
+                push(_bytearray(self._data(struct.unpack("<Q", take(8))[0])))
+            elif op == b"\x8d":
+                push(self._text(struct.unpack("<Q", take(8))[0]))
+            elif op == b"U":
+                push(str(take(take(1)[0]), "latin1"))
+            elif op == b"T":
+                push(str(bytes(self._data(struct.unpack("<I", take(4))[0])), "latin1"))
+            elif op == b"\x8a":
+                push(int.from_bytes(take(take(1)[0]), "little", signed=True))
+            elif op == b"\x8b":
+                push(int.from_bytes(bytes(self._data(struct.unpack("<I", take(4))[0])), "little", signed=True))
+            elif op == b"j":
+                push(memo[struct.unpack("<I", take(4))[0]])
+            elif op == b"r":
+                memo[struct.unpack("<I", take(4))[0]] = stack[-1]
+            elif op == b"\x95":
+                take(8)  # the length of a frame; the opcodes in it say the same
+            elif op == b"c":
+                module = self._line()
+                push(_found(module, self._line()))
+            elif op == b"\x93":
+                name, module = pop(), pop()
+                push(_found(module, name))
+            elif op == b"R":
+                arguments, function = pop(), pop()
+                if not isinstance(function, _Global) or not isinstance(arguments, tuple):
+                    raise FileFormatError(f"load: the file calls {_shown(function)}, which is no function that data needs.")
+                push(function.call(*arguments))
+            elif op == b"b":
+                state = pop()
+                if not isinstance(stack[-1], (StoredArray, StoredDtype)):
+                    raise FileFormatError(
+                        f"load: the file fills in a {_shown(stack[-1])}, which is no plain data. Only tensors, arrays, numbers, "
+                        f"text and containers are loaded."
+                    )
+                stack[-1].set_state(state)
+            elif op == b"0":
+                pop()
+            elif op == b"1":
+                popped()
+            elif op == b".":
+                if len(stack) != 1 or marks:
+                    raise FileFormatError("load: the file is damaged: values are left over at its end.")
+                if isinstance(stack[0], _Global):
+                    raise FileFormatError(f"load: the file holds {stack[0].name} itself, which is no data.")
+                return stack[0]
+            else:
+                raise FileFormatError(
+                    f"load: the file asks for more than data. Got opcode {op!r} at byte {self.consumed - 1}, expected those of "
+                    f"containers, numbers, text and arrays. It is damaged, or holds objects of a class; loading runs no code."
+                )
+
+    def _text(self, count: int) -> str:
+        return str(bytes(self._data(count)), "utf-8", "surrogatepass")
+
+
+def resolved(value: Any, array: Callable[[StoredArray], Any], pair: Callable[[str, StoredArray], Any]) -> Any:
+    """`value` with its arrays made final: `array` makes a lone one, `pair` one that stands with its name.
+
+    Raises:
+        FileFormatError: it is nested too deeply, or something has no place in data.
+    """
+    done: dict[int, Any] = {}
+    alive: list[Any] = []  # what `done` knows by its id
+
+    def walk(value: Any, depth: int) -> Any:
+        kind = type(value)
+        if kind in _atoms:
+            return value
+        known = id(value)
+        if known in done:
+            return done[known]
+        alive.append(value)
+        if depth > MAX_DEPTH:
+            raise FileFormatError(
+                f"load: the containers are nested too deeply. Got more than {MAX_DEPTH} levels, expected fewer. The file was not "
+                f"written by save."
+            )
+        found: Any
+        if kind is StoredArray:
+            found = array(value)
+        elif kind is tuple:
+            if len(value) == 2 and type(value[0]) is str and type(value[1]) is StoredArray:
+                found = pair(value[0], value[1])
+            else:
+                found = tuple([walk(item, depth + 1) for item in value])
+        elif kind is list:
+            found = done[known] = value
+            for i, item in enumerate(value):
+                if type(item) not in _atoms:
+                    value[i] = walk(item, depth + 1)
+        elif kind is dict or kind is OrderedDict:
+            found = done[known] = value
+            for key, item in value.items():
+                if type(item) not in _atoms:
+                    value[key] = walk(item, depth + 1)
+        elif kind is Blob:
+            found = bytes(value)
+        elif kind is StoredDtype:
+            found = value.numpy
+        elif isinstance(value, _Global):
+            raise FileFormatError(f"load: the file holds {value.name} itself, which is no data.")
+        else:
+            found = value
+        done[known] = found
+        return found
+
+    return walk(value, 0)
+
+
+_atoms = frozenset({int, float, str, bool, type(None), bytes, bytearray, complex, set, frozenset, range, slice})
+
+
+# The names that a pickle may look up, and what they mean here.
+
+
+def _found(module: Any, name: Any) -> _Global:
+    known = _names.get((module, name))
+    if known is None:
+        raise FileFormatError(
+            f"load: the file asks for {module}.{name}, which is no plain data. Only tensors, arrays, numbers, text and containers "
+            f"are loaded, as anything else could run code. If the file is yours, save its contents as plain data."
+        )
+    return known
+
+
+def _reconstruct(kind: Any, shape: Any, code: Any) -> StoredArray:
+    if not (isinstance(kind, _Global) and kind.name == "numpy.ndarray"):
+        raise FileFormatError(f"load: the file makes an array of class {_shown(kind)}, expected numpy.ndarray.")
+    return StoredArray()
+
+
+def _dtype(code: Any, *unused: Any) -> StoredDtype:
+    if isinstance(code, str) and code[:1] in tuple("biufcSU") and code[1:].isdecimal() and 0 < int(code[1:]) < 1 << 31:
+        return StoredDtype(code)
+    raise FileFormatError(f"load: the file holds an array of dtype {_shown(code)}, expected numbers or text.")
+
+
+def _scalar(dtype: Any, data: Any) -> Any:
+    array = StoredArray()
+    array.set_state((1, (), dtype, False, data))
+    return array.numpy()[()]
+
+
+def _from_buffer(data: Any, dtype: Any, shape: Any, order: Any) -> StoredArray:
+    array = StoredArray()
+    array.set_state((1, shape, dtype, order == "F", data))
+    return array
+
+
+def _encode(text: Any, encoding: Any = "utf-8") -> bytes:
+    if isinstance(text, str) and encoding in ("latin1", "latin-1", "utf-8", "utf8", "ascii"):
+        return text.encode(encoding)
+    raise FileFormatError(f"load: the file encodes text in a way that data does not need: {_shown(encoding)}.")
+
+
+def _made(kind: Callable[..., Any], *sources: type) -> Callable[..., Any]:
+    def make(*arguments: Any) -> Any:
+        if len(arguments) > 1 or not all(type(argument) in sources for argument in arguments):
+            raise FileFormatError(
+                f"load: the file makes a {kind.__name__} of {', '.join(map(_shown, arguments))}, expected one container."  # type: ignore[attr-defined]
+            )
+        return kind(map(_key, arguments[0]) if arguments and kind in (set, frozenset) else arguments[0] if arguments else ())
+
+    return make
+
+
+def _ordered(*arguments: Any) -> OrderedDict[Any, Any]:
+    found: OrderedDict[Any, Any] = OrderedDict()
+    for pairs in arguments[:1]:
+        for key, value in _expect(pairs, list, b"R"):
+            found[_key(key)] = value
+    return found
+
+
+def _complex(real: Any = 0.0, imaginary: Any = 0.0) -> complex:
+    return complex(_expect(real, float, b"R"), _expect(imaginary, float, b"R"))
+
+
+def _bytearray(data: Any = b"") -> bytearray:
+    return bytearray(bytes(_expect(data, (bytes, bytearray, Blob), b"R")))
+
+
+def _no_bytes() -> bytes:
+    return b""  # which protocol 2 cannot write otherwise
+
+
+def _indices(kind: Any) -> Callable[..., Any]:
+    def make(*arguments: Any) -> Any:
+        for argument in arguments:
+            _expect(argument, (int, type(None)), b"R")
+        return kind(*arguments)
+
+    return make
+
+
+def _only_named(*arguments: Any) -> Any:
+    raise FileFormatError("load: the file makes an empty array of its own, which is not how arrays are saved.")
+
+
+_names: dict[tuple[str, str], _Global] = {}
+for _modules, _name, _call in (
+    (("numpy.core.multiarray", "numpy._core.multiarray"), "_reconstruct", _reconstruct),
+    (("numpy.core.multiarray", "numpy._core.multiarray"), "scalar", _scalar),
+    (("numpy.core.numeric", "numpy._core.numeric"), "_frombuffer", _from_buffer),
+    (("numpy",), "ndarray", _only_named),
+    (("numpy",), "dtype", _dtype),
+    (("_codecs",), "encode", _encode),
+    (("collections",), "OrderedDict", _ordered),
+    (("builtins", "__builtin__"), "tuple", _made(tuple, tuple, list)),
+    (("builtins", "__builtin__"), "list", _made(list, tuple, list)),
+    (("builtins", "__builtin__"), "set", _made(set, tuple, list)),
+    (("builtins", "__builtin__"), "frozenset", _made(frozenset, tuple, list)),
+    (("builtins", "__builtin__"), "complex", _complex),
+    (("builtins", "__builtin__"), "bytearray", _bytearray),
+    (("builtins", "__builtin__"), "bytes", _no_bytes),
+    (("builtins", "__builtin__"), "slice", _indices(slice)),
+    (("builtins",), "range", _indices(range)),
+    (("__builtin__",), "xrange", _indices(range)),
+):
+    for _module in _modules:
+        _names[_module, _name] = _Global(f"{_module}.{_name}", _call)
+
+
+def _key(value: Any) -> Any:
+    """What a dict is looked up by, or a set holds: plain values, which compare without running anything."""
+    if type(value) in _keys:
+        return value
+    # Tuples of tuples that stand in each other many times have few bytes in the file, and take ages to hash.
+    waiting, seen = [value], 0
+    while waiting and seen < _KEY_PARTS:
+        part = waiting.pop()
+        seen += 1
+        if type(part) in (tuple, frozenset):
+            waiting += part
+        elif type(part) not in _keys:
+            break
+    else:
+        if not waiting:
+            return value
+    raise FileFormatError(f"load: the file has a key of type {_shown(value)}, expected text, numbers or short tuples of them.")
+
+
+_KEY_PARTS = 1000
+_keys = frozenset({int, float, str, bool, type(None), bytes, complex})
+
+
+def _expect(value: Any, kind: Any, op: bytes) -> Any:
+    if isinstance(value, kind):
+        return value
+    raise FileFormatError(f"load: the file is damaged: opcode {op!r} meets {_shown(value)}.")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, _Global):
+        return value.name
+    return type(value).__name__ if not isinstance(value, str) else repr(value[:60])
+
+
+def _numpy() -> Any:
+    numpy = numpy_module()
+    if numpy is None:
+        raise RuntimeError("load: the file holds arrays of NumPy, which is not installed. Install numpy.")
+    return numpy
