@@ -70,6 +70,8 @@ def interpolate(
     last = _checked(x, kind, align_corners, align_mode, data_format)
     axes = range(1, rank - 1) if last else range(2, rank)
     shape = x.shape
+    if kind == "area" and isinstance(size, int):
+        size = [size] * len(axes)
     sizes, scales = _sizes(size, scale_factor, [shape[axis] for axis in axes])
     if kind == "area":
         return _mean_of_areas(x, sizes, last)
@@ -80,8 +82,10 @@ def interpolate(
         )
     for axis, length, scale in zip(axes, sizes, scales, strict=True):
         count = shape[axis]
-        if align_corners:
-            ratio = (count - 1) / (length - 1) if length > 1 else 0.0
+        if length == 1 and count > 1:
+            ratio = 0.0  # as in Paddle, which takes the first element and not the middle
+        elif align_corners:
+            ratio = (count - 1) / (length - 1) if length > 1 else 1.0
         else:
             ratio = 1.0 / scale if scale else count / length
         if ratio == 1.0 and length == count:

@@ -78,7 +78,7 @@ def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name:
 
 def _coordinates(size: int, align_corners: bool, like: Tensor) -> Tensor:
     if size == 1:
-        return ops.full(shape=(1,), value=-1 if align_corners else 0, dtype=like.dtype)
+        return ops.full(shape=(1,), value=0, dtype=like.dtype)  # the middle; Paddle divides by 0
     edge = 1.0 if align_corners else (size - 1) / size
     return ops.linspace(start=-edge, stop=edge, num=size, dtype=like.dtype)
 
@@ -129,10 +129,9 @@ def grid_sample(
     for size in places:
         count *= size
     # Rows of channels: one place is one row of a matrix, whichever axes it came from.
-    rows = ops.reshape(ops.transpose(x, (0, *range(2, spatial + 2), 1)), (-1, channels)) if x.size else x
     if not x.size:
         return ops.full(shape=(n, channels, *places), value=0, dtype=x.dtype)
-
+    rows = ops.reshape(ops.transpose(x, (0, *range(2, spatial + 2), 1)), (x.size // channels, channels))
     at = [
         _in_elements(ops.select(grid, spatial + 1, spatial - 1 - axis), sizes[axis], padding_mode, align_corners)
         for axis in range(spatial)
@@ -390,7 +389,7 @@ def temporal_shift(
         x: `[N * seg_num, C, H, W]` or, with "NHWC", `[N * seg_num, H, W, C]`: the frames of N videos.
         seg_num: how many frames a video has.
         shift_ratio: the share of channels that come from the frame before, and of those that come from the frame
-            behind; at most 0.5. At the ends of a video, zeros come.
+            behind; less than 0.5. At the ends of a video, zeros come.
         name: accepted for compatibility; unused.
         data_format: "NCHW" or "NHWC".
 
@@ -417,9 +416,9 @@ def temporal_shift(
             f"temporal_shift: the batch is not of whole videos. Got seg_num={frames} for x of shape {x.shape}, expected a divisor "
             f"of {shape[0]}. x holds all frames of a video one after the other."
         )
-    if not 0 <= shift_ratio <= 0.5:
+    if not 0 <= shift_ratio < 0.5:
         raise InvalidArgumentError(
-            f"temporal_shift: there are not so many channels. Got shift_ratio={shift_ratio}, expected a share in [0, 0.5]: it is "
+            f"temporal_shift: there are not so many channels. Got shift_ratio={shift_ratio}, expected a share in [0, 0.5): it is "
             f"moved in both directions. The usual value is 0.25."
         )
     axis = 4 if last else 2
