@@ -25,9 +25,10 @@ done
 libraries="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)"
 cd "$environment"   # so that tests see what is installed, not the sources
 export LD_PRELOAD=$libraries ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+# -s: a finding ends the process, and what pytest has captured would be lost.
 if [ $# -gt 0 ]; then
-    bin/python -m pytest -p no:cacheprovider "$@"
+    bin/python -m pytest -s -p no:cacheprovider "$@"
 else
-    bin/python -m pytest -p no:cacheprovider --pyargs wherry_tensor.testing
+    bin/python -m pytest -s -p no:cacheprovider --pyargs wherry_tensor.testing
     bin/python -m wherry_tensor.testing.fuzz --calls "${FUZZ_CALLS:-100000}"
 fi

@@ -46,7 +46,7 @@ cdef extern from "Python.h":
     void decref "Py_DECREF"(PyObject *)
 
 cdef enum:
-    INLINE_BYTES = 224     # two inputs and one output of rank 3, their shapes included
+    INLINE_WORDS = 28      # of 8 bytes: two inputs and one output of rank 3, their shapes included
     INLINE_STATES = 8      # what a walk holds without asking for memory
     INLINE_TABLE = 32
     SMALL_CALL = 24
@@ -162,11 +162,11 @@ cdef class Node:
     cdef int32_t n_inputs
     cdef int32_t n_outputs
     cdef uint32_t flags
-    cdef char small[INLINE_BYTES]
+    cdef int64_t small[INLINE_WORDS]   # of this type, so that records in it are aligned
 
     def __dealloc__(self):
         release(self)
-        if self.inputs != NULL and <char *>self.inputs != self.small:
+        if self.inputs != NULL and <int64_t *>self.inputs != self.small:
             free(self.inputs)
 
     def name(self):
@@ -186,8 +186,8 @@ cdef str name_of(Node node):
 cdef int allocate(Node node, Py_ssize_t n_inputs, Py_ssize_t n_outputs, Py_ssize_t n_sizes) except -1:
     """Room for the records and shapes, inside the node where they fit."""
     cdef size_t total = n_inputs * sizeof(Input) + n_outputs * sizeof(Output) + n_sizes * sizeof(int64_t)
-    cdef char *block = node.small
-    if total > INLINE_BYTES:
+    cdef char *block = <char *>node.small
+    if total > INLINE_WORDS * sizeof(int64_t):
         block = <char *>malloc(total)
         if block == NULL:
             raise MemoryError()
