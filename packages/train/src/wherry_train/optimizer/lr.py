@@ -220,10 +220,12 @@ class PiecewiseDecay(LRScheduler):
 
     Examples:
         >>> scheduler = wherry.optimizer.lr.PiecewiseDecay(boundaries=[1, 2], values=[1.0, 0.5, 0.25])
+        >>> rates = []
         >>> for _ in range(3):
-        ...     print(scheduler(), end=" ")
+        ...     rates.append(scheduler())
         ...     scheduler.step()
-        1.0 0.5 0.25 
+        >>> rates
+        [1.0, 0.5, 0.25]
     """
 
     def __init__(
@@ -366,10 +368,12 @@ class LinearWarmup(LRScheduler):
     Examples:
         >>> after = wherry.optimizer.lr.StepDecay(0.5, step_size=2)
         >>> scheduler = wherry.optimizer.lr.LinearWarmup(after, warmup_steps=2, start_lr=0.0, end_lr=0.5)
+        >>> rates = []
         >>> for _ in range(3):
-        ...     print(scheduler(), end=" ")
+        ...     rates.append(scheduler())
         ...     scheduler.step()
-        0.0 0.25 0.5 
+        >>> rates
+        [0.0, 0.25, 0.5]
     """
 
     def __init__(
@@ -477,10 +481,12 @@ class MultiStepDecay(LRScheduler):
 
     Examples:
         >>> scheduler = wherry.optimizer.lr.MultiStepDecay(1.0, milestones=[1, 3], gamma=0.5)
+        >>> rates = []
         >>> for _ in range(4):
-        ...     print(scheduler(), end=" ")
+        ...     rates.append(scheduler())
         ...     scheduler.step()
-        1.0 0.5 0.5 0.25 
+        >>> rates
+        [1.0, 0.5, 0.5, 0.25]
     """
 
     def __init__(
@@ -531,10 +537,12 @@ class StepDecay(LRScheduler):
 
     Examples:
         >>> scheduler = wherry.optimizer.lr.StepDecay(1.0, step_size=2, gamma=0.5)
+        >>> rates = []
         >>> for _ in range(4):
-        ...     print(scheduler(), end=" ")
+        ...     rates.append(scheduler())
         ...     scheduler.step()
-        1.0 1.0 0.5 0.5 
+        >>> rates
+        [1.0, 1.0, 0.5, 0.5]
     """
 
     def __init__(

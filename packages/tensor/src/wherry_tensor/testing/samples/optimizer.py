@@ -78,3 +78,156 @@ def spec_adam(rng):
 @spec(ops.adamw, reference=_adam_reference(True), differentiable=False, tolerance=_TOLERANCE)
 def spec_adamw(rng):
     yield from _adam_cases(rng)
+
+
+def _adagrad_reference(param, moment, grad, lr, epsilon, weight_decay):
+    grad = grad + weight_decay * param
+    moment = moment + grad**2
+    return param - lr.item() * grad / (np.sqrt(moment) + epsilon), moment
+
+
+@spec(ops.adagrad, reference=_adagrad_reference, differentiable=False, tolerance=_TOLERANCE)
+def spec_adagrad(rng):
+    for shape in _SHAPES:
+        param, grad = rng.standard_normal((2, *shape))
+        yield case(param, rng.random(shape) + 0.1, grad, _LR, epsilon=0.125, weight_decay=0.0)
+        yield case(param, rng.random(shape) + 0.1, grad, _LR, epsilon=0.0, weight_decay=0.5)
+    yield bad(
+        np.zeros(2), np.zeros(3), np.zeros(2), _LR, epsilon=0.1, weight_decay=0.0, error=ValueError,
+        match="`moment` and `param` must have one shape",
+    )
+
+
+def _adadelta_reference(param, avg_squared_grad, avg_squared_update, grad, lr, rho, epsilon, weight_decay):
+    grad = grad + weight_decay * param
+    avg_squared_grad = rho * avg_squared_grad + (1 - rho) * grad**2
+    step = np.sqrt((avg_squared_update + epsilon) / (avg_squared_grad + epsilon)) * grad
+    return param - lr.item() * step, avg_squared_grad, rho * avg_squared_update + (1 - rho) * step**2
+
+
+@spec(ops.adadelta, reference=_adadelta_reference, differentiable=False, tolerance=_TOLERANCE)
+def spec_adadelta(rng):
+    for shape in _SHAPES:
+        param, grad = rng.standard_normal((2, *shape))
+        yield case(
+            param, rng.random(shape) + 0.1, rng.random(shape), grad, _LR, rho=0.75, epsilon=0.125, weight_decay=0.0
+        )
+        yield case(param, rng.random(shape) + 0.1, np.zeros(shape), grad, _LR, rho=0.5, epsilon=1e-2, weight_decay=0.5)
+    yield bad(
+        np.zeros(2), np.zeros(2), np.zeros(3), np.zeros(2), _LR, rho=0.5, epsilon=0.1, weight_decay=0.0, error=ValueError,
+        match="`avg_squared_update` and `param` must have one shape",
+    )
+
+
+def _adamax_reference(param, moment, inf_norm, beta1_power, grad, lr, beta1, beta2, epsilon, weight_decay):
+    grad = grad + weight_decay * param
+    moment = beta1 * moment + (1 - beta1) * grad
+    inf_norm = np.maximum(np.abs(grad), beta2 * inf_norm + epsilon)
+    return param - lr.item() / (1 - beta1_power.item()) * moment / inf_norm, moment, inf_norm, beta1_power * beta1
+
+
+@spec(ops.adamax, reference=_adamax_reference, differentiable=False, tolerance=_TOLERANCE)
+def spec_adamax(rng):
+    for shape in _SHAPES:
+        param, moment, grad = rng.standard_normal((3, *shape))
+        yield case(
+            param, moment, rng.random(shape), np.array([0.75]), grad, _LR, beta1=0.75, beta2=0.5, epsilon=0.125,
+            weight_decay=0.0,
+        )
+        yield case(
+            param, moment, np.zeros(shape), np.array([0.5]), grad, _LR, beta1=0.5, beta2=0.75, epsilon=1e-2,
+            weight_decay=0.5,
+        )
+    yield bad(
+        np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(2), _LR, beta1=0.5, beta2=0.5, epsilon=0.1,
+        weight_decay=0.0, error=ValueError, match="`beta1_power` must hold one number",
+    )
+
+
+def _rmsprop_reference(
+    param, momentum, mean_square, mean_grad, grad, lr, rho, epsilon, mu, centered, weight_decay
+):
+    grad = grad + weight_decay * param
+    mean_square = rho * mean_square + (1 - rho) * grad**2
+    spread = mean_square
+    if centered:
+        mean_grad = rho * mean_grad + (1 - rho) * grad
+        spread = mean_square - mean_grad**2
+    momentum = mu * momentum + lr.item() * grad / np.sqrt(spread + epsilon)
+    return param - momentum, momentum, mean_square, mean_grad
+
+
+@spec(ops.rmsprop, reference=_rmsprop_reference, differentiable=False, tolerance=_TOLERANCE)
+def spec_rmsprop(rng):
+    for shape in _SHAPES:
+        param, momentum, grad = rng.standard_normal((3, *shape))
+        for centered in False, True:
+            yield case(
+                param, momentum, rng.random(shape) + 1.0, rng.random(shape) / 4, grad, _LR, rho=0.75, epsilon=0.125,
+                mu=0.5, centered=centered, weight_decay=0.5 if centered else 0.0,
+            )
+    yield bad(
+        np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(3), np.zeros(2), _LR, rho=0.5, epsilon=0.1, mu=0.0, centered=True,
+        weight_decay=0.0, error=ValueError, match="`mean_grad` and `param` must have one shape",
+    )
+
+
+def _lamb_reference(
+    param, moment1, moment2, beta1_power, beta2_power, grad, lr, beta1, beta2, epsilon, weight_decay, adapt
+):
+    moment1 = beta1 * moment1 + (1 - beta1) * grad
+    moment2 = beta2 * moment2 + (1 - beta2) * grad**2
+    corrected1, corrected2 = moment1 / (1 - beta1_power.item()), moment2 / (1 - beta2_power.item())
+    step = corrected1 / (np.sqrt(corrected2) + epsilon) + weight_decay * param
+    length, of_step = np.sqrt((param**2).sum()), np.sqrt((step**2).sum())
+    ratio = length / of_step if adapt and length > 0 and of_step > 0 else 1.0
+    return param - lr.item() * ratio * step, moment1, moment2, beta1_power * beta1, beta2_power * beta2
+
+
+@spec(ops.lamb, reference=_lamb_reference, differentiable=False, tolerance=_TOLERANCE)
+def spec_lamb(rng):
+    for shape in (*_SHAPES, (20000,)):
+        param, moment1, grad = rng.standard_normal((3, *shape))
+        for adapt in True, False:
+            yield case(
+                param, moment1, rng.random(shape) + 0.1, np.array([0.75]), np.array([0.9375]), grad, _LR,
+                beta1=0.5, beta2=0.75, epsilon=0.125, weight_decay=0.25 if adapt else 0.0, adapt=adapt,
+            )
+    # Without length there is nothing to adapt to.
+    yield case(
+        np.zeros(3), np.zeros(3), np.ones(3), np.array([0.5]), np.array([0.5]), np.ones(3), _LR, beta1=0.5, beta2=0.5,
+        epsilon=0.125, weight_decay=0.25, adapt=True,
+    )
+    yield bad(
+        np.zeros(2), np.zeros(3), np.zeros(2), _LR, _LR, np.zeros(2), _LR, beta1=0.9, beta2=0.9, epsilon=0.1,
+        weight_decay=0.0, adapt=True, error=ValueError, match="`moment1` and `param` must have one shape",
+    )
+
+
+def _some(rng):
+    yield [rng.standard_normal(5)]
+    yield [np.array(-2.0)]
+    yield [rng.standard_normal((2, 0, 3))]
+    yield [rng.standard_normal((3, 40)), np.array(0.5), rng.standard_normal((2, 3, 4)), np.zeros((0, 2))]
+    yield [rng.standard_normal(70000)]  # longer than what is summed at once
+
+
+@spec(
+    ops.sum_of_squares, reference=lambda *xs: np.asarray(sum((x.astype(np.float64) ** 2).sum() for x in xs)),
+    differentiable=False, tolerance={"float16": (5e-3, 5e-3), "bfloat16": (3e-2, 3e-2)},
+)
+def spec_sum_of_squares(rng):
+    for xs in _some(rng):
+        yield case(*xs)
+    yield bad(error=ValueError, match="nothing to look at")
+    yield bad(np.zeros(2), np.zeros(2, np.int64), error=TypeError, match="sum_of_squares")
+
+
+@spec(ops.all_finite, reference=lambda *xs: np.asarray(all(np.isfinite(x).all() for x in xs)), differentiable=False)
+def spec_all_finite(rng):
+    for xs in _some(rng):
+        yield case(*xs)
+    yield case(np.array([1.0, np.inf]), np.zeros(2))
+    yield case(np.zeros(2), np.array([[1.0, np.nan], [0.0, 0.0]]))
+    yield case(np.append(np.zeros(70000), -np.inf))
+    yield bad(error=ValueError, match="nothing to look at")
