@@ -17,8 +17,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | column -t -s '|'
 
-demo: $(VENV)/installed  ## build, install and train a digit classifier
-	$(BIN)/python examples/digits_from_scratch.py
+demo: $(VENV)/installed  ## build, install, and train LeNet on real handwritten digits
+	$(BIN)/python examples/digits_model.py
 
 test: $(VENV)/tools  ## the whole test matrix (ENVS=py311-tensor,lint picks some of it)
 	$(BIN)/python -m tox run $(if $(ENVS),-e $(ENVS))

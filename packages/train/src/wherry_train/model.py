@@ -167,12 +167,7 @@ class Model:
         return (losses, metrics) if self._metrics else losses
 
     def _train(self, inputs: list[Tensor], labels: list[Tensor], update: bool) -> tuple[list[Any], list[Any]]:
-        if self._optimizer is None or self._loss is None:
-            missing = "optimizer" if self._optimizer is None else "loss"
-            raise NotReadyError(
-                f"Model: model not ready, please call `model.prepare()` first. Got no {missing}, expected an optimizer and a "
-                f"loss. Write model.prepare(optimizer, loss)."
-            )
+        self._require_ready()
         self.mode = "train"
         self.network.train()
         outputs, losses = self._run(inputs, labels)
@@ -191,6 +186,14 @@ class Model:
                 self._scaler.update()
                 self._optimizer.clear_grad()
         return [loss.numpy() for loss in losses], self._measure(outputs, labels)
+
+    def _require_ready(self) -> None:
+        if self._optimizer is None or self._loss is None:
+            missing = "optimizer" if self._optimizer is None else "loss"
+            raise NotReadyError(
+                f"Model: model not ready, please call `model.prepare()` first. Got no {missing}, expected an optimizer and a "
+                f"loss. Write model.prepare(optimizer, loss)."
+            )
 
     def _apply_gradients(self) -> None:
         """The update for gradients that were left over."""
@@ -309,6 +312,7 @@ class Model:
                 raise AssertedArgumentError(
                     f"Model.fit: {name} counts. Got {name}={value!r}, expected an int of 1 or more. Leave it out for the default."
                 )
+        self._require_ready()
         sizes = batch_size if isinstance(batch_size, (list, tuple)) else (batch_size, batch_size)
         train_loader = _loader(train_data, sizes[0], shuffle, drop_last, num_workers, "Model.fit")
         eval_loader = None if eval_data is None else _loader(eval_data, sizes[1], False, False, num_workers, "Model.fit")

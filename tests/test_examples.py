@@ -1,0 +1,54 @@
+"""Every example runs from a clean folder, ends well and says what it found."""
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+CASES = [
+    ("digits_from_scratch.py", ["--epochs", "8"], "weights saved to digits.npz"),
+    ("digits_model.py", ["--quick"], "predicts the same 360 x 10 numbers"),
+    ("digits_loop.py", ["--quick"], "test accuracy"),
+    ("character_model.py", ["--quick", "--kind", "lstm"], "bits per character of unseen text"),
+    ("character_model.py", ["--quick", "--kind", "transformer"], "bits per character of unseen text"),
+    ("segment_shapes.py", ["--quick"], "drawn (left) and found (right)"),
+    ("fine_tune.py", ["--quick"], "as loaded:  100.00%"),
+]
+
+
+def run(name, arguments, folder):
+    return subprocess.run(
+        [sys.executable, EXAMPLES / name, *arguments], cwd=folder, capture_output=True, text=True, timeout=300
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name, arguments, says", CASES, ids=[" ".join([n, *a[-1:]]) for n, a, _ in CASES])
+def test_example_ends_well(name, arguments, says, tmp_path):
+    pytest.importorskip("sklearn")
+    done = run(name, arguments, tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert says in done.stdout
+
+
+def test_every_example_has_a_case():
+    programs = {path.name for path in EXAMPLES.glob("*.py") if "__main__" in path.read_text()}
+    assert programs == {name for name, _, _ in CASES}
+
+
+@pytest.mark.slow
+def test_a_loop_with_a_checkpoint_goes_on_where_it_was(tmp_path):
+    pytest.importorskip("sklearn")
+    whole = run("digits_loop.py", ["--quick"], tmp_path).stdout.splitlines()
+    process = subprocess.Popen(
+        [sys.executable, EXAMPLES / "digits_loop.py", "--quick", "--checkpoint", "run.ckpt"], cwd=tmp_path,
+        stdout=subprocess.PIPE, text=True,
+    )
+    with process:
+        process.stdout.readline()  # the first epoch is over
+        process.kill()
+    again = run("digits_loop.py", ["--quick", "--checkpoint", "run.ckpt"], tmp_path).stdout.splitlines()
+    assert again[0].startswith("goes on with epoch")
+    # The mean loss of an epoch that was cut in two is of its second part; the accuracy is of the weights.
+    assert [line.split("test accuracy")[1] for line in again[-1:]] == [line.split("test accuracy")[1] for line in whole[-1:]]
