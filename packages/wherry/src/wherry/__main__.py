@@ -25,10 +25,36 @@ def main(arguments: list[str] | None = None) -> int:
     run.add_argument("script", type=Path)
     run.add_argument("script_arguments", nargs=argparse.REMAINDER, metavar="...", help="handed to the script")
 
+    serve = commands.add_parser(
+        "serve", help="pages where a model trains and answers in the browser",
+        description="Serve the pages, the wheels for the browser and predictions of saved models.",
+    )
+    # wherry-web is asked for only by its own command, and then says what it can do.
+    asked = sys.argv[1:] if arguments is None else arguments
+    if asked[:1] == ["serve"] and not add_serve_arguments(serve):
+        return 2
+
     chosen = parser.parse_args(arguments)
     if chosen.command == "ops":
         return print_ops(chosen.names)
+    if chosen.command == "serve":
+        from wherry_web.serving import serve as run_server
+
+        return run_server(chosen)
     return run_script(chosen.script, chosen.script_arguments)
+
+
+def add_serve_arguments(parser: argparse.ArgumentParser) -> bool:
+    """The options of wherry-web; False, with a message, where it is not installed."""
+    try:
+        from wherry_web.serving import add_arguments
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "wherry_web":
+            raise
+        print("wherry serve: the pages and their server are a package of their own: pip install wherry-web", file=sys.stderr)
+        return False
+    add_arguments(parser)
+    return True
 
 
 def print_ops(names: list[str]) -> int:

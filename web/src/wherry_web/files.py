@@ -1,0 +1,201 @@
+"""Files that pages load: our own assets, Pyodide, the wheels, models; each under an address that names its content.
+
+What carries a digest in its address never changes there, so browsers keep it for good; the few addresses
+without one (pages, the manifest, the service worker) are asked for again each time.
+"""
+from __future__ import annotations
+
+import ast
+import hashlib
+import io
+import json
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from flask import Blueprint, Response, abort, current_app, jsonify, render_template, send_file, send_from_directory, url_for
+from markupsafe import escape
+from werkzeug.security import safe_join
+
+from wherry_web.config import Config
+from wherry_web.gallery import NAME
+
+files = Blueprint("files", __name__)
+STATIC = Path(__file__).parent / "static"
+CLIENT = Path(__file__).parent / "client"
+FOREVER = 365 * 24 * 3600
+# What a page needs of the npm package; nothing else of it is served.
+PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
+# In a wheel, but of no use on a page.
+UNUSED = re.compile(r"/testing/|\.dist-info/|\.(pyi|pyx|pxd|pxi|h|c|typed)$|^wherry_pytest/")
+
+
+class Assets:
+    """Our own static files, under the digest of all of them: modules import each other by relative addresses."""
+
+    def __init__(self) -> None:
+        self.names = sorted(str(path.relative_to(STATIC)) for path in STATIC.rglob("*") if path.is_file())
+        digest = hashlib.sha256()
+        for name in self.names:
+            digest.update(f"{name}\0".encode() + hashlib.sha256((STATIC / name).read_bytes()).digest())
+        self.digest = digest.hexdigest()[:16]
+
+
+class Bundle:
+    """The wheels and the client as one zip: what `import wherry` needs on a page and no more."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.wheels = sorted(folder.glob("*.whl")) if folder else []
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as bundle:
+            for wheel in self.wheels:
+                with zipfile.ZipFile(wheel) as archive:
+                    for name in sorted(archive.namelist()):
+                        if not UNUSED.search(name):
+                            put(bundle, name, archive.read(name))
+            for path in sorted(CLIENT.glob("*.py")):
+                put(bundle, f"wherry_web/client/{path.name}", path.read_bytes())
+        self.content = buffer.getvalue()
+        self.digest = hashlib.sha256(self.content).hexdigest()[:16]
+
+
+def without_docstrings(source: bytes) -> bytes:
+    """The same program without what only people read: it is half of the download, and the slower half to parse."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.unparse(tree).encode()
+
+
+def put(bundle: zipfile.ZipFile, name: str, content: bytes) -> None:
+    if name.endswith(".py"):
+        content = without_docstrings(content)
+    entry = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))  # the same bytes whenever it is made
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    bundle.writestr(entry, content, compresslevel=9)
+
+
+def config() -> Config:
+    found: Config = current_app.config["WHERRY"]
+    return found
+
+
+def pyodide_version() -> str:
+    """Of the npm package that is served; "" without one."""
+    folder = config().pyodide
+    return json.loads((folder / "package.json").read_text())["version"] if folder else ""
+
+
+def kept(response: Response) -> Response:
+    response.headers["Cache-Control"] = f"public, max-age={FOREVER}, immutable"
+    return response
+
+
+@files.get("/static/<digest>/<path:name>")
+def static(digest: str, name: str) -> Response:
+    if digest != current_app.extensions["assets"].digest:
+        abort(404, "This file belongs to another version of the pages. Load the page again.")
+    return kept(send_from_directory(STATIC, name))
+
+
+@files.get("/bundle/<digest>/wherry.zip")
+def bundle(digest: str) -> Response:
+    content = current_app.extensions["bundle"]
+    if digest != content.digest:
+        abort(404, "This bundle belongs to another version of the pages. Load the page again.")
+    return kept(send_file(io.BytesIO(content.content), "application/zip"))
+
+
+@files.get("/pyodide/<version>/<name>")
+def pyodide(version: str, name: str) -> Response:
+    folder = config().pyodide
+    if folder is None or version != pyodide_version() or name not in PYODIDE_FILES:
+        abort(404, "There is no such file of Pyodide here.")
+    return kept(send_from_directory(folder, name))
+
+
+@files.get("/models/<name>/<digest>/weights.pdparams")
+def weights(name: str, digest: str) -> Response:
+    model = current_app.extensions["gallery"].find(name) if NAME.fullmatch(name) else None
+    if model is None or model.card["sha256"][:16] != digest:
+        abort(404, "There is no such model, or it was trained again. Load the page again.")
+    return kept(send_file(model.weights, "application/octet-stream"))
+
+
+@files.get("/wheels/<name>")
+def wheel(name: str) -> Response:
+    folder = config().wheels
+    if folder is None or not name.endswith(".whl") or safe_join(str(folder), name) is None:
+        abort(404, "There is no such wheel here.")
+    return send_from_directory(folder, name)
+
+
+@files.get("/simple/")
+def simple_index() -> str:
+    """The index of PEP 503: names of the projects."""
+    names = sorted({project_of(path) for path in current_app.extensions["bundle"].wheels})
+    return index_page("Simple index", [(f"{name}/", name) for name in names])
+
+
+@files.get("/simple/<project>/")
+def simple_project(project: str) -> str:
+    """The wheels of one project, with digests and the Python they need."""
+    found = [path for path in current_app.extensions["bundle"].wheels if project_of(path) == project]
+    if not found:
+        abort(404, "There is no such project in this index.")
+    links = [
+        (f"{url_for('files.wheel', name=path.name)}#sha256={hashlib.sha256(path.read_bytes()).hexdigest()}", path.name)
+        for path in found
+    ]
+    return index_page(f"Links for {project}", links)
+
+
+def project_of(wheel: Path) -> str:
+    """Normalised as PEP 503 says."""
+    return re.sub(r"[-_.]+", "-", wheel.name.split("-")[0]).lower()
+
+
+def index_page(title: str, links: list[tuple[str, str]]) -> str:
+    rows = "".join(f'<a href="{escape(address)}">{escape(text)}</a><br>\n' for address, text in links)
+    return (f'<!DOCTYPE html>\n<html lang="en">\n<head><meta name="pypi:repository-version" content="1.0">'
+            f"<title>{escape(title)}</title></head>\n<body>\n{rows}</body>\n</html>\n")
+
+
+def manifest_content() -> dict[str, Any]:
+    """Everything a worker needs to start."""
+    from wherry_web.api import card, found
+
+    gallery = current_app.extensions["gallery"]
+    version = pyodide_version()
+    assets, content = current_app.extensions["assets"], current_app.extensions["bundle"]
+    return {
+        "wherry": current_app.config["WHERRY_VERSION"],
+        "pyodide": {"version": version, "url": f"/pyodide/{version}/"} if version else None,
+        "bundle": {"url": url_for("files.bundle", digest=content.digest), "bytes": len(content.content)} if content.wheels else None,
+        "static": f"/static/{assets.digest}/",
+        "digits": f"/static/{assets.digest}/data/digits.bin",
+        "models": [card(found(name)) for name in gallery.names()],
+    }
+
+
+@files.get("/manifest.json")
+def manifest() -> Response:
+    return jsonify(manifest_content())
+
+
+@files.get("/sw.js")
+def service_worker() -> Response:
+    """Keeps what the pages need, so that they work without a network after the first visit."""
+    content = manifest_content()
+    assets = current_app.extensions["assets"]
+    addresses = ["/", "/train", "/browser", "/manifest.json", *(f"/static/{assets.digest}/{name}" for name in assets.names)]
+    if content["pyodide"]:
+        addresses += [content["pyodide"]["url"] + name for name in PYODIDE_FILES]
+    if content["bundle"]:
+        addresses.append(content["bundle"]["url"])
+    addresses += [model["weights_url"] for model in content["models"]]
+    version = hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
+    text = render_template("sw.js", version=version, addresses=json.dumps(addresses))
+    return Response(text, mimetype="text/javascript")
