@@ -9,10 +9,10 @@ from typing import Any
 
 from wherry_nn.errors import AssertedArgumentError
 from wherry_tensor import ops
-from wherry_tensor._core import Op, Tensor
+from wherry_tensor._core import Op, Tensor, float32, float64
 from wherry_tensor.arguments import checked, flag, integer, number, one_axis, refused, require_tensor, to_dtype
 from wherry_tensor.dtype import as_dtype
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 from wherry_tensor.inplace import inplace_form, tanh_
 from wherry_tensor.math import sigmoid, tanh
 
@@ -161,14 +161,10 @@ def rrelu(
             f"rrelu: the bounds of the slope are out of order. Got lower={lower} and upper={upper}, expected "
             f"0 <= lower <= upper <= 1. Exchange them if they are swapped."
         )
-    require_tensor(x, "rrelu")
+    _require_floating(x, "rrelu")
     if not training or lower == upper:
         return leaky_relu(x, (lower + upper) / 2.0)
-    try:
-        slope = ops.uniform(shape=tuple(x.shape), min=lower, max=upper, dtype=x.dtype)
-        return ops.prelu(x, slope)
-    except TypeError as error:
-        raise checked("rrelu", x, error) from None
+    return ops.prelu(x, ops.uniform(shape=tuple(x.shape), min=lower, max=upper, dtype=x.dtype))
 
 
 def prelu(x: Tensor, weight: Tensor, data_format: str = "NCHW", name: str | None = None) -> Tensor:
@@ -754,7 +750,7 @@ def gumbel_softmax(
         >>> print(chosen.sum(axis=-1).numpy())
         [1. 1. 1.]
     """
-    require_tensor(x, "gumbel_softmax")
+    _require_floating(x, "gumbel_softmax")
     temperature = float(number(temperature, "gumbel_softmax", "temperature"))
     if not temperature > 0:
         raise InvalidArgumentError(
@@ -765,13 +761,11 @@ def gumbel_softmax(
     axis = one_axis(axis, rank, "gumbel_softmax")
     if rank == 0:
         return ops.reshape(gumbel_softmax(ops.reshape(x, (1,)), temperature, hard, 0), ())
-    try:
-        # Not from 0 on: its logarithm is infinite.
-        u = ops.uniform(shape=tuple(x.shape), min=1e-30 if x.dtype.itemsize > 2 else 1e-7, max=1.0, dtype=x.dtype)
-        gumbel = ops.negative(ops.log(ops.negative(ops.log(u))))
-        soft = ops.softmax((x + gumbel) / temperature, axis)
-    except TypeError as error:
-        raise checked("gumbel_softmax", x, error) from None
+    # Not from 0 on, whose logarithm is infinite; and not in 16 bits, where the last number below 1 may round up to it.
+    wide = float64 if x.dtype is float64 else float32
+    u = ops.uniform(shape=tuple(x.shape), min=1e-30, max=1.0, dtype=wide)
+    gumbel = to_dtype(ops.negative(ops.log(ops.negative(ops.log(u)))), x.dtype)
+    soft = ops.softmax((x + gumbel) / temperature, axis)
     if not hard:
         return soft
     at = ops.argmax(soft, axis, True)
@@ -874,6 +868,15 @@ hardtanh_ = inplace_form(hardtanh, source=_SOURCE)
 leaky_relu_ = inplace_form(leaky_relu, source=_SOURCE)
 thresholded_relu_ = inplace_form(thresholded_relu, source=_SOURCE)
 softmax_ = inplace_form(softmax, retype=True, source=_SOURCE)
+
+
+def _require_floating(x: Any, op_name: str) -> None:
+    require_tensor(x, op_name)
+    if not x.dtype.is_floating:
+        raise InvalidTypeError(
+            f"{op_name}: random numbers are fractions. Got x of dtype {x.dtype.name}, expected a floating dtype. "
+            f"Cast it with astype('float32')."
+        )
 
 
 def _again(op_name: str, op: Op, error: TypeError, x: Any, **numbers: Any) -> Tensor:

@@ -44,9 +44,9 @@ def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name:
     Examples:
         >>> theta = wherry.to_tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
         >>> print(wherry.nn.functional.affine_grid(theta, [1, 1, 1, 3]).numpy())
-        [[[[-1. -1.]
-           [ 0. -1.]
-           [ 1. -1.]]]]
+        [[[[-1.  0.]
+           [ 0.  0.]
+           [ 1.  0.]]]]
     """
     require_tensor(theta, "affine_grid", "theta")
     shape = sizes_of(out_shape, "affine_grid", "out_shape")
