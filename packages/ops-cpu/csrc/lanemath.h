@@ -13,6 +13,17 @@ WRY_INLINE f64 lane_exp(f64 x) {
   return x;
 }
 
+WRY_INLINE f32 lane_log(f32 x) { return log(x); }
+WRY_INLINE f64 lane_log(f64 x) {
+  for (int i = 0; i < f64_lanes; ++i) x[i] = ::log(x[i]);
+  return x;
+}
+WRY_INLINE f32 lane_log1p(f32 x) { return log1p(x); }
+WRY_INLINE f64 lane_log1p(f64 x) {
+  for (int i = 0; i < f64_lanes; ++i) x[i] = ::log1p(x[i]);
+  return x;
+}
+
 WRY_INLINE float scalar_exp(float x) { return ::expf(x); }
 WRY_INLINE double scalar_exp(double x) { return ::exp(x); }
 WRY_INLINE float scalar_log(float x) { return ::logf(x); }

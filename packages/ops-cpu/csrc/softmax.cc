@@ -3,6 +3,7 @@
 // All inputs are contiguous, seen as [outer, n, inner] around the axis; outputs overlap no input.
 // Every form subtracts the maximum first: exp of what remains is at most 1. Rows (inner == 1) stay
 // in the first-level cache between their passes; otherwise strips of columns do.
+#include "labels.h"
 #include "lanemath.h"
 #include "parallel.h"
 #include "rows.h"
@@ -150,34 +151,6 @@ template <typename T> int log_softmax_vjp(const wry_call *call) { return softmax
 
 // ---- cross entropy ------------------------------------------------------------------------------
 
-// Hard labels of any integer type, read one by one.
-struct Labels {
-  const void *data;
-  int32_t dtype;
-  WRY_INLINE int64_t operator[](int64_t i) const {
-    switch (dtype) {
-      case WRY_INT64: return ((const int64_t *)data)[i];
-      case WRY_INT32: return ((const int32_t *)data)[i];
-      case WRY_INT16: return ((const int16_t *)data)[i];
-      case WRY_INT8: return ((const int8_t *)data)[i];
-      default: return ((const uint8_t *)data)[i];
-    }
-  }
-};
-
-// Before anything is computed, so that the first bad label is named whatever the threads do.
-int check_labels(const wry_call *call, const char *op, Labels label, int64_t n, int64_t classes, int64_t ignored) {
-  for (int64_t i = 0; i < n; ++i) {
-    const int64_t c = label[i];
-    if (WRY_UNLIKELY((c < 0 || c >= classes) && c != ignored))
-      return fail(call, WRY_OUT_OF_RANGE,
-                  "%s: label %lld (element %lld) is out of range. Got %lld, expected each label in [0, %lld) or "
-                  "ignore_index=%lld. Check the number of classes, or mark the element as ignored.",
-                  op, (long long)c, (long long)i, (long long)c, (long long)classes, (long long)ignored);
-  }
-  return WRY_OK;
-}
-
 template <typename T>
 int cross_entropy(const wry_call *call) {
   using A = arithmetic_t<T>;
@@ -188,7 +161,7 @@ int cross_entropy(const wry_call *call) {
   const bool soft = attr_bool(call, 0);
   const int64_t ignored = attr_int(call, 1);
   const AxisView v = around(logits, attr_int(call, 2));
-  const Labels label = {input(call, 1)->data, input(call, 1)->dtype};
+  const Labels label = labels_of(input(call, 1));
   const T *target = soft ? data<T>(input(call, 1)) : nullptr;
   if (!soft) {
     const int status = check_labels(call, "cross_entropy", label, v.outer * v.inner, v.n, ignored);
@@ -236,7 +209,7 @@ int cross_entropy_vjp(const wry_call *call) {
   const bool soft = attr_bool(call, 0);
   const int64_t ignored = attr_int(call, 1);
   const AxisView v = around(input(call, 1), attr_int(call, 2));
-  const Labels label = {input(call, 2)->data, input(call, 2)->dtype};
+  const Labels label = labels_of(input(call, 2));
   const T *target = soft ? data<T>(input(call, 2)) : nullptr;
   if (!soft) {
     const int status = check_labels(call, "cross_entropy_vjp", label, v.outer * v.inner, v.n, ignored);

@@ -14,6 +14,7 @@ from wherry_autograd.vjp import (
     random,
     recurrent,
     reduction,
+    sequence,
 )
 
 __all__ = [
@@ -31,4 +32,5 @@ __all__ = [
     "random",
     "recurrent",
     "reduction",
+    "sequence",
 ]

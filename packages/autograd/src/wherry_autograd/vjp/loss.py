@@ -41,8 +41,8 @@ def vjp_binary_cross_entropy(ct, _out, x, label):
 
 
 @vjp.rule(ops.binary_cross_entropy_logits)
-def vjp_binary_cross_entropy_logits(ct, _out, logits, label, pos_weight):
-    return ops.binary_cross_entropy_logits_vjp(ct, logits, label, pos_weight), None, None
+def vjp_binary_cross_entropy_logits(ct, _out, logits, label):
+    return ops.binary_cross_entropy_logits_vjp(ct, logits, label), None
 
 
 def _by_label(value, label, weight, ignore_index):

@@ -155,7 +155,7 @@ def _rare_cross_entropy(
             loss = ops.where(kept_labels(kept, ignore_index)[0], loss, ops.full_like(loss, value=0, dtype=loss.dtype))
             return sum(loss) if reduction == "sum" else ops.squeeze(loss, axes=(axis,)) if bare else loss
         label = _one_hot(input, kept, ignore_index, axis)
-    label = to_dtype(label, input.dtype)
+    label = to_dtype(label, input.dtype).detach()
     if smoothing:
         label = label * (1.0 - smoothing) + smoothing / input.shape[axis]
     if kept is not None:
@@ -163,7 +163,6 @@ def _rare_cross_entropy(
         label = ops.where(
             kept_labels(kept, ignore_index)[0], label, ops.full(shape=(), value=0, dtype=label.dtype)
         )
-    label.stop_gradient = True
     if use_softmax:
         loss, _ = ops.cross_entropy(input, label, weight, soft_label=True, ignore_index=_IGNORED, axis=axis)
     else:
@@ -319,7 +318,7 @@ def nll_loss(
         return nll_loss(input, label, weight, ignore_index, reduction)
     if reduction == "sum":
         return sum(loss)
-    return loss if column else ops.squeeze(loss, axes=(1,))
+    return ops.squeeze(loss, axes=(1,))
 
 
 # Labels of yes and no.
@@ -406,17 +405,32 @@ def binary_cross_entropy_with_logits(
     """
     if reduction not in ("mean", "sum", "none"):
         raise unknown_reduction("binary_cross_entropy_with_logits", reduction)
-    try:
-        loss = ops.binary_cross_entropy_logits(logit, label, pos_weight)
-    except TypeError as error:
-        op_name = "binary_cross_entropy_with_logits"
-        label = _labels_like(op_name, "logit", logit, label, error, pos_weight is not None)
-        if pos_weight is not None:
-            pos_weight = to_dtype(require_tensor(pos_weight, op_name, "pos_weight"), logit.dtype)
-        loss = ops.binary_cross_entropy_logits(logit, label, pos_weight)
+    op_name = "binary_cross_entropy_with_logits"
+    if pos_weight is not None:
+        loss = _weighted_logits(op_name, logit, label, pos_weight)
+    else:
+        try:
+            loss = ops.binary_cross_entropy_logits(logit, label)
+        except TypeError as error:
+            loss = ops.binary_cross_entropy_logits(logit, _labels_like(op_name, "logit", logit, label, error))
     if weight is not None:
-        loss = loss * to_dtype(require_tensor(weight, "binary_cross_entropy_with_logits", "weight"), loss.dtype)
+        loss = loss * to_dtype(require_tensor(weight, op_name, "weight"), loss.dtype)
     return reduced(loss, reduction)
+
+
+def _weighted_logits(op_name: str, logit: Any, label: Any, pos_weight: Any) -> Tensor:
+    """Binary cross entropy in which yes has another weight than no: two exact terms, each of one sign."""
+    require_tensor(logit, op_name, "logit")
+    require_tensor(label, op_name, "label")
+    if not logit.dtype.is_floating:
+        raise InvalidTypeError(
+            f"{op_name}: logits are floating numbers. Got dtype {logit.dtype.name}, expected a floating one. "
+            f"Cast them with logit.astype('float32')."
+        )
+    _require_same_shape(op_name, logit, label, "logit")
+    label = to_dtype(label, logit.dtype).detach()
+    pos_weight = to_dtype(require_tensor(pos_weight, op_name, "pos_weight"), logit.dtype)
+    return -(label * pos_weight * ops.log_sigmoid(logit) + (1.0 - label) * ops.log_sigmoid(-logit))
 
 
 # Distances.
@@ -578,10 +592,10 @@ def _difference(op_name: str, input: Any, label: Any) -> Tensor:
         raise refused(op_name, error, input=input, label=label) from None
 
 
-def _require_same_shape(op_name: str, input: Tensor, label: Tensor) -> None:
+def _require_same_shape(op_name: str, input: Tensor, label: Tensor, name: str = "input") -> None:
     if input.shape != label.shape:
         raise InvalidArgumentError(
-            f"{op_name}: input and label must have one shape. Got {input.shape} and {label.shape}, expected equal shapes. "
+            f"{op_name}: {name} and label must have one shape. Got {input.shape} and {label.shape}, expected equal shapes. "
             f"Reshape or expand one of them."
         )
 
@@ -604,10 +618,10 @@ def _classified(op_name: str, input: Any, label: Any, weight: Any, error: Except
     return input, ops.cast(label, dtype=int64) if wrong_label else label, to_dtype(weight, input.dtype) if wrong_weight else weight
 
 
-def _labels_like(op_name: str, name: str, input: Any, label: Any, error: Exception, others: bool = False) -> Tensor:
+def _labels_like(op_name: str, name: str, input: Any, label: Any, error: Exception) -> Tensor:
     """The labels in the dtype of the input, after an op refused them with `error`."""
     require_tensor(input, op_name, name)
     require_tensor(label, op_name, "label")
-    if not input.dtype.is_floating or (label.dtype is input.dtype and not others):
+    if not input.dtype.is_floating or label.dtype is input.dtype:
         raise InvalidTypeError(str(error)) from None
     return to_dtype(label, input.dtype)

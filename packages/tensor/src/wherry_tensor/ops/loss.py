@@ -11,7 +11,6 @@ from wherry_tensor.ops.reduction import widened
 from wherry_tensor.ops.shapes import (
     floats,
     integers,
-    require_broadcast_to,
     require_dtype,
     require_one_dtype,
     require_same_shape,
@@ -28,11 +27,11 @@ label_mean = op("label_mean", "loss, label, weight?", ignore_index=int, outputs=
 label_mean_vjp = op("label_mean_vjp", "ct, total, label", ignore_index=int)
 
 # Of probabilities, whose logarithms end at -100 as in Paddle, and of logits. Labels are numbers in
-# [0, 1] and data: they get no cotangent. pos_weight multiplies what positive labels contribute.
+# [0, 1] and data: they get no cotangent.
 binary_cross_entropy = op("binary_cross_entropy", "x, label")
 binary_cross_entropy_vjp = op("binary_cross_entropy_vjp", "ct, x, label")
-binary_cross_entropy_logits = op("binary_cross_entropy_logits", "logits, label, pos_weight?")
-binary_cross_entropy_logits_vjp = op("binary_cross_entropy_logits_vjp", "ct, logits, label, pos_weight?")
+binary_cross_entropy_logits = op("binary_cross_entropy_logits", "logits, label")
+binary_cross_entropy_logits_vjp = op("binary_cross_entropy_logits_vjp", "ct, logits, label")
 
 __all__ = [name for name, value in list(globals().items()) if isinstance(value, type(nll_loss))]
 
@@ -89,13 +88,13 @@ def infer_binary_cross_entropy_vjp(ct, x, label):
 
 
 @infer.rule(binary_cross_entropy_logits)
-def infer_binary_cross_entropy_logits(logits, label, pos_weight):
-    return _logits("binary_cross_entropy_logits", pos_weight, logits=logits, label=label)
+def infer_binary_cross_entropy_logits(logits, label):
+    return _alike("binary_cross_entropy_logits", logits=logits, label=label)
 
 
 @infer.rule(binary_cross_entropy_logits_vjp)
-def infer_binary_cross_entropy_logits_vjp(ct, logits, label, pos_weight):
-    return _logits("binary_cross_entropy_logits_vjp", pos_weight, ct=ct, logits=logits, label=label)
+def infer_binary_cross_entropy_logits_vjp(ct, logits, label):
+    return _alike("binary_cross_entropy_logits_vjp", ct=ct, logits=logits, label=label)
 
 
 def _alike(op_name, **metas):
@@ -107,14 +106,6 @@ def _alike(op_name, **metas):
         require_one_dtype(op_name, **{first: meta.dtype, name: other.dtype})
         shape = require_same_shape(op_name, name, other.shape, first, shape)
     return Meta(shape, meta.dtype)
-
-
-def _logits(op_name, pos_weight, **metas):
-    out = _alike(op_name, **metas)
-    if pos_weight is not None:
-        require_one_dtype(op_name, logits=out.dtype, pos_weight=pos_weight.dtype)
-        require_broadcast_to(op_name, "pos_weight", pos_weight.shape, out.shape)
-    return out
 
 
 # Decompositions.
@@ -175,23 +166,16 @@ def decompose_binary_cross_entropy_vjp(ct, x, label):
 
 
 @decompose.rule(binary_cross_entropy_logits)
-def decompose_binary_cross_entropy_logits(logits, label, pos_weight):
+def decompose_binary_cross_entropy_logits(logits, label):
     z, y = widened(logits), widened(label)
-    # -log(sigmoid(z)) without overflow: log_sigmoid is exact on both sides.
-    positive = -ops.log_sigmoid(z)
-    if pos_weight is not None:
-        positive = positive * ((widened(pos_weight) - 1.0) * y + 1.0)
-    return ops.cast((1.0 - y) * z + positive, dtype=logits.dtype)
+    # No term is large where the result is small, as z would be beside softplus(-z).
+    zero = ops.full(shape=(), value=0, dtype=z.dtype)
+    return ops.cast(ops.maximum(z, zero) - z * y + ops.log1p(ops.exp(-ops.abs(z))), dtype=logits.dtype)
 
 
 @decompose.rule(binary_cross_entropy_logits_vjp)
-def decompose_binary_cross_entropy_logits_vjp(ct, logits, label, pos_weight):
-    c, z, y = widened(ct), widened(logits), widened(label)
-    if pos_weight is None:
-        slope = ops.sigmoid(z) - y
-    else:
-        slope = (1.0 - y) - ((widened(pos_weight) - 1.0) * y + 1.0) * ops.sigmoid(-z)
-    return ops.cast(c * slope, dtype=logits.dtype)
+def decompose_binary_cross_entropy_logits_vjp(ct, logits, label):
+    return ops.cast(widened(ct) * (ops.sigmoid(widened(logits)) - widened(label)), dtype=logits.dtype)
 
 
 # Helpers.

@@ -1,0 +1,223 @@
+// Losses of class labels, their mean, and the cross entropy of yes and no.
+//
+// All inputs are contiguous. Arithmetic on 16-bit floats is in float, sums are in double.
+#include "labels.h"
+#include "lanemath.h"
+#include "parallel.h"
+#include "rows.h"
+
+namespace WRY_NAMESPACE {
+namespace {
+
+constexpr int64_t grain = 16384;
+
+// ---- class labels -------------------------------------------------------------------------------
+
+template <typename T>
+int nll_loss(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  const T *x = data<T>(input(call, 0));
+  const T *weight = input(call, 2) ? data<T>(input(call, 2)) : nullptr;
+  T *out = data<T>(output(call, 0));
+  const int64_t ignored = attr_int(call, 0), n = output(call, 0)->size;
+  const AxisView v = around(input(call, 0), attr_int(call, 1));
+  const Labels label = labels_of(input(call, 1));
+  const int status = check_labels(call, "nll_loss", label, n, v.n, ignored);
+  if (status != WRY_OK) return status;
+  parallel_for(call, n, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t c = label[i];
+      A value = 0;
+      if (c != ignored) {
+        value = -A(x[(i / v.inner * v.n + c) * v.inner + i % v.inner]);
+        if (weight) value *= A(weight[c]);
+      }
+      out[i] = T(value);
+    }
+  });
+  return WRY_OK;
+}
+
+// Zero but for the labels' places.
+template <typename T>
+int nll_loss_vjp(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  const T *ct = data<T>(input(call, 0));
+  const T *weight = input(call, 2) ? data<T>(input(call, 2)) : nullptr;
+  T *out = data<T>(output(call, 0));
+  const int64_t ignored = attr_int(call, 0), n = input(call, 0)->size;
+  const AxisView v = around(output(call, 0), attr_int(call, 1));
+  const Labels label = labels_of(input(call, 1));
+  const int status = check_labels(call, "nll_loss_vjp", label, n, v.n, ignored);
+  if (status != WRY_OK) return status;
+  parallel_for(call, output(call, 0)->size, 4 * grain, [&](int64_t begin, int64_t end) {
+    memset(static_cast<void *>(out + begin), 0, size_t(end - begin) * sizeof(T));
+  });
+  parallel_for(call, n, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t c = label[i];
+      if (c == ignored) continue;
+      A value = -A(ct[i]);
+      if (weight) value *= A(weight[c]);
+      out[(i / v.inner * v.n + c) * v.inner + i % v.inner] = T(value);
+    }
+  });
+  return WRY_OK;
+}
+
+template <typename T>
+int label_mean(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  const T *loss = data<T>(input(call, 0));
+  const T *weight = input(call, 2) ? data<T>(input(call, 2)) : nullptr;
+  const int64_t ignored = attr_int(call, 0), n = input(call, 0)->size;
+  const Labels label = labels_of(input(call, 1));
+  if (weight) {
+    const int status = check_labels(call, "label_mean", label, n, input(call, 2)->size, ignored);
+    if (status != WRY_OK) return status;
+  }
+  struct Sums { double loss, weight; };
+  const auto sums_of = [&](int64_t begin, int64_t end) {
+    Sums s = {0, 0};
+    dispatch<int64_t, int32_t, int16_t, int8_t, uint8_t>(label.dtype, [&](auto tag) {
+      const auto *labels = static_cast<const decltype(tag) *>(label.data);
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t c = int64_t(labels[i]);
+        if (c == ignored) continue;
+        s.loss += double(A(loss[i]));
+        s.weight += weight ? double(A(weight[c])) : 1.0;
+      }
+    });
+    return s;
+  };
+  Sums all = {0, 0};
+  const int64_t blocks = (n + grain - 1) / grain;
+  if (blocks <= 1) {
+    all = sums_of(0, n);
+  } else {
+    Sums *parts = workspace<Sums>(call, blocks);
+    if (!parts) return fail_memory(call, "label_mean", blocks * int64_t(sizeof(Sums)));
+    parallel_blocks(call, n, grain, [&](int64_t b, int64_t begin, int64_t end) { parts[b] = sums_of(begin, end); });
+    for (int64_t b = 0; b < blocks; ++b) all.loss += parts[b].loss, all.weight += parts[b].weight;
+  }
+  *data<T>(output(call, 0)) = T(A(all.weight == 0 ? all.loss : all.loss / all.weight));
+  *data<A>(output(call, 1)) = A(all.weight);
+  return WRY_OK;
+}
+
+template <typename T>
+int label_mean_vjp(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  const A total = *data<A>(input(call, 1));
+  const T each = T(total == 0 ? A(*data<T>(input(call, 0))) : A(*data<T>(input(call, 0))) / total);
+  const int64_t ignored = attr_int(call, 0);
+  const Labels label = labels_of(input(call, 2));
+  T *out = data<T>(output(call, 0));
+  parallel_for(call, output(call, 0)->size, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) out[i] = label[i] == ignored ? T(A(0)) : each;
+  });
+  return WRY_OK;
+}
+
+// ---- yes and no ---------------------------------------------------------------------------------
+
+template <typename T, typename F>
+WRY_INLINE void each_element(const wry_call *call, F &&f) {
+  parallel_for(call, output(call, 0)->size, grain, [&](int64_t begin, int64_t end) {
+    over<T>(end - begin, [&](int64_t i, auto part) { f(begin + i, part); });
+  });
+}
+
+// Smaller wins; NaN loses.
+struct Smaller { template <typename X> WRY_INLINE X operator()(X a, X b) const { return min(a, b); } };
+
+template <typename T>
+int check_probabilities(const wry_call *call, const T *x, int64_t n) {
+  using A = arithmetic_t<T>;
+  using V = vec<T>;
+  const A largest = row_reduce<T>(n, A(0), [&](int64_t i, auto part) { return keep<V>(get(x + i, part), splat<V>(A(0)), part); }, Larger());
+  const A smallest = row_reduce<T>(n, A(0), [&](int64_t i, auto part) { return keep<V>(get(x + i, part), splat<V>(A(0)), part); }, Smaller());
+  if (WRY_LIKELY(largest <= 1 && smallest >= 0)) return WRY_OK;
+  int64_t i = 0;
+  while (!(A(x[i]) < 0 || A(x[i]) > 1)) ++i;
+  return fail(call, WRY_INVALID,
+              "binary_cross_entropy: element %lld is no probability. Got %g, expected numbers in [0, 1]. "
+              "Apply sigmoid first, or pass logits to binary_cross_entropy_with_logits.",
+              (long long)i, double(A(x[i])));
+}
+
+template <typename T>
+int binary_cross_entropy(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  using V = vec<T>;
+  const T *x = data<T>(input(call, 0)), *label = data<T>(input(call, 1));
+  T *out = data<T>(output(call, 0));
+  const int status = check_probabilities(call, x, input(call, 0)->size);
+  if (status != WRY_OK) return status;
+  each_element<T>(call, [&](int64_t i, auto part) {
+    const V p = get(x + i, part), y = get(label + i, part), lowest = splat<V>(A(-100));
+    const V yes = maximum(lane_log(p), lowest), no = maximum(lane_log1p(-p), lowest);
+    put(out + i, (y - A(1)) * no - y * yes, part);
+  });
+  return WRY_OK;
+}
+
+template <typename T>
+int binary_cross_entropy_vjp(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  using V = vec<T>;
+  const T *ct = data<T>(input(call, 0)), *x = data<T>(input(call, 1)), *label = data<T>(input(call, 2));
+  T *out = data<T>(output(call, 0));
+  each_element<T>(call, [&](int64_t i, auto part) {
+    const V p = get(x + i, part);
+    const V slope = (p - get(label + i, part)) / maximum(p * (A(1) - p), splat<V>(A(1e-12)));
+    put(out + i, get(ct + i, part) * slope, part);
+  });
+  return WRY_OK;
+}
+
+// max(z, 0) - z * y + log(1 + exp(-|z|)): no term is large where the result is small.
+template <typename T>
+int binary_cross_entropy_logits(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  using V = vec<T>;
+  const T *logits = data<T>(input(call, 0)), *label = data<T>(input(call, 1));
+  T *out = data<T>(output(call, 0));
+  each_element<T>(call, [&](int64_t i, auto part) {
+    const V z = get(logits + i, part);
+    put(out + i, maximum(z, splat<V>(A(0))) - z * get(label + i, part) + lane_log1p(lane_exp(-abs(z))), part);
+  });
+  return WRY_OK;
+}
+
+template <typename T>
+int binary_cross_entropy_logits_vjp(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  using V = vec<T>;
+  const T *ct = data<T>(input(call, 0)), *logits = data<T>(input(call, 1)), *label = data<T>(input(call, 2));
+  T *out = data<T>(output(call, 0));
+  each_element<T>(call, [&](int64_t i, auto part) {
+    const V z = get(logits + i, part), e = lane_exp(-abs(z));
+    const V near = A(1) / (e + A(1));  // sigmoid(|z|)
+    const V sigmoid = select<V>(z < A(0), e * near, near);
+    put(out + i, get(ct + i, part) * (sigmoid - get(label + i, part)), part);
+  });
+  return WRY_OK;
+}
+
+const wry_kernel_entry table[] = {
+    WRY_FLOAT_ROWS("nll_loss", WRY_WANTS_CONTIGUOUS, nll_loss),
+    WRY_FLOAT_ROWS("nll_loss_vjp", WRY_WANTS_CONTIGUOUS, nll_loss_vjp),
+    WRY_FLOAT_ROWS("label_mean", WRY_WANTS_CONTIGUOUS, label_mean),
+    WRY_FLOAT_ROWS("label_mean_vjp", WRY_WANTS_CONTIGUOUS, label_mean_vjp),
+    WRY_FLOAT_ROWS("binary_cross_entropy", WRY_WANTS_CONTIGUOUS | WRY_MAY_ALIAS, binary_cross_entropy),
+    WRY_FLOAT_ROWS("binary_cross_entropy_vjp", WRY_WANTS_CONTIGUOUS | WRY_MAY_ALIAS, binary_cross_entropy_vjp),
+    WRY_FLOAT_ROWS("binary_cross_entropy_logits", WRY_WANTS_CONTIGUOUS | WRY_MAY_ALIAS, binary_cross_entropy_logits),
+    WRY_FLOAT_ROWS("binary_cross_entropy_logits_vjp", WRY_WANTS_CONTIGUOUS | WRY_MAY_ALIAS,
+                   binary_cross_entropy_logits_vjp),
+};
+
+}  // namespace
+}  // namespace WRY_NAMESPACE
+
+WRY_TABLE(loss, WRY_NAMESPACE::table)

@@ -1,0 +1,68 @@
+"""Losses of sequences whose labels are not aligned."""
+from wherry_tensor._core import float32, float64
+from wherry_tensor.ops.declare import Meta, infer, op
+from wherry_tensor.ops.shapes import (
+    UNKNOWN,
+    floats,
+    integers,
+    merge_size,
+    require_dtype,
+    require_rank,
+    require_same_shape,
+    same_size,
+    show,
+)
+
+# Connectionist temporal classification. log_probs [T, B, C], labels [B, L], both lengths [B]; loss [B],
+# 0 where no path gives the label. alpha [B, T, 2 L + 1], float32 (float64 for float64), is what the
+# gradient needs: the logarithms of the forward probabilities. norm_by_times divides the gradient (not
+# the loss) by the input length.
+ctc_loss = op("ctc_loss", "log_probs, labels, input_lengths, label_lengths", blank=int, norm_by_times=bool,
+              outputs="loss, alpha")
+ctc_loss_vjp = op("ctc_loss_vjp", "ct, log_probs, labels, input_lengths, label_lengths, alpha", blank=int,
+                  norm_by_times=bool)
+
+__all__ = [name for name, value in list(globals().items()) if isinstance(value, type(ctc_loss))]
+
+
+@infer.rule(ctc_loss)
+def infer_ctc_loss(log_probs, labels, input_lengths, label_lengths, *, blank, norm_by_times):
+    batch, alpha = _sizes("ctc_loss", log_probs, labels, input_lengths, label_lengths, blank)
+    return Meta((batch,), log_probs.dtype), alpha
+
+
+@infer.rule(ctc_loss_vjp)
+def infer_ctc_loss_vjp(ct, log_probs, labels, input_lengths, label_lengths, alpha, *, blank, norm_by_times):
+    batch, states = _sizes("ctc_loss_vjp", log_probs, labels, input_lengths, label_lengths, blank)
+    require_dtype("ctc_loss_vjp", "ct", ct.dtype, (log_probs.dtype,))
+    require_dtype("ctc_loss_vjp", "alpha", alpha.dtype, (states.dtype,))
+    require_same_shape("ctc_loss_vjp", "ct", ct.shape, "the loss", (batch,))
+    require_same_shape("ctc_loss_vjp", "alpha", alpha.shape, "the states", states.shape)
+    return log_probs
+
+
+def _sizes(op_name, log_probs, labels, input_lengths, label_lengths, blank):
+    """How many examples there are, and the meta of alpha."""
+    require_dtype(op_name, "log_probs", log_probs.dtype, floats)
+    require_rank(op_name, "log_probs", log_probs.shape, 3)
+    require_rank(op_name, "labels", labels.shape, 2)
+    for name, meta in ("labels", labels), ("input_lengths", input_lengths), ("label_lengths", label_lengths):
+        require_dtype(op_name, name, meta.dtype, integers)
+    steps, batch, classes = log_probs.shape
+    for name, meta in ("input_lengths", input_lengths), ("label_lengths", label_lengths):
+        require_rank(op_name, name, meta.shape, 1)
+        batch = merge_size(batch, meta.shape[0])
+    sizes = labels.shape[0], input_lengths.shape[0], label_lengths.shape[0]
+    if not all(same_size(batch, size) for size in (log_probs.shape[1], *sizes)):
+        raise ValueError(
+            f"{op_name}: every input holds one part for each example. Got log_probs of shape {show(log_probs.shape)}, "
+            f"labels of {show(labels.shape)}, lengths of {show(input_lengths.shape)} and {show(label_lengths.shape)}, "
+            f"expected [T, B, C], [B, L], [B] and [B]. Time comes first in log_probs; transpose what has the batch first."
+        )
+    if blank < 0 or (classes != UNKNOWN and blank >= classes):
+        raise ValueError(
+            f"{op_name}: blank is no class. Got blank={blank}, expected one in [0, {classes}), the size of the last axis of "
+            f"log_probs. Count it among the classes."
+        )
+    states = UNKNOWN if labels.shape[1] == UNKNOWN else 2 * labels.shape[1] + 1
+    return batch, Meta((batch, steps, states), float64 if log_probs.dtype == float64 else float32)
