@@ -242,7 +242,7 @@ struct BackwardScratch {
   A *wide_q, *wide_k, *wide_v, *wide_ct;
   A *k_by_key, *v_by_key;                          // panels across keys: for the scores and their cotangents
   A *k_by_width, *q_by_width, *ct_by_width;        // panels across the width: for sums over keys and queries
-  A *q_ct, *k_ct, *v_ct, *delta, *p, *s_ct;
+  A *q_ct, *k_ct, *v_ct, *delta, *mend, *p, *s_ct;
   BackwardScratch(Arena<A> &arena, const Sizes &s, bool widened) {
     wide_q = arena.take(widened ? s.queries * s.width : 0);
     wide_k = arena.take(widened ? s.keys * s.width : 0);
@@ -257,10 +257,32 @@ struct BackwardScratch {
     k_ct = arena.take(s.keys * s.width);
     v_ct = arena.take(s.keys * s.value_width);
     delta = arena.take(s.queries);
+    mend = arena.take(s.queries);
     p = arena.take(query_block * key_block);
     s_ct = arena.take(query_block * key_block);
   }
 };
+
+// The sum of exp(score - lse) over the keys of query i, which is 1 but for rounding.
+template <typename T>
+arithmetic_t<T> sum_of_row(const arithmetic_t<T> *q, const arithmetic_t<T> *k_by_key, arithmetic_t<T> lse, const Sizes &s,
+                           arithmetic_t<T> scale, const Mask &mask, int64_t b, int64_t h, int64_t i,
+                           arithmetic_t<T> *scores) {
+  using A = arithmetic_t<T>;
+  using V = vec<A>;
+  A sum = 0;
+  for (int64_t k0 = 0; k0 < s.keys; k0 += key_block) {
+    const int64_t count = min_of(key_block, s.keys - k0), n = visible(mask, i, k0, count);
+    if (n == 0) break;
+    multiply(1, count, s.width, q, s.width, int64_t(1), k_by_key + k0 * s.width, s.width, int64_t(0), scores, key_block,
+             false);
+    scale_and_mask<T>(scores, n, scale, mask, b, h, i, k0);
+    sum += row_reduce<A>(n, A(0), [&](int64_t j, auto part) {
+      return keep<V>(lane_exp(get((const A *)scores + j, part) - lse), V{}, part);
+    }, Plus());
+  }
+  return sum;
+}
 
 template <typename T>
 int attention_vjp(const wry_call *call) {
@@ -304,6 +326,10 @@ int attention_vjp(const wry_call *call) {
       V sum{};
       over<T>(s.value_width, [&](int64_t j, auto part) { sum = fma(get(c + j, part), get(o + j, part), sum); });
       w.delta[i] = reduce_add(sum);
+      w.mend[i] = A(1);
+      // Masks of -1e9 where a query sees no key at all: lse has no digits left for the sum behind the maximum.
+      if (::fabs(double(lse[i])) > (sizeof(A) == 4 ? 1e3 : 1e6) && lse[i] != -A(INFINITY))
+        w.mend[i] = A(1) / sum_of_row<T>(q + i * s.width, w.k_by_key, lse[i], s, scale, mask, b, h, i, w.p);
     }
     for (int64_t k0 = 0; k0 < s.keys; k0 += key_block) {
       const int64_t count = min_of(key_block, s.keys - k0);
@@ -319,9 +345,9 @@ int attention_vjp(const wry_call *call) {
           const int64_t n = visible(mask, i0 + i, k0, count);
           scale_and_mask<T>(p, n, scale, mask, b, h, i0 + i, k0);
           const A shift = lse[i0 + i] == -A(INFINITY) ? A(0) : lse[i0 + i];
-          const A delta = w.delta[i0 + i];
+          const A delta = w.delta[i0 + i], mend = w.mend[i0 + i];
           over<A>(n, [&](int64_t j, auto part) {
-            const V e = lane_exp(get((const A *)p + j, part) - shift);
+            const V e = lane_exp(get((const A *)p + j, part) - shift) * mend;
             put(p + j, e, part);
             put(d + j, e * (get((const A *)d + j, part) - delta) * scale, part);
           });

@@ -343,10 +343,21 @@ int dropout_vjp(const wry_call *call) {
   const uint8_t *mask = data<uint8_t>(input(call, 1));
   T *out = data<T>(output(call, 0));
   const A scale = A(attr_float(call, 0));
-  parallel_for(call, input(call, 0)->size, 32768, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const A kept = A(ct[i]) * scale;
-      out[i] = T(mask[i] ? kept : A(0));
+  constexpr int64_t block = 1024;
+  const int64_t size = input(call, 0)->size;
+  parallel_for(call, (size + block - 1) / block, 32, [&](int64_t begin, int64_t end) {
+    // Through local arrays: a load of bytes may alias anything, which would keep the compiler from making
+    // vectors, and of its own vectors of bytes it makes single ones.
+    uint8_t bytes[block];
+    A keeps[block];
+    for (int64_t b = begin; b < end; ++b) {
+      const int64_t first = b * block, n = min_of(block, size - first);
+      memcpy(bytes, mask + first, size_t(n));
+      for (int64_t i = 0; i < n; ++i) keeps[i] = A(bytes[i]);
+      over<T>(n, [&](int64_t i, auto part) {
+        const vec<T> kept = get(ct + first + i, part) * scale;
+        put(out + first + i, select<vec<T>>(get((const A *)keeps + i, part) != vec<T>{}, kept, vec<T>{}), part);
+      });
     }
   });
   return WRY_OK;

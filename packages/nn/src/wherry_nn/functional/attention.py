@@ -256,10 +256,5 @@ def added_mask(mask: Tensor | None, like: Tensor, op_name: str) -> Tensor | None
         return None
     dtype = require_tensor(mask, op_name, "attn_mask").dtype
     if dtype.is_bool or dtype.is_integer:
-        added = (ops.cast(mask, dtype=like.dtype) - 1.0) * 1e9
-        if not added.shape:
-            return added
-        # Weights do not change when all scores of a query do. Of a query that sees no key they are 0 then: beside
-        # -1e9 float32 would lose them, and the gradient with them.
-        return added - ops.reduce_max(added, axes=(len(added.shape) - 1,), keepdim=True)
+        return (ops.cast(mask, dtype=like.dtype) - 1.0) * 1e9
     return to_dtype(mask, like.dtype)
