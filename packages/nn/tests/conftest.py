@@ -1,8 +1,13 @@
 """What tests of several layers share."""
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import wherry_tensor as wt
+
+sys.path.insert(0, str(Path(__file__).parent))  # for windows
 
 
 @pytest.fixture

@@ -239,6 +239,9 @@ bool correlate_weight(const wry_call *call, const Correlation<T> &op, T *weight_
   if (op.cin == 1 && op.groups > 1 && op.cout == 1)
     return op.channels_last ? depthwise_weight_channels_last(call, op, weight_ct)
                             : depthwise_weight_planes(call, op, weight_ct);
+  if constexpr (std::is_same<T, float>::value) {
+    if (winograd::applies(op)) return winograd::run_weight(call, op, weight_ct);
+  }
   constexpr int64_t rows = gemm_rows, columns = gemm_columns<T>;
   const int64_t k = op.cin * op.taps, m = op.cout, outputs = op.oh * op.ow, in_channels = op.groups * op.cin;
   const Strips reach = strips_of(op, 1);

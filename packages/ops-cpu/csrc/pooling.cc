@@ -3,8 +3,7 @@
 // Fixed and adaptive windows differ only in where they begin and end, so both become a list of
 // ranges for each axis. 16 bit floats are computed in float32.
 #include "images.h"
-
-#include <float.h>
+#include "pool_rows.h"
 
 namespace WRY_NAMESPACE {
 namespace {
@@ -14,17 +13,19 @@ struct Windows {
   int64_t count;
   int64_t *first, *last;  // the part inside the input, [first, last)
   int64_t *extent;        // how many positions an average counts
+  int64_t kernel, step;   // of fixed windows; 0 for adaptive ones
 };
 
 bool make_room(const wry_call *call, Windows *windows, int64_t count) {
   int64_t *memory = workspace<int64_t>(call, 3 * count + 1);
-  *windows = {count, memory, memory + count, memory + 2 * count};
+  *windows = {count, memory, memory + count, memory + 2 * count, 0, 0};
   return memory != nullptr;
 }
 
 bool fixed_windows(const wry_call *call, Windows *windows, int64_t count, int64_t size, int64_t kernel, int64_t stride,
                    int64_t padding, bool exclusive) {
   if (!make_room(call, windows, count)) return false;
+  windows->kernel = kernel, windows->step = stride;
   for (int64_t i = 0; i < count; ++i) {
     const int64_t begin = i * stride - padding, end = begin + kernel;
     windows->first[i] = min_of(size, max_of<int64_t>(begin, 0));
@@ -65,26 +66,58 @@ void for_each_row(const wry_call *call, const Geometry &in, bool last, int64_t r
 // The first maximum in row-major order wins. NaN is never greater, so it loses against any number;
 // a window without any gives the lowest float and position -1. Both are Paddle's ways.
 template <typename A>
+void max_windows_of_planes(const wry_call *call, const A *x, const Geometry &in, const Windows &ys, const Windows &xs, A *out,
+                           int32_t *mask) {
+  // The windows that lie wholly between the left and the right border.
+  int64_t begin = 0, end = 0;
+  if (std::is_same<A, float>::value && (xs.step == 1 || xs.step == 2)) {
+    while (begin < xs.count && xs.last[begin] - xs.first[begin] < xs.kernel) ++begin;
+    for (end = begin; end < xs.count && xs.last[end] - xs.first[end] == xs.kernel;) ++end;
+  }
+  for_each_row(call, in, false, ys.count, xs.count * 4, [&](int64_t plane, int64_t at, int64_t y) {
+    const A *from = x + plane * in.h * in.w;
+    A *best = out + at * xs.count;
+    int32_t *where = mask + at * xs.count;
+    const auto one = [&](int64_t o) {
+      A most = A(-FLT_MAX);
+      int64_t place = -1;
+      for (int64_t i = ys.first[y]; i < ys.last[y]; ++i)
+        for (int64_t j = xs.first[o]; j < xs.last[o]; ++j) {
+          const A value = from[i * in.w + j];
+          if (value > most || (place < 0 && value == value)) most = value, place = i * in.w + j;
+        }
+      best[o] = most, where[o] = int32_t(place);
+    };
+    int64_t done = begin;
+    const int64_t rows = ys.last[y] - ys.first[y];
+    if constexpr (std::is_same<A, float>::value) {
+      if (begin < end && rows > 0) {
+        const int64_t place = ys.first[y] * in.w + xs.first[begin];
+        const float *limit = x + in.n * in.channels * in.h * in.w;
+        done = xs.step == 1
+                   ? best_along<1>(from + place, limit, in.w, rows, xs.kernel, int32_t(place), begin, end, best, where)
+                   : best_along<2>(from + place, limit, in.w, rows, xs.kernel, int32_t(place), begin, end, best, where);
+      }
+    }
+    for (int64_t o = 0; o < begin; ++o) one(o);
+    for (int64_t o = done; o < xs.count; ++o) one(o);
+  });
+}
+
+template <typename A>
 void max_windows(const wry_call *call, const A *x, const Geometry &in, bool last, const Windows &ys, const Windows &xs,
                  A *out, int32_t *mask) {
-  const int64_t unit = last ? in.channels : 1;
+  if (!last) {
+    max_windows_of_planes(call, x, in, ys, xs, out, mask);
+    return;
+  }
+  const int64_t unit = in.channels;
   const int64_t cost = xs.count * unit * 9;
   for_each_row(call, in, last, ys.count, cost, [&](int64_t plane, int64_t at, int64_t y) {
     const A *from = x + plane * in.h * in.w * unit;
     for (int64_t o = 0; o < xs.count; ++o) {
       A *WRY_RESTRICT best = out + (at * xs.count + o) * unit;
       int32_t *WRY_RESTRICT where = mask + (at * xs.count + o) * unit;
-      if (unit == 1) {
-        A most = A(-FLT_MAX);
-        int64_t place = -1;
-        for (int64_t i = ys.first[y]; i < ys.last[y]; ++i)
-          for (int64_t j = xs.first[o]; j < xs.last[o]; ++j) {
-            const A value = from[i * in.w + j];
-            if (value > most || (place < 0 && value == value)) most = value, place = i * in.w + j;
-          }
-        *best = most, *where = int32_t(place);
-        continue;
-      }
       for (int64_t c = 0; c < unit; ++c) best[c] = A(-FLT_MAX), where[c] = -1;
       for (int64_t i = ys.first[y]; i < ys.last[y]; ++i)
         for (int64_t j = xs.first[o]; j < xs.last[o]; ++j) {
@@ -139,11 +172,23 @@ int adaptive_max_pool2d(const wry_call *call) {
 // ---- positions back into planes -----------------------------------------------------------------
 
 // Positions are data, so they are checked before anything is written: -1 says none.
+template <typename Index>
+bool positions_fit(const Index *at, int64_t count, int64_t least, int64_t size) {
+  using Unsigned = std::make_unsigned_t<Index>;
+  Unsigned farthest = 0;  // what lies below `least` wraps around, beyond all others
+  for (int64_t i = 0; i < count; ++i) farthest = max_of(farthest, Unsigned(Unsigned(at[i]) - Unsigned(least)));
+  return count == 0 || uint64_t(farthest) < uint64_t(size - least);
+}
+
 int check_positions(const wry_call *call, const char *op, const wry_tensor *positions, const Geometry &plane,
                     int64_t least) {
   const int64_t size = plane.h * plane.w;
+  const bool wide = positions->dtype == WRY_INT64;
+  if (wide ? positions_fit(data<int64_t>(positions), positions->size, least, size)
+           : positions_fit(data<int32_t>(positions), positions->size, least, size))
+    return WRY_OK;
   for (int64_t i = 0; i < positions->size; ++i) {
-    const int64_t at = positions->dtype == WRY_INT64 ? data<int64_t>(positions)[i] : data<int32_t>(positions)[i];
+    const int64_t at = wide ? data<int64_t>(positions)[i] : data<int32_t>(positions)[i];
     if (at < least || at >= size)
       return fail(call, WRY_INVALID,
                   "%s: position %lld lies outside of its plane. Got it at flat place %lld, expected positions in [%lld, %lld) "
@@ -176,16 +221,27 @@ int place(const wry_call *call, const char *op, const wry_tensor *values, const 
                  for (int64_t piece = begin; piece < end; ++piece) {
                    const int64_t n = piece / pieces, c0 = piece % pieces * stretch;
                    const int64_t c1 = min_of(in.channels, c0 + stretch);
-                   const int64_t step = last ? in.channels : 1;
+                   if (!last) {
+                     A *WRY_RESTRICT plane = out + piece * size;
+                     const A *WRY_RESTRICT value = from + piece * outputs;
+                     const Index *WRY_RESTRICT where = at + piece * outputs;
+                     for (int64_t i = 0; i < size; ++i) plane[i] = A(0);
+                     for (int64_t i = 0; i < outputs; ++i) {
+                       if (where[i] < 0) continue;
+                       plane[where[i]] = value[i] + (add ? plane[where[i]] : A(0));
+                     }
+                     continue;
+                   }
+                   const int64_t step = in.channels;
                    for (int64_t c = c0; c < c1; ++c) {
-                     A *plane = out + (last ? n * size * step + c : (n * in.channels + c) * size);
+                     A *plane = out + n * size * step + c;
                      for (int64_t i = 0; i < size; ++i) plane[i * step] = A(0);
                    }
                    for (int64_t i = 0; i < outputs; ++i)
                      for (int64_t c = c0; c < c1; ++c) {
-                       const int64_t read = last ? (n * outputs + i) * step + c : (n * in.channels + c) * outputs + i;
+                       const int64_t read = (n * outputs + i) * step + c;
                        if (at[read] < 0) continue;
-                       A *to_value = out + (last ? (n * size + at[read]) * step + c : (n * in.channels + c) * size + at[read]);
+                       A *to_value = out + (n * size + at[read]) * step + c;
                        *to_value = from[read] + (add ? *to_value : A(0));
                      }
                  }

@@ -19,7 +19,7 @@ namespace winograd {
 constexpr float a = 0.70710678118654752f, b = 1.41421356237309505f;  // the points; a * b = 1
 constexpr float a2 = 0.5f, b2 = 2.0f, a3 = a * a2, b3 = b * b2;
 
-// The three transforms in one direction. from and to are arrays of vectors with a stride.
+// The transforms in one direction. from and to are arrays of vectors with a stride.
 WRY_INLINE void transform_input(const f32 *d, int from, f32 *to, int step) {
   const f32 d0 = d[0], d1 = d[from], d2 = d[2 * from], d3 = d[3 * from], d4 = d[4 * from], d5 = d[5 * from];
   to[0] = d0 - (a2 + b2) * d2 + d4;
@@ -53,6 +53,28 @@ WRY_INLINE void transform_output(const f32 *m, int from, f32 *to, int step) {
   to[step] = a * difference_a + b * difference_b;
   to[2 * step] = a2 * sum_a + b2 * sum_b;
   to[3 * step] = a3 * difference_a + b3 * difference_b + m[5 * from];
+}
+
+// The transposes of the last two, for the gradient of the weight.
+WRY_INLINE void transform_cotangent(const f32 *y, int from, f32 *to, int step) {
+  const f32 y0 = y[0], y1 = y[from], y2 = y[2 * from], y3 = y[3 * from];
+  to[0] = y0;
+  const f32 even_a = y0 + a2 * y2, odd_a = a * y1 + a3 * y3;
+  to[step] = even_a + odd_a;
+  to[2 * step] = even_a - odd_a;
+  const f32 even_b = y0 + b2 * y2, odd_b = b * y1 + b3 * y3;
+  to[3 * step] = even_b + odd_b;
+  to[4 * step] = even_b - odd_b;
+  to[5 * step] = y3;
+}
+
+WRY_INLINE void transform_weight_back(const f32 *u, int from, f32 *to, int step) {
+  constexpr float at_a = 1 / (2 * a2 * (a2 - b2)), at_b = 1 / (2 * b2 * (b2 - a2));
+  const f32 sum_a = at_a * (u[from] + u[2 * from]), difference_a = at_a * (u[from] - u[2 * from]);
+  const f32 sum_b = at_b * (u[3 * from] + u[4 * from]), difference_b = at_b * (u[3 * from] - u[4 * from]);
+  to[0] = u[0] + sum_a + sum_b;
+  to[step] = a * difference_a + b * difference_b;
+  to[2 * step] = a2 * sum_a + b2 * sum_b + u[5 * from];
 }
 
 // The buffers of one run, and how they are laid out. A slab is a range of images, or of rows of tiles
@@ -113,33 +135,41 @@ inline void weights(const wry_call *call, const Plan &p) {
   });
 }
 
-// The inputs of a slab, with zeros around: one row of one image for each piece of work.
-inline void read_slab(const wry_call *call, const Plan &p, int64_t image0, int64_t images, int64_t row0, int64_t rows) {
-  const Correlation<float> &op = *p.op;
-  const int64_t height = 4 * rows + 2;
-  parallel_for(call, images * height, max_of<int64_t>(1, 16384 / (p.in_width * p.cin)), [&](int64_t begin, int64_t end) {
+// Images as a slab is read from them: `dy`, `dx` is where the slab's row 0 and column 0 lie in an image.
+struct Source {
+  const float *images;
+  int64_t channels, h, w, dy, dx;
+  bool channels_last;
+};
+
+// `height` rows from row y0 on of `images` images into `to`, [images, height, width, padded], with zeros
+// around: one row of one image for each piece of work.
+inline void read_slab(const wry_call *call, const Source &source, int64_t image0, int64_t images, int64_t y0, int64_t height,
+                      int64_t width, int64_t padded, float *slab) {
+  const int64_t channels = source.channels;
+  parallel_for(call, images * height, max_of<int64_t>(1, 16384 / (width * padded)), [&](int64_t begin, int64_t end) {
     int64_t first, last;
-    valid_range(p.in_width, 1, op.dx[0], op.iw, &first, &last);
+    valid_range(width, 1, source.dx, source.w, &first, &last);
     for (int64_t at = begin; at < end; ++at) {
-      const int64_t image = image0 + at / height, y = 4 * row0 + at % height + op.dy[0];
-      float *to = p.input + at * p.in_width * p.cin;
-      if (y < 0 || y >= op.ih) {
-        fill_zero(to, p.in_width * p.cin);
+      const int64_t image = image0 + at / height, y = y0 + at % height + source.dy;
+      float *to = slab + at * width * padded;
+      if (y < 0 || y >= source.h) {
+        fill_zero(to, width * padded);
         continue;
       }
-      fill_zero(to, first * p.cin);
-      float *inside = to + first * p.cin;
-      const int64_t n = last - first, x = first + op.dx[0];
-      if (op.channels_last) {
-        const float *from = op.in + ((image * op.ih + y) * op.iw + x) * op.cin;
-        for (int64_t i = 0; i < n; ++i) copy_run(inside + i * p.cin, from + i * op.cin, op.cin, 1);
+      fill_zero(to, first * padded);
+      float *inside = to + first * padded;
+      const int64_t n = last - first, x = first + source.dx;
+      if (source.channels_last) {
+        const float *from = source.images + ((image * source.h + y) * source.w + x) * channels;
+        for (int64_t i = 0; i < n; ++i) copy_run(inside + i * padded, from + i * channels, channels, 1);
       } else {
-        const float *from = op.in + (image * op.cin * op.ih + y) * op.iw + x;
-        transpose_block(from, op.ih * op.iw, inside, p.cin, op.cin, n);
+        const float *from = source.images + (image * channels * source.h + y) * source.w + x;
+        transpose_block(from, source.h * source.w, inside, padded, channels, n);
       }
-      if (op.cin < p.cin)
-        for (int64_t i = 0; i < n; ++i) fill_zero(inside + i * p.cin + op.cin, p.cin - op.cin);
-      fill_zero(to + last * p.cin, (p.in_width - last) * p.cin);
+      if (channels < padded)
+        for (int64_t i = 0; i < n; ++i) fill_zero(inside + i * padded + channels, padded - channels);
+      fill_zero(to + last * padded, (width - last) * padded);
     }
   });
 }
@@ -223,8 +253,8 @@ WRY_INLINE void multiply(const Plan &p, int64_t plane, int64_t first, int64_t la
   }
 }
 
-// False when there is no memory.
-inline bool run(const wry_call *call, const Correlation<float> &op) {
+// The sizes of all but blocks, and room for the slabs.
+inline Plan plan_of(const wry_call *call, const Correlation<float> &op) {
   constexpr int64_t panel = gemm_columns<float>;
   Plan p;
   p.op = &op;
@@ -238,11 +268,18 @@ inline bool run(const wry_call *call, const Correlation<float> &op) {
   const int64_t row_values = (4 * p.in_width * p.cin) + (4 * p.out_width * p.cout), most = 4 << 20;
   p.slab_rows = max_of<int64_t>(1, min_of(p.tiles_y, most / row_values));
   p.slab_images = p.slab_rows < p.tiles_y ? 1 : max_of<int64_t>(1, min_of(op.images, most / (row_values * p.tiles_y)));
-  const int64_t slab_tiles = p.slab_images * p.slab_rows * p.tiles_x;
-  p.weight = workspace<float>(call, 36 * p.weight_plane);
-  p.bias = workspace<float>(call, p.cout);
   p.input = workspace<float>(call, p.slab_images * (4 * p.slab_rows + 2) * p.in_width * p.cin);
   p.output = workspace<float>(call, p.slab_images * 4 * p.slab_rows * p.out_width * p.cout);
+  return p;
+}
+
+// False when there is no memory.
+inline bool run(const wry_call *call, const Correlation<float> &op) {
+  constexpr int64_t panel = gemm_columns<float>;
+  Plan p = plan_of(call, op);
+  const int64_t slab_tiles = p.slab_images * p.slab_rows * p.tiles_x, most = 4 << 20;
+  p.weight = workspace<float>(call, 36 * p.weight_plane);
+  p.bias = workspace<float>(call, p.cout);
 
   // Few channels: a task takes a block of tiles through all three stages in its second-level cache.
   // Many: the transformed weight is larger than that, so each stage covers all tiles, and each part
@@ -257,11 +294,12 @@ inline bool run(const wry_call *call, const Correlation<float> &op) {
   for (int64_t k = 0; k < p.cout; ++k) p.bias[k] = op.bias && k < op.cout ? op.bias[k] : 0.0f;
   weights(call, p);
 
+  const Source input = {op.in, op.cin, op.ih, op.iw, op.dy[0], op.dx[0], op.channels_last};
   for (int64_t image = 0; image < op.images; image += p.slab_images)
     for (int64_t row = 0; row < p.tiles_y; row += p.slab_rows) {
       const int64_t images = min_of(p.slab_images, op.images - image), rows = min_of(p.slab_rows, p.tiles_y - row);
       const int64_t tiles = images * rows * p.tiles_x;
-      read_slab(call, p, image, images, row, rows);
+      read_slab(call, input, image, images, 4 * row, 4 * rows + 2, p.in_width, p.cin, p.input);
       if (by_blocks) {
         slices.next = 0;
         parallel_for(call, ceil_div(tiles, p.block), 1, [&](int64_t begin, int64_t end) {
@@ -290,6 +328,99 @@ inline bool run(const wry_call *call, const Correlation<float> &op) {
       }
       write_slab(call, p, image, images, row, rows);
     }
+  return true;
+}
+
+// ---- the gradient for the weight ----------------------------------------------------------------
+//
+// The transpose of all that with respect to the weight: cotangents of 4x4 outputs are transformed to 36
+// values, each of which, times those of the inputs and summed over the tiles, is a matrix product; the
+// transposed transform of the weight ends it.
+
+WRY_INLINE void cotangents_into_planes(const Plan &p, int64_t rows, int64_t begin, int64_t end, int64_t base, float *planes) {
+  for (int64_t tile = begin; tile < end; ++tile) {
+    const int64_t tx = tile % p.tiles_x, rest = tile / p.tiles_x, ty = rest % rows, image = rest / rows;
+    const float *from = p.output + ((image * 4 * rows + 4 * ty) * p.out_width + 4 * tx) * p.cout;
+    float *to = planes + (tile - base) * p.output_step;
+    for (int64_t k = 0; k < p.cout; k += f32_lanes) {
+      f32 y[16], half[24], m[36];
+#pragma GCC unroll 4
+      for (int i = 0; i < 4; ++i)
+#pragma GCC unroll 4
+        for (int j = 0; j < 4; ++j) y[4 * i + j] = load(from + (i * p.out_width + j) * p.cout + k);
+#pragma GCC unroll 4
+      for (int x = 0; x < 4; ++x) transform_cotangent(y + x, 4, half + x, 4);
+#pragma GCC unroll 6
+      for (int i = 0; i < 6; ++i) transform_cotangent(half + 4 * i, 1, m + 6 * i, 1);
+#pragma GCC unroll 36
+      for (int i = 0; i < 36; ++i) store(to + i * p.output_plane + k, m[i]);
+    }
+  }
+}
+
+// From the 36 sums, [36] planes of [cin, cout], to [cout, cin, 9].
+inline void weights_back(const wry_call *call, const Plan &p, const float *sums, int64_t plane, float *weight_ct) {
+  const Correlation<float> &op = *p.op;
+  constexpr int width = f32_lanes;
+  constexpr int64_t some = 32;  // input channels whose windows are turned at a time
+  const int64_t vectors = ceil_div(op.cout, width), cuts = ceil_div(op.cin, some);
+  parallel_for(call, vectors * cuts, 1, [&](int64_t begin, int64_t end) {
+    alignas(64) float turned[some * 9 * width];
+    for (int64_t at = begin; at < end; ++at) {
+      const int64_t k = at / cuts * width, c0 = at % cuts * some, count = min_of(op.cin - c0, some);
+      for (int64_t c = 0; c < count; ++c) {
+        f32 u[36], half[18], g[9];
+        for (int i = 0; i < 36; ++i) u[i] = load(sums + i * plane + (c0 + c) * p.output_step + k);
+        for (int j = 0; j < 6; ++j) transform_weight_back(u + j, 6, half + j, 6);
+        for (int i = 0; i < 3; ++i) transform_weight_back(half + 6 * i, 1, g + 3 * i, 1);
+        for (int t = 0; t < 9; ++t) store(turned + (c * 9 + t) * width, g[t]);
+      }
+      transpose_block(turned, width, weight_ct + (k * op.cin + c0) * 9, op.cin * 9, count * 9,
+                      min_of<int64_t>(op.cout - k, width));
+    }
+  });
+}
+
+// op.out is the cotangent of the output; op.weight is unused. False when there is no memory.
+inline bool run_weight(const wry_call *call, const Correlation<float> &op, float *weight_ct) {
+  constexpr int64_t panel = gemm_columns<float>;
+  Plan p = plan_of(call, op);
+  // A block's 72 planes should stay in the second-level cache, but summing over few tiles at a time
+  // would read and write the sums too often.
+  const int64_t slab_tiles = p.slab_images * p.slab_rows * p.tiles_x;
+  p.block = min_of(slab_tiles, max_of<int64_t>(64, (1 << 18) / (36 * (p.input_step + p.output_step))));
+  p.input_plane = odd_lines(p.block * p.input_step), p.output_plane = odd_lines(p.block * p.output_step);
+  const int64_t sums_plane = odd_lines(op.cin * p.output_step);
+  float *in = workspace<float>(call, 36 * p.input_plane), *ct = workspace<float>(call, 36 * p.output_plane);
+  float *sums = workspace<float>(call, 36 * sums_plane);
+  if (!p.input || !p.output || !in || !ct || !sums) return false;
+  const Source input = {op.in, op.cin, op.ih, op.iw, op.dy[0], op.dx[0], op.channels_last};
+  const Source cotangent = {op.out, op.cout, op.oh, op.ow, 0, 0, op.channels_last};
+  const int64_t panels = p.cout / panel;
+  bool started = false;
+  for (int64_t image = 0; image < op.images; image += p.slab_images)
+    for (int64_t row = 0; row < p.tiles_y; row += p.slab_rows) {
+      const int64_t images = min_of(p.slab_images, op.images - image), rows = min_of(p.slab_rows, p.tiles_y - row);
+      const int64_t tiles = images * rows * p.tiles_x;
+      read_slab(call, input, image, images, 4 * row, 4 * rows + 2, p.in_width, p.cin, p.input);
+      read_slab(call, cotangent, image, images, 4 * row, 4 * rows, p.out_width, p.cout, p.output);
+      for (int64_t first = 0; first < tiles; first += p.block) {
+        const int64_t count = min_of(p.block, tiles - first);
+        parallel_for(call, count, max_of<int64_t>(1, 256 / p.input_step), [&](int64_t begin, int64_t end) {
+          into_planes(p, rows, first + begin, first + end, first, in);
+          cotangents_into_planes(p, rows, first + begin, first + end, first, ct);
+        });
+        parallel_tasks(call, 36 * panels, [&](int64_t at) {
+          const int64_t plane = at / panels, j = at % panels * panel;
+          for (int64_t i = 0; i < op.cin; i += gemm_rows)
+            gemm_tile<float, 2>(min_of<int64_t>(op.cin - i, gemm_rows), panel, count, in + plane * p.input_plane + i, 1,
+                                p.input_step, ct + plane * p.output_plane + j, p.output_step,
+                                sums + plane * sums_plane + i * p.output_step + j, p.output_step, {started, nullptr, nullptr});
+        });
+        started = true;
+      }
+    }
+  weights_back(call, p, sums, sums_plane, weight_ct);
   return true;
 }
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import require_tensor
 from wherry_tensor.errors import InvalidArgumentError
 
 __all__ = ["borders", "channels_last", "require_rank", "resolved", "same_borders", "sizes", "spatial_sizes"]
@@ -32,6 +33,7 @@ def channels_last(data_format: Any, rank: int, op_name: str) -> bool:
 def require_rank(x: Tensor, rank: int, op_name: str) -> None:
     """Refuse an input that has not batch, channels and `rank` spatial axes."""
     if x.ndim != rank + 2:
+        require_tensor(x, op_name)
         raise InvalidArgumentError(
             f"{op_name}: Input x should be {rank + 2}D tensor. Got shape {x.shape}, expected {rank + 2} axes: the batch, the "
             f"channels, and {_AXES[rank - 1]}. Add a batch axis with unsqueeze(0) for a single sample."

@@ -182,8 +182,8 @@ def _shape(n, channels, size, data_format):
 def _sizes(op_name, name, values, least=0, rank=2):
     if len(values) != rank or min(values) < least:
         raise ValueError(
-            f"{op_name}: {name} does not say a {' and a '.join(_WORDS[rank][2])}. Got {name}={values}, expected {rank} ints "
-            f"of at least {least}. Repeat a single number for all."
+            f"{op_name}: {name} is not a {' and a '.join(_WORDS[rank][2])}. Got {name}={values}, expected {rank} ints of at "
+            f"least {least}. Repeat a single number for all."
         )
 
 
