@@ -5,7 +5,7 @@ from typing import Any
 
 from wherry_nn.functional._windows import channels_last, require_rank
 from wherry_tensor import ops
-from wherry_tensor._core import Tensor, int64
+from wherry_tensor._core import Tensor, bool_, int64
 from wherry_tensor.arguments import integer, refused, require_tensor, sizes_of
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 
@@ -214,7 +214,8 @@ def _mirrored(at: Tensor, span: float) -> Tensor:
 def _corners(at: list[Tensor], mode: str) -> list[list[tuple[Tensor, Tensor | None]]]:
     """The elements around each place: for each of them and each axis, its position and its share."""
     if mode == "nearest":
-        return [[(ops.cast(ops.round(one.detach()), int64), None) for one in at]]
+        shares = [None if one.stop_gradient else _flat(one) for one in at]
+        return [[(ops.cast(ops.round(one.detach()), int64), share) for one, share in zip(at, shares, strict=True)]]
     corners: list[list[tuple[Tensor, Tensor | None]]] = [[]]
     for one in at:
         low = ops.floor(one.detach())
@@ -223,6 +224,11 @@ def _corners(at: list[Tensor], mode: str) -> list[list[tuple[Tensor, Tensor | No
         ends = [(position, 1.0 - share), (ops.add(position, _whole(1)), share)]
         corners = [[*corner, end] for corner in corners for end in ends]
     return corners
+
+
+def _flat(at: Tensor) -> Tensor:
+    """Ones whose gradient with respect to `at` is 0, and not none at all, as in Paddle."""
+    return ops.where(ops.full(shape=(), value=False, dtype=bool_), at, _number(1, at))
 
 
 def _clipped(place: Tensor, size: int) -> Tensor:
