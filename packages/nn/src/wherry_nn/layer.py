@@ -889,15 +889,19 @@ class Layer:
             for layer in self.sublayers(include_self=True):
                 if isinstance(layer, excluded):
                     continue
-                layer.__dict__["_dtype"] = dtype.name
-                for member in (*layer._parameters.values(), *layer._buffers.values()):
-                    if member is None or member.dtype is dtype or (floating_only and not member.dtype.is_floating):
-                        continue
-                    # The tensor stays the same object, so that optimizers which hold it see the change.
-                    member._share_data_with(ops.cast(member.detach(), dtype))
-                    if member.grad is not None:
-                        member.grad = ops.cast(member.grad.detach(), dtype)
+                layer._cast_own(dtype, floating_only)
         return self
+
+    def _cast_own(self, dtype: DType, floating_only: bool) -> None:
+        """Cast the parameters and buffers of this layer alone."""
+        self.__dict__["_dtype"] = dtype.name
+        for member in (*self._parameters.values(), *self._buffers.values()):
+            if member is None or member.dtype is dtype or (floating_only and not member.dtype.is_floating):
+                continue
+            # The tensor stays the same object, so that optimizers which hold it see the change.
+            member._share_data_with(ops.cast(member.detach(), dtype))
+            if member.grad is not None:
+                member.grad = ops.cast(member.grad.detach(), dtype)
 
 
 def create_parameter(

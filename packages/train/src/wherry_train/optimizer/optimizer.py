@@ -16,7 +16,7 @@ from wherry_nn.clip import ClipGradBase
 from wherry_nn.errors import AssertedArgumentError, AssertedTypeError
 from wherry_nn.param_attr import WeightDecayRegularizer
 from wherry_nn.parameter import Parameter
-from wherry_tensor import _core, ops
+from wherry_tensor import _core, ops, to_tensor
 from wherry_tensor._core import DType, Op, Tensor
 from wherry_train.optimizer.lr import LRScheduler
 from wherry_train.regularizer import L2Decay
@@ -390,7 +390,7 @@ class Optimizer:
         masters = batch.masters
         if masters is None:
             masters = [ops.cast(p, dtype=_core.float32) for p in params]
-        grads = [ops.cast(g, dtype=_core.float32) for g in grads]
+        grads = [g if g.dtype is _core.float32 else ops.cast(g, dtype=_core.float32) for g in grads]
         columns = (masters, *others)
         self._op.each_into(columns, (*columns, grads, rate), batch.attributes)
         ops.cast.each_into((params,), (masters,), (batch.half,))
@@ -441,6 +441,11 @@ class Optimizer:
             group.layouts.clear()
         group.layouts[key] = marks, list(batches.values())
         return group.layouts[key][1]
+
+    def _forget_layouts(self) -> None:
+        """Sort the parameters anew: their dtypes or options were changed."""
+        for group in self._groups:
+            group.layouts.clear()
 
     # What subclasses say.
 
@@ -536,11 +541,25 @@ class Optimizer:
         for of_params in self._accumulators.values():
             for tensor in of_params.values():
                 state[tensor.name] = tensor
-        if self._master_weights:
-            state["master_weights"] = dict(self._master_weights)
+        state.update(self._held())
+        masters = {**self._accumulators_holder.get("master_weights", {}), **self._master_weights}
+        if masters:
+            state["master_weights"] = masters
         if isinstance(self._learning_rate, LRScheduler):
             state["LR_Scheduler"] = self._learning_rate.state_dict()
         return state
+
+    def _held(self) -> dict[str, Tensor]:
+        """What was loaded for parameters that have no accumulators yet, for no step has been done since.
+
+        Paddle leaves it out: there, a state that is loaded and saved without a step between is lost.
+        """
+        begun = tuple({f"{param_name}_" for of_params in self._accumulators.values() for param_name in of_params})
+        return {
+            name: value if isinstance(value, Tensor) else to_tensor(value)
+            for name, value in self._accumulators_holder.items()
+            if hasattr(value, "shape") and not name.startswith(begun)
+        }
 
     def set_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Go on where `state_dict()` was taken; also with what real Paddle saved.
@@ -740,8 +759,6 @@ def _names(state: dict[str, Any]) -> str:
 def _fitting(tensor: Tensor, value: Any, name: str) -> Tensor:
     """`value` as a Tensor that can be written into `tensor`."""
     if not isinstance(value, Tensor):
-        from wherry_tensor import to_tensor
-
         value = to_tensor(value)
     if value.shape != tensor.shape and value.size != 1 or value.size != tensor.size:
         raise AssertedArgumentError(

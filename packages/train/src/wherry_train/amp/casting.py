@@ -1,0 +1,313 @@
+"""Mixed precision: `auto_cast`, and `decorate` for parameters of 16 bits.
+
+`auto_cast` installs one outer layer in the dispatcher of the calling thread: every op comes by with its
+inputs, is looked up in the column of lists.py, and goes on with cast inputs. Casts are ops with
+gradients, so gradients arrive in the dtype of what was cast. Backward goes past the layer: its ops
+compute in the dtypes that the forward pass has chosen. Outside of `auto_cast` there is no layer, and no cost.
+"""
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from wherry_nn import Layer
+from wherry_nn import layers as nn_layers
+from wherry_nn.errors import AssertedTypeError
+from wherry_tensor import _core, ops
+from wherry_tensor._core import DType, Op, Tensor, pop_layer, push_layer
+from wherry_train.amp import lists
+from wherry_train.optimizer import Optimizer
+
+__all__ = ["amp_decorate", "amp_guard", "auto_cast", "decorate", "is_bfloat16_supported", "is_float16_supported"]
+
+_half = {"float16": _core.float16, "bfloat16": _core.bfloat16}
+
+
+class _Autocast:
+    """The layer. `rules` is None where auto_cast was switched off inside auto_cast."""
+
+    forward_only = True
+
+    def __init__(self) -> None:
+        self.rules: dict[Op | None, Any] | None = None
+        self.low: DType = _core.float16
+
+    def __call__(self, op: Op, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
+        rules = self.rules
+        if rules is None:
+            return op.apply(inputs, attrs)
+        rule = rules.get(op)
+        if rule is None:
+            rule = rules[None]
+        elif rule is lists.white and (op is ops.linear or op is ops.conv2d) and inputs[2] is not None:
+            return self._biased(op, inputs, attrs)
+        return op.apply(rule(inputs, self.low), attrs)
+
+    def _biased(self, op: Op, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
+        """In Paddle the bias is added by an op of its own, which runs as that op's rule says."""
+        if self.rules.get(ops.add) is lists.white or inputs[2].dtype is self.low:
+            return op.apply(lists.white(inputs, self.low), attrs)
+        product = op.apply((*lists.white(inputs[:2], self.low), None), attrs)
+        bias = inputs[2]
+        if op is ops.conv2d and attrs[op.attr_names.index("data_format")] == "NCHW":
+            bias = ops.reshape(bias, shape=(bias.size, *[1] * (product.ndim - 2)))
+        return ops.add.apply(self.rules.get(ops.add, self.rules[None])((product, bias), self.low), ())
+
+
+class _State(threading.local):
+    """The layer of this thread, while it is installed."""
+
+    layer: _Autocast | None = None
+    level = "O0"
+    dtype = "float32"
+
+
+_state = _State()
+_tables: dict[Any, dict[Op | None, Any]] = {}
+
+
+@contextmanager
+def auto_cast(
+    enable: bool = True,
+    custom_white_list: Iterable[str] | None = None,
+    custom_black_list: Iterable[str] | None = None,
+    level: str = "O1",
+    dtype: str = "float16",
+    use_promote: bool = True,
+) -> Iterator[None]:
+    """Inside a `with` block, let ops run in 16 bits where that pays. Also a decorator of functions.
+
+    Args:
+        enable: False switches an enclosing `auto_cast` off.
+        custom_white_list: names of ops that run in 16 bits in addition: Paddle's ("elementwise_add") or ours ("add").
+        custom_black_list: names of ops that run in float32 in addition.
+        level: "O1": products in 16 bits, what is sensitive in float32, the rest as its inputs are. "O2":
+            for models that `decorate` has cast: nearly everything in 16 bits. "OD": products in 16 bits,
+            all else in float32. "O0": nothing is cast.
+        dtype: "float16" or "bfloat16".
+        use_promote: in O2, whether an op with a float32 input runs in float32.
+
+    Raises:
+        ValueError: another level or dtype; a name stands in both lists.
+        TypeError: a list is a string.
+
+    Source:
+        `paddle.amp.auto_cast`. On CPUs Paddle warns and casts nothing; here it casts, wherever it runs.
+        Micikevicius et al., "Mixed precision training" (2018).
+
+    Examples:
+        >>> x, y = wherry.ones([2, 3]), wherry.ones([3, 2])
+        >>> with wherry.amp.auto_cast(dtype="bfloat16"):
+        ...     product = x @ y
+        ...     print(product.dtype, wherry.nn.functional.softmax(product).dtype)
+        paddle.bfloat16 paddle.float32
+    """
+    level = _checked_level(level)
+    if not enable or level == "O0":
+        rules, low, level = None, _core.float16, "O0"
+    else:
+        if dtype not in _half:
+            raise ValueError(
+                f"auto_cast: If enable amp, dtype should be 'float16' or 'bfloat16'. Got {dtype!r}, expected one of these. For "
+                f"float32 leave auto_cast out."
+            )
+        low = _half[dtype]
+        rules = _table(level, bool(use_promote), custom_white_list, custom_black_list)
+    outermost = _state.layer is None
+    if outermost and rules is None:
+        yield
+        return
+    layer = _Autocast() if outermost else _state.layer
+    before = layer.rules, layer.low, _state.level, _state.dtype
+    layer.rules, layer.low = rules, low
+    _state.level, _state.dtype = level, low.name if rules is not None else "float32"
+    if outermost:
+        push_layer(layer, "outer")
+        _state.layer = layer
+    try:
+        yield
+    finally:
+        layer.rules, layer.low, _state.level, _state.dtype = before
+        if outermost:
+            _state.layer = None
+            pop_layer(layer, "outer")
+
+
+amp_guard = auto_cast
+
+
+def _checked_level(level: Any) -> str:
+    name = level.upper() if isinstance(level, str) else level
+    if name not in ("O0", "OD", "O1", "O2"):
+        raise ValueError(
+            f"auto_cast: level should be O0, OD, O1 or O2. Got {level!r}, expected one of these. 'O1' keeps parameters in float32."
+        )
+    return name
+
+
+def _table(level: str, use_promote: bool, white: Any, black: Any) -> dict[Op | None, Any]:
+    for name, names in ("custom_white_list", white), ("custom_black_list", black):
+        if isinstance(names, str):
+            raise TypeError(
+                f"auto_cast: {name} holds several names. Got the text {names!r}, expected a set of names. Write "
+                f"{name}={{{names!r}}}."
+            )
+    key = level, use_promote, frozenset(white or ()), frozenset(black or ())
+    both = key[2] & key[3]
+    if both:
+        raise ValueError(
+            f"auto_cast: Custom white list overlap custom black list. Got {', '.join(sorted(both))} in both, expected each name in "
+            f"one. Take it out of one of them."
+        )
+    if key not in _tables:
+        _tables[key] = lists.table(*key)
+    return _tables[key]
+
+
+def is_float16_supported(device: Any = None) -> bool:
+    """Can `auto_cast` run ops in float16 here? Always: kernels compute such ops in float32 where the processor cannot.
+
+    Source:
+        `paddle.amp.is_float16_supported`, which says False on CPUs.
+    """
+    return True
+
+
+def is_bfloat16_supported(device: Any = None) -> bool:
+    """Can `auto_cast` run ops in bfloat16 here? Always.
+
+    Source:
+        `paddle.amp.is_bfloat16_supported`.
+    """
+    return True
+
+
+def decorate(
+    models: Any,
+    optimizers: Any = None,
+    level: str = "O1",
+    dtype: str = "float16",
+    master_weight: bool | None = None,
+    save_dtype: str | None = None,
+    master_grad: bool = False,
+    excluded_layers: Any = None,
+) -> Any:
+    """Prepare models and optimizers for `auto_cast`: in level O2, cast the parameters to 16 bits, in place.
+
+    The parameters of BatchNorm and InstanceNorm layers stay float32.
+
+    Args:
+        models: a Layer, or a list of them.
+        optimizers: of these models, one or a list.
+        level: "O1" changes nothing; "O2" casts.
+        dtype: "float16" or "bfloat16".
+        master_weight: whether the optimizers keep float32 copies of the parameters, and update those;
+            None means yes.
+        save_dtype: into which `state_dict()` casts parameters: float16, bfloat16, float32 or float64;
+            None leaves them.
+        master_grad: let `GradScaler` make gradients float32 before it divides them, so that small ones survive.
+        excluded_layers: layers, or classes of layers, that stay float32.
+
+    Returns:
+        What was given: the models, or, with optimizers, the pair of models and optimizers.
+
+    Raises:
+        ValueError: another level, dtype or save_dtype.
+        TypeError: a model is no Layer, an optimizer no Optimizer; `excluded_layers` holds something else.
+
+    Source:
+        `paddle.amp.decorate`, which does nothing on CPUs.
+
+    Examples:
+        >>> model = wherry.nn.Linear(2, 2)
+        >>> model = wherry.amp.decorate(model, level="O2", dtype="bfloat16")
+        >>> model.weight.dtype
+        paddle.bfloat16
+    """
+    if level not in ("O1", "O2"):
+        raise ValueError(
+            f"decorate: level should be O1 or O2, O1 represent AMP train mode, O2 represent Pure fp16 train mode. Got {level!r}, "
+            f"expected one of these. 'O1' keeps parameters in float32."
+        )
+    if dtype not in _half:
+        raise ValueError(
+            f"decorate: dtype only support float16 or bfloat16. Got {dtype!r}, expected one of these. For float32 leave decorate "
+            f"out."
+        )
+    if save_dtype not in (None, "float16", "bfloat16", "float32", "float64"):
+        raise ValueError(
+            f"decorate: save_dtype can only be float16, bfloat16, float32 or float64. Got {save_dtype!r}, expected one of these. "
+            f"Leave it out to save what is there."
+        )
+    all_models = _several(models, Layer, "models", "layer")
+    all_optimizers = [] if optimizers is None else _several(optimizers, Optimizer, "optimizers", "optimizer")
+    if level == "O2":
+        kinds, instances = _excluded(excluded_layers)
+        for model in all_models:
+            _cast_model(model, _half[dtype], kinds, instances)
+        for optimizer in all_optimizers:
+            if master_weight is not False:
+                optimizer._multi_precision = True
+            optimizer._master_grad = bool(master_grad)
+            optimizer._forget_layouts()
+    if save_dtype is not None:
+        for model in all_models:
+            model.register_state_dict_hook(_saver(save_dtype))
+    return models if optimizers is None else (models, optimizers)
+
+
+amp_decorate = decorate
+
+
+def _several(given: Any, kind: type, name: str, one: str) -> list[Any]:
+    found = list(given) if isinstance(given, (list, tuple)) else [given]
+    for item in found:
+        if not isinstance(item, kind):
+            raise AssertedTypeError(
+                f"decorate: {name} must be one {one} or a list of them. Got {item!r} ({type(item).__name__}), expected "
+                f"{kind.__name__}. Pass the object itself."
+            )
+    return found
+
+
+def _excluded(excluded: Any) -> tuple[tuple[type, ...], set[int]]:
+    kinds = [
+        kind for name, kind in vars(nn_layers).items()
+        if isinstance(kind, type) and name.removesuffix("1D").removesuffix("2D").removesuffix("3D")
+        in ("BatchNorm", "SyncBatchNorm", "InstanceNorm")
+    ]
+    instances = set()
+    given = () if excluded is None else excluded if isinstance(excluded, (list, tuple)) else (excluded,)
+    for one in given:
+        if isinstance(one, type) and issubclass(one, Layer):
+            kinds.append(one)
+        elif isinstance(one, Layer):
+            instances.update(id(layer) for layer in one.sublayers(include_self=True))
+        else:
+            raise TypeError(
+                f"decorate: excluded_layers must be layers or classes of layers. Got {one!r} ({type(one).__name__}), expected an "
+                f"nn.Layer or a subclass. Write excluded_layers=[nn.LayerNorm], say."
+            )
+    return tuple(kinds), instances
+
+
+def _cast_model(model: Layer, dtype: DType, kinds: tuple[type, ...], instances: set[int]) -> None:
+    for layer in model.sublayers(include_self=True):
+        if isinstance(layer, kinds) or id(layer) in instances:
+            continue
+        layer._cast_own(dtype, floating_only=True)
+
+
+def _saver(dtype: str) -> Callable[[dict[str, Any]], None]:
+    known = getattr(_core, dtype)
+
+    def cast(state: dict[str, Any]) -> None:
+        for key, value in state.items():
+            if isinstance(value, Tensor) and value.dtype.is_floating and value.dtype is not known:
+                name = value.name
+                state[key] = ops.cast(value.detach(), dtype=known)
+                state[key].name = name
+
+    return cast
