@@ -31,3 +31,31 @@ DIFFERENCES: dict[str, str] = {
     "paddle.transpose(x, [0])": "a perm that leaves out axes is refused; Paddle takes it for the leading axes",
     "paddle.full(None, 1)": "None is not a shape; Paddle takes it for []",
 }
+
+_ITS_OWN_PARAMETER = "Paddle gives the weight no gradient when there is no bias, and the bias none when there is no weight"
+_STATISTICS_USED = "Paddle's gradient in evaluation takes the statistics of the batch, though the result took the running ones"
+_ELEMENT_BY_ELEMENT = "Paddle's gradient multiplies element by element where the derivative of the norm has a sum"
+_POS_WEIGHT = "Paddle 2.6.2 leaves out pos_weight from one term for negative logits: log(1 + exp(2)) * 2 becomes 2.25"
+_REVERSE_STATES = "Paddle's gradient of weight_hh of the reverse direction misses the first states of sequences that are shorter than the longest"
+
+# "how it is made: call" of a row in layer_calls.py -> reason.
+LAYER_DIFFERENCES: dict[str, str] = {
+    "nn.Embedding(10, 3, padding_idx=-11): layer(x)": "refused as 10 is; Paddle takes it for no padding",
+    "nn.PairwiseDistance(p=0): layer(x, y)": "a count has no gradient; Paddle gives zeros",
+    "nn.AvgPool2D(2, divisor_override=0): layer(x)": "refused; Paddle divides by zero",
+    "nn.MaxPool2D(2, return_mask=True, data_format='NHWC'): layer(x)": "an extension: masks of images with channels last",
+    "nn.MaxUnPool1D(2, output_size=[2, 3, 9]): y, m = F.max_pool1d(x, 2, return_mask=True); layer(y, m)": "an extension: the whole shape, as for images",
+    **{f"nn.BatchNorm{rank}D(3, {which}_attr=False): layer(x)": _ITS_OWN_PARAMETER for rank in (1, 2, 3) for which in ("weight", "bias")},
+    **{f"nn.BatchNorm{rank}D(3, use_global_stats=False): layer(x)": _STATISTICS_USED for rank in (1, 2, 3)},
+    "nn.BatchNorm(3, trainable_statistics=True): layer(x)": _STATISTICS_USED,
+    "nn.InstanceNorm2D(3, data_format='NHWC'): layer(x)": "Paddle does not look at data_format",
+    **{f"nn.SpectralNorm({arguments}): layer(x)": _ELEMENT_BY_ELEMENT for arguments in (
+        "[4, 3]", "[4, 3], dim=1", "[4, 3], power_iters=3", "[4, 3], 0, 2, 1e-3", "weight_shape=[4, 3, 2, 2], dim=1, power_iters=2")},
+    "nn.Linear(4, 3): nn.utils.parameters_to_vector(layer.parameters())": "gradients reach the parameters; in Paddle they stop",
+    **{f"nn.{name}(4, 3, 2, 'bidirect'): layer(x, {states}, n)": _REVERSE_STATES for name, states in (("SimpleRNN", "h"), ("GRU", "h"), ("LSTM", "(h, c)"))},
+    "nn.RNN(nn.Linear(4, 3)): layer(x)": "says what a cell needs; Paddle fails on a missing attribute",
+    "nn.MultiHeadAttention(8, 2): cache = layer.gen_cache(x, type=nn.MultiHeadAttention.StaticCache); layer(x, x, x, cache=cache)":
+        "works, as the manual says (value: None means key); Paddle fails",
+    **{f"nn.BCEWithLogitsLoss(reduction='{reduction}', pos_weight=paddle.to_tensor(np.array([1.0, 2.0, 0.5, 1.5]), dtype=paddle.get_default_dtype())): layer(x, y)": _POS_WEIGHT
+       for reduction in ("mean", "sum", "none")},
+}

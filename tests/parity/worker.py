@@ -19,6 +19,8 @@ def describe(value):
     """A result as plain data: kind, dtype, shape and values."""
     if isinstance(value, (list, tuple)):
         return ["list", [describe(item) for item in value]]
+    if isinstance(value, dict):
+        return ["list", [describe([key, value[key]]) for key in value]]
     if hasattr(value, "stop_gradient"):
         dtype = str(value.dtype).split(".")[-1].lower()
         array = value.astype("float32") if dtype in ("bfloat16", "float16") else value
@@ -75,4 +77,5 @@ def main() -> None:
         pickle.dump(results, file, protocol=4)
 
 
-main()
+if __name__ == "__main__":
+    main()

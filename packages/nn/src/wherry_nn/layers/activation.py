@@ -9,7 +9,6 @@ from wherry_nn.initializer import Constant
 from wherry_nn.layer import Layer
 from wherry_nn.layers.described import described
 from wherry_tensor._core import Tensor
-from wherry_tensor.dtype import get_default_dtype
 
 __all__ = [
     "CELU",
@@ -421,7 +420,7 @@ class PReLU(Layer):
         data_format: str = "NCHW",
         name: str | None = None,
     ) -> None:
-        super().__init__(dtype=get_default_dtype())
+        super().__init__()
         self._num_parameters = num_parameters
         self._init = init
         self._weight_attr = weight_attr

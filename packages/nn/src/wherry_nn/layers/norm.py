@@ -813,5 +813,5 @@ class SpectralNorm(Layer):
                 f"Make a layer for each shape."
             )
         matrix = as_matrix(x, self._dim)
-        u, v = power_iteration(matrix, self.weight_u, self.weight_v, self._power_iters, self._eps)
+        u, v = power_iteration(matrix, self.weight_u, self.weight_v, self._power_iters, self._eps, added=True)
         return x / largest_singular_value(matrix, u, v)

@@ -25,18 +25,24 @@ def as_matrix(weight: Tensor, dim: int) -> Tensor:
     return weight if weight.ndim == 2 else ops.reshape(weight, (rows, weight.size // rows))
 
 
-def power_iteration(matrix: Tensor, u: Tensor, v: Tensor, times: int, epsilon: float) -> tuple[Tensor, Tensor]:
-    """Better approximations of the singular vectors of the largest singular value (von Mises iteration)."""
+def power_iteration(
+    matrix: Tensor, u: Tensor, v: Tensor, times: int, epsilon: float, added: bool = False
+) -> tuple[Tensor, Tensor]:
+    """Better approximations of the singular vectors of the largest singular value (von Mises iteration).
+
+    Vectors are divided by their norm, which is at least `epsilon`, or to which it is `added`: Paddle's
+    function does the one and its layer the other.
+    """
     with no_grad():
         for _ in range(times):
-            v = _normalized(ops.matmul(u, matrix, False, False), epsilon)
-            u = _normalized(ops.matmul(matrix, v, False, False), epsilon)
+            v = _normalized(ops.matmul(u, matrix, False, False), epsilon, added)
+            u = _normalized(ops.matmul(matrix, v, False, False), epsilon, added)
     return u, v
 
 
-def _normalized(x: Tensor, epsilon: float) -> Tensor:
+def _normalized(x: Tensor, epsilon: float, added: bool = False) -> Tensor:
     norm = ops.sqrt(ops.reduce_sum(ops.square(x), (0,), False))
-    return x / ops.maximum(norm, full([], epsilon, norm.dtype))
+    return x / (norm + epsilon if added else ops.maximum(norm, full([], epsilon, norm.dtype)))
 
 
 def largest_singular_value(matrix: Tensor, u: Tensor, v: Tensor) -> Tensor:
