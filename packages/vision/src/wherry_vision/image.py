@@ -1,0 +1,89 @@
+"""Reading images from files, with whichever library is chosen."""
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from wherry_tensor.creation import to_tensor
+from wherry_tensor.errors import InvalidArgumentError
+
+__all__ = ["get_image_backend", "image_load", "set_image_backend"]
+
+_BACKENDS = ("pil", "cv2", "tensor")
+_backend = "pil"
+
+
+def set_image_backend(backend: str) -> None:
+    """Choose the library that `image_load` takes.
+
+    Args:
+        backend: "pil" gives images of Pillow, "cv2" arrays of OpenCV (blue first), "tensor" tensors [C, H, W] of bytes.
+
+    Raises:
+        ValueError: another name.
+
+    Source:
+        `paddle.vision.set_image_backend`.
+
+    Examples:
+        >>> wherry.vision.set_image_backend("pil")
+        >>> wherry.vision.get_image_backend()
+        'pil'
+    """
+    global _backend
+    _backend = _known(backend, "set_image_backend")
+
+
+def get_image_backend() -> str:
+    """The library that `image_load` takes.
+
+    Source:
+        `paddle.vision.get_image_backend`.
+    """
+    return _backend
+
+
+def image_load(path: str | os.PathLike[str], backend: str | None = None) -> Any:
+    """Read an image.
+
+    Args:
+        path: of the file.
+        backend: as `set_image_backend`; None takes what was chosen there.
+
+    Raises:
+        ValueError: there is no such backend; OpenCV cannot read the file.
+        ImportError: its library (Pillow, or OpenCV for "cv2") is not installed.
+
+    Source:
+        `paddle.vision.image_load`.
+    """
+    chosen = _backend if backend is None else _known(backend, "image_load")
+    if chosen == "cv2":
+        image = _library("cv2", "opencv-python-headless").imread(os.fspath(path))
+        if image is None:
+            raise InvalidArgumentError(f"image_load: OpenCV cannot read {os.fspath(path)!r}. Got no image, expected one. Check the path.")
+        return image
+    image = _library("PIL.Image", "Pillow").open(path)
+    if chosen == "pil":
+        return image
+    array = np.asarray(image)
+    return to_tensor(np.ascontiguousarray(array[None] if array.ndim == 2 else array.transpose(2, 0, 1)))
+
+
+def _known(backend: Any, op_name: str) -> str:
+    if backend not in _BACKENDS:
+        raise InvalidArgumentError(
+            f"{op_name}: Expected backend are one of ['pil', 'cv2', 'tensor']. Got {backend!r}, expected one of them. "
+            f"Leave it out for 'pil'."
+        )
+    return str(backend)
+
+
+def _library(module: str, package: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError(f"image_load: {package} is not installed, which reads the file. Run pip install {package}.") from error

@@ -1,0 +1,202 @@
+"""Images as NumPy arrays, [H, W] or [H, W, C], of bytes or floats.
+
+Floats are in [0, 1] where it matters (brightness, contrast, saturation, hue), bytes in [0, 255].
+"""
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wherry_vision.transforms.resampling import cubic, resample
+
+__all__ = [
+    "adjust_brightness",
+    "adjust_contrast",
+    "adjust_hue",
+    "adjust_saturation",
+    "crop",
+    "hflip",
+    "inverse_rotation",
+    "pad",
+    "resize",
+    "rotate",
+    "size_of",
+    "to_grayscale",
+    "vflip",
+]
+
+_GRAY = np.array([0.299, 0.587, 0.114], np.float32)  # luma of ITU-R BT.601
+
+
+def size_of(image: Any) -> tuple[int, int]:
+    """Width and height."""
+    return image.shape[1], image.shape[0]
+
+
+def resize(image: Any, height: int, width: int, method: str) -> Any:
+    return _as_before(resample(image, height, width, method), image)
+
+
+def crop(image: Any, top: int, left: int, height: int, width: int) -> Any:
+    return image[top : top + height, left : left + width]
+
+
+def hflip(image: Any) -> Any:
+    return np.ascontiguousarray(image[:, ::-1])
+
+
+def vflip(image: Any) -> Any:
+    return np.ascontiguousarray(image[::-1])
+
+
+def pad(image: Any, left: int, top: int, right: int, bottom: int, fill: Any, mode: str) -> Any:
+    widths = [(top, bottom), (left, right)] + [(0, 0)] * (image.ndim - 2)
+    if mode != "constant":
+        return np.pad(image, widths, mode=mode)  # type: ignore[call-overload]
+    shape = (image.shape[0] + top + bottom, image.shape[1] + left + right, *image.shape[2:])
+    out = np.empty(shape, image.dtype)
+    out[...] = _color(fill, image)
+    out[top : top + image.shape[0], left : left + image.shape[1]] = image
+    return out
+
+
+def rotate(image: Any, matrix: tuple[float, ...], height: int, width: int, method: str, fill: Any) -> Any:
+    """`matrix` (six numbers) takes the middle of a new pixel to a place in `image`."""
+    a, b, c, d, e, f = matrix
+    x, y = np.arange(width) + 0.5, (np.arange(height) + 0.5)[:, None]
+    at_x, at_y = a * x + b * y + c, d * x + e * y + f
+    inside = (at_x >= 0) & (at_x < image.shape[1]) & (at_y >= 0) & (at_y < image.shape[0])
+    if method == "nearest":
+        found = image[
+            np.clip(np.floor(at_y).astype(np.int64), 0, image.shape[0] - 1),
+            np.clip(np.floor(at_x).astype(np.int64), 0, image.shape[1] - 1),
+        ]
+    else:
+        found = _as_before(_between(image, at_x - 0.5, at_y - 0.5, method), image)
+    blank = np.empty(found.shape, image.dtype)
+    blank[...] = _color(fill, image)
+    return np.where(inside if image.ndim == 2 else inside[..., None], found, blank)
+
+
+def _between(image: Any, x: Any, y: Any, method: str) -> Any:
+    """Values between pixels; beyond the border its pixels go on."""
+    reach = 1 if method == "bilinear" else 2
+    left, top = np.floor(x).astype(np.int64), np.floor(y).astype(np.int64)
+    weight = _linear if method == "bilinear" else cubic
+    out: Any = 0.0
+    for j in range(1 - reach, 1 + reach):
+        row = np.clip(top + j, 0, image.shape[0] - 1)
+        line: Any = 0.0
+        for i in range(1 - reach, 1 + reach):
+            share = weight(np.abs(x - (left + i)))
+            pixels = image[row, np.clip(left + i, 0, image.shape[1] - 1)]
+            line = line + pixels * (share if image.ndim == 2 else share[..., None])
+        share = weight(np.abs(y - (top + j)))
+        out = out + line * (share if image.ndim == 2 else share[..., None])
+    return out
+
+
+def _linear(distance: Any) -> Any:
+    return 1 - distance
+
+
+def to_grayscale(image: Any, channels: int) -> Any:
+    gray = _as_before(_gray(image), image)
+    return np.repeat(gray, channels, axis=2) if channels > 1 else gray
+
+
+def adjust_brightness(image: Any, factor: float) -> Any:
+    return _in_range(image.astype(np.float32) * factor, image)
+
+
+def adjust_contrast(image: Any, factor: float) -> Any:
+    # Paddle's fixed 74 stands for the mean gray of photographs; of floats it is the same share of the range.
+    middle = 74.0 if image.dtype.kind in "ui" else 74.0 / 255.0
+    return _in_range((image.astype(np.float32) - middle) * factor + middle, image)
+
+
+def adjust_saturation(image: Any, factor: float) -> Any:
+    if image.ndim == 2 or image.shape[2] == 1:
+        return image.copy()
+    return _in_range(image.astype(np.float32) * factor + _gray(image) * (1 - factor), image)
+
+
+def adjust_hue(image: Any, factor: float) -> Any:
+    if image.ndim == 2 or image.shape[2] == 1:
+        return image.copy()
+    scale = _white(image)
+    turned = hsv_to_rgb(*_turned(rgb_to_hsv(image.astype(np.float32) / scale), factor))
+    return _as_before(turned * scale, image)
+
+
+def _turned(hsv: tuple[Any, Any, Any], factor: float) -> tuple[Any, Any, Any]:
+    return (hsv[0] + factor) % 1.0, hsv[1], hsv[2]
+
+
+def rgb_to_hsv(image: Any) -> tuple[Any, Any, Any]:
+    """Hue (a full turn is 1), saturation and value of an image in [0, 1]."""
+    red, green, blue = image[..., 0], image[..., 1], image[..., 2]
+    value = image.max(-1)
+    spread = value - image.min(-1)
+    divisor = np.where(spread == 0, 1, spread)
+    hue = np.where(
+        value == red,
+        (green - blue) / divisor % 6,
+        np.where(value == green, (blue - red) / divisor + 2, (red - green) / divisor + 4),
+    )
+    return np.where(spread == 0, 0, hue / 6), spread / np.where(value == 0, 1, value), value
+
+
+def hsv_to_rgb(hue: Any, saturation: Any, value: Any) -> Any:
+    """The reverse of `rgb_to_hsv`."""
+    channels = []
+    for shift in (5.0, 3.0, 1.0):  # red, green and blue are the same curve, a third of a turn apart
+        k = (shift + hue * 6) % 6
+        channels.append(value - value * saturation * np.clip(np.minimum(k, 4 - k), 0, 1))
+    return np.stack(channels, -1)
+
+
+def inverse_rotation(angle: float, center: tuple[float, float], shift: tuple[float, float] = (0.0, 0.0)) -> tuple[float, ...]:
+    """The matrix that takes a pixel of the rotated image back; `angle` in degrees, counter-clockwise."""
+    turn = -math.radians(angle)
+    cosine, sine = round(math.cos(turn), 15), round(math.sin(turn), 15)
+    x, y = -center[0] - shift[0], -center[1] - shift[1]
+    return (
+        cosine,
+        sine,
+        cosine * x + sine * y + center[0],
+        -sine,
+        cosine,
+        -sine * x + cosine * y + center[1],
+    )
+
+
+def _gray(image: Any) -> Any:
+    if image.ndim == 2 or image.shape[2] == 1:
+        return image.astype(np.float32).reshape(image.shape[0], image.shape[1], 1)
+    return (image[..., :3].astype(np.float32) @ _GRAY)[..., None]
+
+
+def _color(fill: Any, image: Any) -> Any:
+    """One value for each channel; an image with one channel takes the first."""
+    color = np.asarray(fill).astype(image.dtype)
+    return color.reshape(-1)[:1] if image.ndim == 2 or image.shape[2] == 1 else color
+
+
+def _white(image: Any) -> float:
+    return 255.0 if image.dtype.kind in "ui" else 1.0
+
+
+def _as_before(values: Any, image: Any) -> Any:
+    """Values in the dtype of `image`: rounded, and cut to its range."""
+    if image.dtype.kind in "ui":
+        limits = np.iinfo(image.dtype)
+        return np.clip(np.rint(values), limits.min, limits.max).astype(image.dtype)
+    return values.astype(image.dtype, copy=False)
+
+
+def _in_range(values: Any, image: Any) -> Any:
+    """Colours in the dtype of `image`: cut to [0, 255], and downwards as Paddle does, or to [0, 1]."""
+    return np.clip(values, 0, _white(image)).astype(image.dtype)

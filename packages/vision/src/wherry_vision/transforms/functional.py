@@ -1,0 +1,573 @@
+"""Transforms of images as functions.
+
+An image is a NumPy array ([H, W] or [H, W, C], bytes or floats), a tensor ([C, H, W] or [N, C, H, W]), or, where
+Pillow is installed, one of its images. What comes back is of the same kind.
+"""
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from wherry_nn.errors import AssertedArgumentError
+from wherry_tensor import Tensor, moveaxis
+from wherry_tensor.creation import to_tensor as tensor_of
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_vision.transforms import arrays, tensors
+from wherry_vision.transforms.resampling import RESAMPLING
+
+__all__ = [
+    "adjust_brightness",
+    "adjust_contrast",
+    "adjust_hue",
+    "center_crop",
+    "crop",
+    "hflip",
+    "normalize",
+    "pad",
+    "resize",
+    "rotate",
+    "to_grayscale",
+    "to_tensor",
+    "vflip",
+]
+
+Image = Any  # an array, a tensor or an image of Pillow
+
+
+def is_picture(image: Any) -> bool:
+    """Whether this is an image of Pillow, which need not be installed to ask."""
+    pillow = sys.modules.get("PIL.Image")
+    return pillow is not None and isinstance(image, pillow.Image)
+
+
+def _of(image: Any, op_name: str) -> ModuleType:
+    """The functions for this kind of image."""
+    if isinstance(image, np.ndarray) and image.ndim in (2, 3):
+        return arrays
+    if isinstance(image, Tensor) and image.ndim in (3, 4):
+        return tensors
+    if is_picture(image):
+        from wherry_vision.transforms import pictures
+
+        return pictures
+    shape = f" of shape {list(image.shape)}" if hasattr(image, "shape") else ""
+    raise InvalidTypeError(
+        f"{op_name}: img should be PIL Image or Tensor Image or ndarray with dim=[2 or 3]. Got {type(image).__name__}{shape}, "
+        f"expected an array [H, W] or [H, W, C], a tensor [C, H, W], or an image of Pillow. Convert it first."
+    )
+
+
+def size_of(image: Image, op_name: str) -> tuple[int, int]:
+    """Width and height of an image."""
+    found: tuple[int, int] = _of(image, op_name).size_of(image)
+    return found
+
+
+def to_tensor(pic: Image, data_format: str = "CHW") -> Tensor:
+    """An image as a tensor; bytes become floats in [0, 1].
+
+    Args:
+        pic: an array [H, W] or [H, W, C], an image of Pillow, or a tensor [C, H, W], whose values stay as they are.
+        data_format: "CHW" or "HWC", of the result.
+
+    Returns:
+        float32; floats stay what they are, also larger ones, which become float32 as well.
+
+    Raises:
+        TypeError: `pic` is no image.
+        ValueError: `data_format` is neither.
+
+    Source:
+        `paddle.vision.transforms.to_tensor`.
+
+    Examples:
+        >>> from wherry_vision.transforms import to_tensor
+        >>> to_tensor(np.full([4, 5, 3], 51, np.uint8)).shape
+        [3, 4, 5]
+    """
+    channels_first = _channels_first(data_format, "to_tensor")
+    if isinstance(pic, Tensor):
+        _of(pic, "to_tensor")
+        return pic if channels_first else moveaxis(pic, -3, -1)
+    array = _array_of(pic, "to_tensor")
+    if array.ndim == 2:
+        array = array[:, :, None]
+    if channels_first:
+        array = array.transpose(2, 0, 1)
+    floats = np.ascontiguousarray(array, dtype=np.float32)
+    if array.dtype == np.uint8:
+        floats = floats / np.float32(255)  # never in place: ascontiguousarray may return what it was given
+    return tensor_of(floats)
+
+
+def _array_of(image: Any, op_name: str) -> Any:
+    module = _of(image, op_name)
+    if module is arrays:
+        return image
+    if image.mode == "1":
+        return np.asarray(image).astype(np.uint8) * 255
+    if image.mode == "P":
+        return np.asarray(image)
+    return np.asarray(image, np.int16 if image.mode == "I;16" else None)
+
+
+def resize(img: Image, size: int | Sequence[int], interpolation: str = "bilinear") -> Image:
+    """An image in another size.
+
+    Args:
+        img: the image.
+        size: (height, width), or the length of the shorter side: the other one follows from the proportions.
+        interpolation: for arrays "nearest", "bilinear", "area", "bicubic", "lanczos"; for tensors the first four; for
+            images of Pillow "nearest", "bilinear", "bicubic", "box", "lanczos", "hamming".
+
+    Raises:
+        TypeError: `img` is no image, or `size` neither an int nor two.
+        ValueError: there is no such interpolation, or a side would have no pixels.
+
+    Source:
+        `paddle.vision.transforms.resize`. Arrays get the numbers of OpenCV, give or take 1 in bytes: nothing is smoothed when
+        an image shrinks, except with "area". Pillow smooths.
+
+    Examples:
+        >>> from wherry_vision.transforms import resize
+        >>> resize(np.zeros([40, 60, 3], np.uint8), 20).shape
+        (20, 30, 3)
+    """
+    module = _of(img, "resize")
+    width, height = module.size_of(img)
+    if isinstance(size, (int, np.integer)) and not isinstance(size, bool):
+        short = int(size)
+        if short == min(width, height):
+            return img
+        if width < height:
+            new = (int(short * height / width), short)
+        else:
+            new = (short, int(short * width / height))
+    elif isinstance(size, (list, tuple)) and len(size) in (1, 2) and all(isinstance(s, (int, np.integer)) for s in size):
+        new = (int(size[0]), int(size[-1]))
+        if len(size) == 1:
+            return resize(img, int(size[0]), interpolation)
+    else:
+        raise InvalidTypeError(
+            f"resize: Got inappropriate size arg: {size!r}. Expected an int, the shorter side, or (height, width). "
+            f"Write size=(224, 224)."
+        )
+    if min(new) <= 0:
+        raise InvalidArgumentError(
+            f"resize: an image has pixels. Got a size of {list(new)}, expected sides > 0. Choose a larger size."
+        )
+    if module is arrays:
+        known: Any = RESAMPLING
+    elif module is tensors:
+        known = ("nearest", "bilinear", "area", "bicubic")
+    else:
+        known = tuple(module.METHODS)
+    if interpolation not in known:
+        raise InvalidArgumentError(
+            f"resize: there is no such interpolation for {type(img).__name__}. Got {interpolation!r}, expected one of "
+            f"{', '.join(known)}. Leave it out for bilinear."
+        )
+    return module.resize(img, *new, interpolation)
+
+
+def pad(img: Image, padding: int | Sequence[int], fill: Any = 0, padding_mode: str = "constant") -> Image:
+    """An image with a border.
+
+    Args:
+        img: the image.
+        padding: pixels on each side; two for left and right, top and bottom; or four for left, top, right, bottom.
+        fill: the border's value with "constant"; for arrays and images of Pillow also one for each channel.
+        padding_mode: "constant"; "edge" repeats the last pixels; "reflect" mirrors without them, "symmetric" with them.
+
+    Raises:
+        TypeError: `img` is no image, or `padding` or `fill` no numbers.
+        ValueError: `padding` has another length, or there is no such mode (also an AssertionError).
+
+    Source:
+        `paddle.vision.transforms.pad`.
+
+    Examples:
+        >>> from wherry_vision.transforms import pad
+        >>> print(pad(np.ones([1, 2], np.uint8), (1, 0)))
+        [[0 1 1 0]]
+    """
+    module = _of(img, "pad")
+    sides = _sides(padding)
+    if not isinstance(fill, (int, float, str, list, tuple, np.number)):
+        raise InvalidTypeError(f"pad: Got inappropriate fill arg: {fill!r}. Expected a number, or one for each channel.")
+    if padding_mode not in ("constant", "edge", "reflect", "symmetric"):
+        raise AssertedArgumentError(
+            f"pad: Padding mode should be either constant, edge, reflect or symmetric. Got {padding_mode!r}, expected one of "
+            f"these. Leave it out for constant."
+        )
+    return module.pad(img, *sides, fill, padding_mode)
+
+
+def _sides(padding: Any) -> tuple[int, int, int, int]:
+    """Left, top, right, bottom."""
+    if isinstance(padding, (int, np.integer)) and not isinstance(padding, bool):
+        found = (int(padding),) * 4
+    elif isinstance(padding, (list, tuple)) and len(padding) in (2, 4) and all(isinstance(p, (int, np.integer)) for p in padding):
+        found = tuple(map(int, padding)) * (4 // len(padding))  # type: ignore[assignment]
+    elif isinstance(padding, (list, tuple)):
+        raise InvalidArgumentError(
+            f"pad: Padding must be an int or a 2, or 4 element tuple, not a {len(padding)} element tuple. Got {padding!r}, "
+            f"expected ints. Write (left_right, top_bottom)."
+        )
+    else:
+        raise InvalidTypeError(f"pad: Got inappropriate padding arg: {padding!r}. Expected an int, or a tuple of 2 or 4.")
+    if min(found) < 0:
+        raise InvalidArgumentError(
+            f"pad: a border has no negative width. Got padding={padding!r}, expected ints >= 0. Use crop to cut pixels off."
+        )
+    return found
+
+
+def crop(img: Image, top: int, left: int, height: int, width: int) -> Image:
+    """A part of an image.
+
+    Args:
+        img: the image.
+        top: first row.
+        left: first column.
+        height: of the part; it ends with the image (one of Pillow goes on in black).
+        width: as `height`.
+
+    Raises:
+        TypeError: `img` is no image.
+
+    Source:
+        `paddle.vision.transforms.crop`.
+
+    Examples:
+        >>> from wherry_vision.transforms import crop
+        >>> crop(np.zeros([8, 9, 3], np.uint8), 1, 2, 3, 4).shape
+        (3, 4, 3)
+    """
+    return _of(img, "crop").crop(img, top, left, height, width)
+
+
+def center_crop(img: Image, output_size: int | Sequence[int]) -> Image:
+    """The middle of an image.
+
+    Args:
+        img: the image.
+        output_size: (height, width), or one number for both.
+
+    Raises:
+        TypeError: `img` is no image.
+        ValueError: the image is smaller.
+
+    Source:
+        `paddle.vision.transforms.center_crop`.
+
+    Examples:
+        >>> from wherry_vision.transforms import center_crop
+        >>> print(center_crop(np.arange(16).reshape(4, 4), 2))
+        [[ 5  6]
+         [ 9 10]]
+    """
+    height, width = pair_of(output_size, "center_crop", "output_size")
+    image_width, image_height = size_of(img, "center_crop")
+    if height > image_height or width > image_width:
+        raise InvalidArgumentError(
+            f"center_crop: the image is smaller than its middle should be. Got {image_height} x {image_width}, expected at least "
+            f"{height} x {width}. Pad or resize it first."
+        )
+    top, left = round((image_height - height) / 2.0), round((image_width - width) / 2.0)
+    return crop(img, top, left, height, width)
+
+
+def hflip(img: Image) -> Image:
+    """The image with left and right exchanged.
+
+    Raises:
+        TypeError: `img` is no image.
+
+    Source:
+        `paddle.vision.transforms.hflip`.
+
+    Examples:
+        >>> from wherry_vision.transforms import hflip
+        >>> print(hflip(np.array([[1, 2, 3]])))
+        [[3 2 1]]
+    """
+    return _of(img, "hflip").hflip(img)
+
+
+def vflip(img: Image) -> Image:
+    """The image with top and bottom exchanged.
+
+    Raises:
+        TypeError: `img` is no image.
+
+    Source:
+        `paddle.vision.transforms.vflip`.
+
+    Examples:
+        >>> from wherry_vision.transforms import vflip
+        >>> print(vflip(np.array([[1], [2]])))
+        [[2]
+         [1]]
+    """
+    return _of(img, "vflip").vflip(img)
+
+
+def adjust_brightness(img: Image, brightness_factor: float) -> Image:
+    """The image with its values times a factor.
+
+    Args:
+        img: the image.
+        brightness_factor: 0 gives black, 1 the image.
+
+    Raises:
+        TypeError: `img` is no image.
+        ValueError: the factor is negative.
+
+    Source:
+        `paddle.vision.transforms.adjust_brightness`.
+
+    Examples:
+        >>> from wherry_vision.transforms import adjust_brightness
+        >>> print(adjust_brightness(np.array([[100, 200]], np.uint8), 1.5))
+        [[150 255]]
+    """
+    return _of(img, "adjust_brightness").adjust_brightness(img, _factor(brightness_factor, "adjust_brightness"))
+
+
+def adjust_contrast(img: Image, contrast_factor: float) -> Image:
+    """The image with its values moved away from a middle gray, or towards it.
+
+    Args:
+        img: the image.
+        contrast_factor: 0 gives gray, 1 the image. The gray is the mean of the image, for arrays 74 of 255.
+
+    Raises:
+        TypeError: `img` is no image.
+        ValueError: the factor is negative.
+
+    Source:
+        `paddle.vision.transforms.adjust_contrast`.
+
+    Examples:
+        >>> from wherry_vision.transforms import adjust_contrast
+        >>> print(adjust_contrast(np.array([[64, 94]], np.uint8), 2.0))
+        [[ 54 114]]
+    """
+    return _of(img, "adjust_contrast").adjust_contrast(img, _factor(contrast_factor, "adjust_contrast"))
+
+
+def adjust_saturation(img: Image, saturation_factor: float) -> Image:
+    """The image with its colours moved away from their grays, or towards them.
+
+    Args:
+        img: the image; a gray one stays as it is.
+        saturation_factor: 0 gives grays, 1 the image.
+
+    Raises:
+        TypeError: `img` is no image.
+        ValueError: the factor is negative.
+
+    Source:
+        `paddle.vision.transforms.functional.adjust_saturation`, which for arrays draws another factor at random.
+    """
+    return _of(img, "adjust_saturation").adjust_saturation(img, _factor(saturation_factor, "adjust_saturation"))
+
+
+def adjust_hue(img: Image, hue_factor: float) -> Image:
+    """The image with its hues turned around the circle of colours.
+
+    Args:
+        img: the image; a gray one stays as it is.
+        hue_factor: turns, from -0.5 to 0.5.
+
+    Raises:
+        TypeError: `img` is no image.
+        ValueError: the factor is out of range (also an AssertionError).
+
+    Source:
+        `paddle.vision.transforms.adjust_hue`.
+
+    Examples:
+        >>> from wherry_vision.transforms import adjust_hue
+        >>> print(adjust_hue(np.array([[[255, 0, 0]]], np.uint8), 1 / 3))  # from red to green
+        [[[  0 255   0]]]
+    """
+    module = _of(img, "adjust_hue")
+    if not -0.5 <= hue_factor <= 0.5:
+        raise AssertedArgumentError(
+            f"adjust_hue: hue_factor should be in range [-0.5, 0.5]. Got {hue_factor!r}, expected a part of a turn. "
+            f"Divide degrees by 360."
+        )
+    return module.adjust_hue(img, hue_factor)
+
+
+def _factor(value: Any, op_name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+        raise InvalidTypeError(f"{op_name}: the factor is a number. Got {value!r} ({type(value).__name__}), expected one >= 0.")
+    if value < 0:
+        raise InvalidArgumentError(
+            f"{op_name}: the factor is not negative. Got {value!r}, expected a number >= 0. 1 leaves the image as it is."
+        )
+    return float(value)
+
+
+def rotate(
+    img: Image,
+    angle: float,
+    interpolation: str = "nearest",
+    expand: bool = False,
+    center: Sequence[float] | None = None,
+    fill: Any = 0,
+) -> Image:
+    """An image turned around a point.
+
+    Args:
+        img: the image.
+        angle: degrees, counter-clockwise.
+        interpolation: "nearest", "bilinear" or "bicubic" (not for tensors).
+        expand: whether the image grows so that nothing is cut off; the corners are `fill`.
+        center: (x, y) in pixels from the top left corner; None is the middle.
+        fill: the value where the image was not; or one for each channel.
+
+    Raises:
+        TypeError: `img` is no image, or `angle` no number.
+        ValueError: there is no such interpolation.
+
+    Source:
+        `paddle.vision.transforms.rotate`. Arrays and tensors turn around the middle as images of Pillow do; in Paddle arrays
+        turn around a point half a pixel from it.
+
+    Examples:
+        >>> from wherry_vision.transforms import rotate
+        >>> print(rotate(np.array([[1, 2], [3, 4]]), 90))
+        [[2 4]
+         [1 3]]
+    """
+    module = _of(img, "rotate")
+    if isinstance(angle, bool) or not isinstance(angle, (int, float, np.number)):
+        raise InvalidTypeError(f"rotate: the angle is a number of degrees. Got {angle!r} ({type(angle).__name__}), expected a number.")
+    known = ("nearest", "bilinear") if module is tensors else ("nearest", "bilinear", "bicubic")
+    if interpolation not in known:
+        raise InvalidArgumentError(
+            f"rotate: there is no such interpolation for {type(img).__name__}. Got {interpolation!r}, expected one of "
+            f"{', '.join(known)}. Leave it out for nearest."
+        )
+    if module not in (arrays, tensors):
+        return module.rotate(img, angle, interpolation, expand, center, fill)
+    width, height = module.size_of(img)
+    middle = (width / 2.0, height / 2.0) if center is None else (float(center[0]), float(center[1]))
+    matrix, new_width, new_height = arrays.inverse_rotation(angle, middle), width, height
+    if expand:
+        a, b, c, d, e, f = matrix
+        corners = [(a * x + b * y + c, d * x + e * y + f) for x in (0, width) for y in (0, height)]
+        across, down = [x for x, _ in corners], [y for _, y in corners]
+        new_width = math.ceil(max(across)) - math.floor(min(across))
+        new_height = math.ceil(max(down)) - math.floor(min(down))
+        # The middle of the new image is the middle of the old one.
+        x, y = (width - new_width) / 2.0, (height - new_height) / 2.0
+        matrix = (a, b, a * x + b * y + c, d, e, d * x + e * y + f)
+    return module.rotate(img, matrix, new_height, new_width, interpolation, fill)
+
+
+def to_grayscale(img: Image, num_output_channels: int = 1) -> Image:
+    """The image in grays: 0.299 of red, 0.587 of green and 0.114 of blue.
+
+    Args:
+        img: the image.
+        num_output_channels: 1, or 3 equal ones.
+
+    Raises:
+        TypeError: `img` is no image.
+        ValueError: another number of channels.
+
+    Source:
+        `paddle.vision.transforms.to_grayscale`.
+
+    Examples:
+        >>> from wherry_vision.transforms import to_grayscale
+        >>> print(to_grayscale(np.array([[[255, 0, 0], [0, 255, 0]]], np.uint8))[..., 0])
+        [[ 76 150]]
+    """
+    module = _of(img, "to_grayscale")
+    if num_output_channels not in (1, 3):
+        raise InvalidArgumentError(
+            f"to_grayscale: num_output_channels should be either 1 or 3. Got {num_output_channels!r}, expected one of them. "
+            f"Leave it out for 1."
+        )
+    return module.to_grayscale(img, num_output_channels)
+
+
+def normalize(img: Image, mean: Any, std: Any, data_format: str = "CHW", to_rgb: bool = False) -> Any:
+    """The values less `mean`, divided by `std`, for each channel.
+
+    Args:
+        img: the image; one of Pillow becomes an array.
+        mean: one number, or one for each channel.
+        std: as `mean`; none is zero.
+        data_format: "CHW" or "HWC", of the image.
+        to_rgb: whether an array [H, W, C] has its channels reversed first.
+
+    Returns:
+        float32 for arrays; tensors keep their floating dtype.
+
+    Raises:
+        TypeError: `img` is no image.
+        ValueError: numbers and channels do not fit, a `std` is zero, or `data_format` is unknown.
+
+    Source:
+        `paddle.vision.transforms.normalize`.
+
+    Examples:
+        >>> from wherry_vision.transforms import normalize
+        >>> print(normalize(np.array([[[0.0], [255.0]]]), [127.5], [127.5], data_format="HWC")[..., 0])
+        [[-1.  1.]]
+    """
+    channels_first = _channels_first(data_format, "normalize")
+    shape = (-1, 1, 1) if channels_first else (1, 1, -1)
+    middle = np.asarray(mean, np.float32).reshape(shape)
+    spread = np.asarray(std, np.float32).reshape(shape)
+    if not (spread != 0).all():
+        raise InvalidArgumentError(f"normalize: the values are divided by std. Got {std!r}, expected no zero. Use 1 to leave them.")
+    if isinstance(img, Tensor):
+        floats = img if img.dtype.is_floating else img.astype("float32")
+        if floats.ndim not in (3, 4):
+            _of(img, "normalize")
+        return (floats - tensor_of(middle).astype(floats.dtype)) / tensor_of(spread).astype(floats.dtype)
+    if isinstance(img, np.ndarray) and img.ndim not in (2, 3):
+        _of(img, "normalize")
+    array = np.asarray(img if isinstance(img, np.ndarray) else _array_of(img, "normalize"), np.float32)
+    if to_rgb:
+        array = array[::-1] if channels_first else array[..., ::-1]
+    try:
+        return (array - middle) / spread
+    except ValueError:
+        raise InvalidArgumentError(
+            f"normalize: the channels do not fit. Got an image of shape {list(array.shape)} in {data_format}, {middle.size} means "
+            f"and {spread.size} deviations, expected one of each, or one for each channel. Choose data_format='HWC' for images "
+            f"with the channels last."
+        ) from None
+
+
+def _channels_first(data_format: Any, op_name: str) -> bool:
+    if data_format not in ("CHW", "HWC"):
+        raise AssertedArgumentError(
+            f"{op_name}: data_format should be CHW or HWC. Got {data_format!r}, expected one of them. Leave it out for CHW."
+        )
+    return bool(data_format == "CHW")
+
+
+def pair_of(size: Any, op_name: str, name: str) -> tuple[int, int]:
+    """(height, width) from two numbers, or from one for both."""
+    if isinstance(size, (int, float, np.number)) and not isinstance(size, bool) and size > 0:
+        return int(size), int(size)
+    if isinstance(size, (list, tuple)) and len(size) == 2 and all(isinstance(s, (int, np.integer)) and s > 0 for s in size):
+        return int(size[0]), int(size[1])
+    raise InvalidArgumentError(
+        f"{op_name}: {name} has a height and a width. Got {size!r}, expected an int > 0, or two. Write {name}=(224, 224)."
+    )

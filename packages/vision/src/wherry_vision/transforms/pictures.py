@@ -1,0 +1,102 @@
+"""Images of Pillow, which does the work itself. Nothing here is called unless there is such an image."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from PIL import Image, ImageEnhance, ImageOps
+
+from wherry_vision.transforms import arrays
+
+__all__ = [
+    "adjust_brightness",
+    "adjust_contrast",
+    "adjust_hue",
+    "adjust_saturation",
+    "crop",
+    "hflip",
+    "pad",
+    "resize",
+    "rotate",
+    "size_of",
+    "to_grayscale",
+    "vflip",
+]
+
+METHODS = {
+    "nearest": Image.Resampling.NEAREST,
+    "bilinear": Image.Resampling.BILINEAR,
+    "bicubic": Image.Resampling.BICUBIC,
+    "box": Image.Resampling.BOX,
+    "lanczos": Image.Resampling.LANCZOS,
+    "hamming": Image.Resampling.HAMMING,
+}
+
+
+def size_of(image: Any) -> tuple[int, int]:
+    """Width and height."""
+    return image.size  # type: ignore[no-any-return]
+
+
+def resize(image: Any, height: int, width: int, method: str) -> Any:
+    return image.resize((width, height), METHODS[method])
+
+
+def crop(image: Any, top: int, left: int, height: int, width: int) -> Any:
+    return image.crop((left, top, left + width, top + height))
+
+
+def hflip(image: Any) -> Any:
+    return image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+
+
+def vflip(image: Any) -> Any:
+    return image.transpose(Image.Transpose.FLIP_TOP_BOTTOM)
+
+
+def pad(image: Any, left: int, top: int, right: int, bottom: int, fill: Any, mode: str) -> Any:
+    if mode == "constant":
+        return ImageOps.expand(image, (left, top, right, bottom), _fill(image, fill))
+    if image.mode == "P":
+        palette = image.getpalette()
+        padded = Image.fromarray(arrays.pad(np.asarray(image), left, top, right, bottom, 0, mode))
+        padded.putpalette(palette)
+        return padded
+    return Image.fromarray(arrays.pad(np.asarray(image), left, top, right, bottom, 0, mode))
+
+
+def rotate(image: Any, angle: float, method: str, expand: bool, center: Any, fill: Any) -> Any:
+    return image.rotate(angle, METHODS[method], expand, center, fillcolor=_fill(image, fill))
+
+
+def to_grayscale(image: Any, channels: int) -> Any:
+    gray = image.convert("L")
+    return Image.merge("RGB", (gray, gray, gray)) if channels == 3 else gray
+
+
+def adjust_brightness(image: Any, factor: float) -> Any:
+    return ImageEnhance.Brightness(image).enhance(factor)
+
+
+def adjust_contrast(image: Any, factor: float) -> Any:
+    return ImageEnhance.Contrast(image).enhance(factor)
+
+
+def adjust_saturation(image: Any, factor: float) -> Any:
+    return ImageEnhance.Color(image).enhance(factor)
+
+
+def adjust_hue(image: Any, factor: float) -> Any:
+    mode = image.mode
+    if mode in ("1", "L", "I", "F"):
+        return image
+    hue, saturation, value = image.convert("HSV").split()
+    turned = (np.asarray(hue, np.int32) + int(factor * 255)) % 256  # the turn is cut downwards, as in Paddle
+    return Image.merge("HSV", (Image.fromarray(turned.astype(np.uint8), "L"), saturation, value)).convert(mode)
+
+
+def _fill(image: Any, fill: Any) -> Any:
+    bands = len(image.getbands())
+    if isinstance(fill, (int, float)):
+        return (int(fill),) * bands if bands > 1 else int(fill)
+    return tuple(fill) if bands > 1 else int(next(iter(fill)))

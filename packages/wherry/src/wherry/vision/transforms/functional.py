@@ -1,0 +1,5 @@
+"""`paddle.vision.transforms.functional`."""
+# ruff: noqa: F403  its own list says what
+from wherry_vision.transforms.functional import *
+from wherry_vision.transforms.functional import __all__ as __all__
+from wherry_vision.transforms.functional import adjust_saturation as adjust_saturation
