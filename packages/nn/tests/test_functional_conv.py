@@ -1,10 +1,10 @@
 """Convolutions of all ranks against sums over windows; forms of padding; what is refused."""
 import numpy as np
 import pytest
-from windows import convolution, last, transposed_convolution, values
 
 import wherry_nn.functional as F
 import wherry_tensor as wt
+from windows import convolution, last, transposed_convolution, values
 
 CONVOLUTIONS = {1: F.conv1d, 2: F.conv2d, 3: F.conv3d}
 TRANSPOSED = {1: F.conv1d_transpose, 2: F.conv2d_transpose, 3: F.conv3d_transpose}

@@ -1,10 +1,10 @@
 """Pools of all ranks against windows taken one by one; masks; adaptive pools; unpooling."""
 import numpy as np
 import pytest
-from windows import adaptive_windows, first_maxima, fixed_windows, last, pooling, values
 
 import wherry_nn.functional as F
 import wherry_tensor as wt
+from windows import adaptive_windows, first_maxima, fixed_windows, last, pooling, values
 
 AVERAGE = {1: F.avg_pool1d, 2: F.avg_pool2d, 3: F.avg_pool3d}
 MAXIMUM = {1: F.max_pool1d, 2: F.max_pool2d, 3: F.max_pool3d}

@@ -164,10 +164,10 @@ def layer_norm(
     try:
         shape = x.shape
         wanted = [normalized_shape] if type(normalized_shape) is int else normalized_shape
-        if type(wanted) is not list:
+        if type(wanted) is not list or not wanted:
             wanted = normalized_sizes(normalized_shape, "layer_norm")
         begin = len(shape) - len(wanted)
-        if not wanted or shape[begin:] != wanted or begin < 0:
+        if shape[begin:] != wanted or begin < 0:
             raise InvalidArgumentError(
                 f"layer_norm: Given normalized_shape is {wanted}, expected input with shape [*, {str(wanted)[1:]}. "
                 f"Got x of shape {shape}, expected it to end so. Check the order of the axes."

@@ -5,9 +5,9 @@ import math
 from typing import Any
 
 from wherry_nn.errors import AssertedArgumentError
-from wherry_nn.functional import common
 from wherry_nn.functional._windows import sizes
 from wherry_nn.functional.conv import convolve, convolve_transposed, window_of
+from wherry_nn.functional.padding import pad
 from wherry_nn.initializer import Normal
 from wherry_nn.layer import Layer
 from wherry_tensor import ops
@@ -90,7 +90,7 @@ class _Convolution(Layer):
             except TypeError:
                 pass  # the longer way says what is wrong
         if self._fill is not None:
-            x = common.pad(x, self._fill, mode=self._padding_mode, data_format=self._data_format)
+            x = pad(x, self._fill, mode=self._padding_mode, data_format=self._data_format)
         return convolve(self._op_name, self._rank, x, self.weight, self.bias, *self._window)
 
     def extra_repr(self) -> str:
