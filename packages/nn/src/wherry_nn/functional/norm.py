@@ -80,7 +80,7 @@ def batch_norm(
         >>> print(wherry.nn.functional.batch_norm(x, mean, variance, training=True).numpy().ravel())
         [-0.999995  0.999995]
         >>> print(mean.numpy(), variance.numpy())
-        [0.20000005] [1.]
+        [0.2] [1.]
     """
     layout = _LAYOUTS.get(data_format) or layout_of(data_format, "batch_norm")
     if use_global_stats is None:
@@ -158,8 +158,8 @@ def layer_norm(
     Examples:
         >>> x = wherry.to_tensor([[1.0, 3.0], [2.0, 6.0]])
         >>> print(wherry.nn.functional.layer_norm(x, 2).numpy())
-        [[-0.999995    0.999995  ]
-         [-0.99999875  0.99999875]]
+        [[-0.999995   0.999995 ]
+         [-0.9999988  0.9999988]]
     """
     try:
         shape = x.shape
@@ -245,8 +245,8 @@ def instance_norm(
     Examples:
         >>> x = wherry.to_tensor([[[1.0, 3.0], [2.0, 6.0]]])
         >>> print(wherry.nn.functional.instance_norm(x).numpy())
-        [[[-0.999995    0.999995  ]
-          [-0.99999875  0.99999875]]]
+        [[[-0.999995   0.999995 ]
+          [-0.9999988  0.9999988]]]
     """
     last = layout_of(data_format, "instance_norm") == "NHWC"
     try:
@@ -306,7 +306,7 @@ def group_norm(
     Examples:
         >>> x = wherry.to_tensor([[[1.0], [3.0], [2.0], [6.0]]])
         >>> print(wherry.nn.functional.group_norm(x, 2).numpy().ravel())
-        [-0.999995    0.999995   -0.99999875  0.99999875]
+        [-0.999995   0.999995  -0.9999988  0.9999988]
     """
     last = layout_of(data_format, "group_norm") == "NHWC"
     try:

@@ -781,10 +781,10 @@ class SpectralNorm(Layer):
         `paddle.nn.SpectralNorm`; Miyato et al. (2018).
 
     Examples:
-        >>> weight = wherry.rand([4, 3])
-        >>> norm = wherry.nn.SpectralNorm(weight.shape, power_iters=50)
-        >>> print(round(wherry.linalg.svd(norm(weight))[1].max().item(), 4))
-        1.0
+        >>> norm = wherry.nn.SpectralNorm([2, 2], power_iters=50)
+        >>> print(norm(wherry.to_tensor([[4.0, 0.0], [0.0, 1.0]])).numpy())
+        [[1.   0.  ]
+         [0.   0.25]]
     """
 
     def __init__(

@@ -43,7 +43,7 @@ def clip_grad_norm_(
         >>> wherry.nn.utils.clip_grad_norm_([weight], max_norm=1.0).item()
         5.0
         >>> print(weight.grad.numpy())
-        [0.59999985 0.7999998 ]
+        [0.5999999  0.79999983]
     """
     max_norm, norm_type = number(max_norm, "clip_grad_norm_", "max_norm"), number(norm_type, "clip_grad_norm_", "norm_type")
     if norm_type not in (0, 1, 2, math.inf):
