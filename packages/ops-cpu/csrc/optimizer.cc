@@ -262,12 +262,14 @@ int lamb(const wry_call *call) {
 template <typename F>
 int sum_of_cuts(const wry_call *call, double *total, F &&f) {
   constexpr int64_t cut = 65536;
+  int64_t most = 1;
+  for (int32_t k = 0; k < call->n_inputs; ++k) most = max_of(most, (input(call, k)->size + cut - 1) / cut);
+  double *parts = workspace<double>(call, most);
+  if (!parts) return WRY_OUT_OF_MEMORY;
   *total = 0;
   for (int32_t k = 0; k < call->n_inputs; ++k) {
     const wry_tensor *x = input(call, k);
     const int64_t cuts = (x->size + cut - 1) / cut;
-    double *parts = workspace<double>(call, cuts + 1);
-    if (!parts) return WRY_OUT_OF_MEMORY;
     dispatch<float16, bfloat16, float, double>(x->dtype, [&](auto tag) {
       using T = decltype(tag);
       parallel_blocks(call, x->size, cut, [&](int64_t b, int64_t begin, int64_t end) {

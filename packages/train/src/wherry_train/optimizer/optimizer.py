@@ -83,7 +83,8 @@ class Optimizer:
         if not hasattr(self, "_multi_precision"):
             self._multi_precision = False
         self._accumulators: dict[str, dict[str, Tensor]] = {}
-        self._accumulators_holder: dict[str, Any] = {}
+        self._accumulators_holder: dict[str, Any] = {}  # what was loaded
+        self._waiting: set[str] = set()                 # its keys that no accumulator has taken yet
         self._master_weights: dict[str, Tensor] = {}
         self._rate: float | None = None
         self._rates: dict[float, Tensor] = {}
@@ -315,10 +316,10 @@ class Optimizer:
         pairs = [(p, g) for p, g in params_grads if g is not None]
         before = _core.set_grad_mode(False)
         try:
+            group_of = {id(p): group for group in self._groups for p in group.params}
             for group in self._groups:
-                members = {id(p) for p in group.params}
-                # A parameter that is in no group is updated as the first says.
-                mine = [pair for pair in pairs if id(pair[0]) in members] if len(self._groups) > 1 else pairs
+                # A parameter that is in no group is updated as the first one says.
+                mine = [pair for pair in pairs if group_of.get(id(pair[0]), self._groups[0]) is group]
                 if mine:
                     self._update(group, [p for p, _ in mine], [g for _, g in mine])
         finally:
@@ -508,6 +509,7 @@ class Optimizer:
     def _loaded(self, stem: str, name: str, state: dict[str, Any]) -> Any:
         """The value for accumulator `name`. The number at its end counts the optimizers of a process, so another will do."""
         if name in state:
+            self._waiting.discard(name)
             return state[name]
         same = [key for key in state if key.startswith(f"{stem}_") and key[len(stem) + 1 :].isdigit()]
         if not same:
@@ -516,7 +518,9 @@ class Optimizer:
                 f"expected the accumulators of parameter '{stem[: stem.rfind('_')]}' among them. Load the state of the same "
                 f"kind of optimizer on the same model, whose parameters must have the same names."
             )
-        return state[min(same, key=len)]
+        found = min(same, key=len)
+        self._waiting.discard(found)
+        return state[found]
 
     def state_dict(self) -> dict[str, Any]:
         """Everything the optimizer remembers between steps, to be saved as `.pdopt`.
@@ -524,7 +528,8 @@ class Optimizer:
         Returns:
             The accumulators by their names (`linear_0.w_0_moment1_0`); `master_weights`, float32 copies of
             16-bit parameters by the names of these, where there are any; `LR_Scheduler`, the state of the
-            scheduler, if there is one. The tensors are the optimizer's own, no copies.
+            scheduler, if there is one. The tensors are the optimizer's own, no copies. What was loaded is
+            there from the beginning (in Paddle from the first step on).
 
         Source:
             `paddle.optimizer.Optimizer.state_dict`.
@@ -593,6 +598,20 @@ class Optimizer:
                     f"an optimizer with a scheduler."
                 )
         scheduler_state = state.pop("LR_Scheduler", None)
+        before, self._waiting = self._waiting, {key for key in state if key != "master_weights"}
+        try:
+            found = self._fitting_values(state)
+        except Exception:
+            self._waiting = before
+            raise
+        for tensor, value in found:
+            ops.copy.into((tensor,), value)
+        if isinstance(self._learning_rate, LRScheduler):
+            self._learning_rate.set_state_dict(scheduler_state)
+        self._accumulators_holder = state
+
+    def _fitting_values(self, state: dict[str, Any]) -> list[tuple[Tensor, Tensor]]:
+        """Each accumulator and master weight with its value from `state`."""
         found = []
         for name, of_params in self._accumulators.items():
             for param_name, tensor in of_params.items():
@@ -602,11 +621,7 @@ class Optimizer:
         for param_name, tensor in self._master_weights.items():
             if param_name in masters:
                 found.append((tensor, _fitting(tensor, masters[param_name], param_name)))
-        for tensor, value in found:
-            ops.copy.into((tensor,), value)
-        if isinstance(self._learning_rate, LRScheduler):
-            self._learning_rate.set_state_dict(scheduler_state)
-        self._accumulators_holder = state
+        return found
 
     def get_opti_var_name_list(self) -> list[str]:
         """The names of all accumulators, parameter by parameter.
