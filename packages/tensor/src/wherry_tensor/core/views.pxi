@@ -185,6 +185,8 @@ cdef Tensor view(Op op, PyObject **inputs, tuple attrs):
             step = int_at(steps, i)
             if step == 0:
                 return None
+            # A larger step reaches no more, and products with it would not fit into 64 bits.
+            step = n + 1 if step > n + 1 else (-n - 1 if step < -n - 1 else step)
             # Python's rules: negative counts from the end, then clamp into what the step can reach.
             if start < 0:
                 start += n
