@@ -85,6 +85,8 @@ class Checkpoint:
         self._exhausted = False  # all batches of this epoch have been given out
         self._at_epoch: dict[str, Any] | None = None  # what the order of this epoch's data follows from
         self._restored: dict[str, Any] | None = None  # the random state of a step inside an epoch, until it is used
+        self._order: int | None = None  # the epoch of a sampler that counts them: that of this pass, or of the next
+        self._order_due = False  # it was restored, and the sampler does not know it yet
 
     def restore(self) -> bool:
         """Go back to what the file holds; False, and nothing else, where there is no file yet.
@@ -111,6 +113,7 @@ class Checkpoint:
         self.epoch, self.step, self.stopped = state["epoch"], state["step"], state["stopped"]
         self._at_epoch = state["at_epoch"]
         self._restored = state["random"] if self.step else None
+        self._order, self._order_due = state["order"], True
         self._exhausted = False
         set_random_state(state["random"])
         return True
@@ -130,6 +133,7 @@ class Checkpoint:
             "step": step,
             "stopped": self.stopped,
             "at_epoch": self._at_epoch if step else None,
+            "order": self._order,
             "random": random_state(),
             "objects": {name: thing.state_dict() for name, thing in self.objects.items()},
         }
@@ -150,8 +154,13 @@ class Checkpoint:
 
     def batches(self, loader: Iterable[Any]) -> Iterator[Any]:
         """The batches that are left of this epoch. Batches done before are not read again if `loader` is a DataLoader."""
+        sampler = _batch_sampler(loader)
+        if self._order_due and self._order is not None and hasattr(sampler, "set_epoch"):
+            sampler.set_epoch(self._order)
+        self._order_due = False
         if self._restored is None:
-            self._at_epoch = {"random": random_state(), "order": getattr(_batch_sampler(loader), "epoch", None)}
+            self._at_epoch = random_state()
+            self._order = getattr(sampler, "epoch", None)
             source = iter(loader)
         else:
             now, self._restored = self._restored, None
@@ -160,25 +169,24 @@ class Checkpoint:
             self.step += 1
             yield batch
         self._exhausted = True
+        self._order = getattr(sampler, "epoch", None)
 
     def _rest(self, loader: Iterable[Any], now: dict[str, Any]) -> Iterator[Any]:
         """What follows the first `self.step` batches: in the order drawn at the start of the epoch, with random numbers of now."""
-        begun = self._at_epoch
-        assert begun is not None
+        assert self._at_epoch is not None
         sampler = _batch_sampler(loader)
-        set_random_state(begun["random"])
-        if begun["order"] is not None and hasattr(sampler, "set_epoch"):
-            sampler.set_epoch(begun["order"])
+        set_random_state(self._at_epoch)
         if sampler is None:
             source = iter(loader)
             for _ in range(self.step):
                 next(source, None)
         else:
             rest = copy.copy(loader)
-            rest.batch_sampler = _Batches(list(sampler)[self.step :])  # type: ignore[attr-defined]
-            source = None
+            order = rest.batch_sampler = _Rest(sampler, self.step)  # type: ignore[attr-defined]
+            source = iter(rest)  # with workers, this draws their seed
+            order.draw()
         set_random_state(now)
-        return iter(rest) if source is None else source
+        return source
 
     def _require_path(self, method: str) -> Path:
         if self.path is None:
@@ -189,17 +197,24 @@ class Checkpoint:
         return self.path
 
 
-class _Batches:
-    """A batch sampler of batches that are known."""
+class _Rest:
+    """What a batch sampler gives after its first batches. It is asked once, and all at once."""
 
-    def __init__(self, batches: list[Any]) -> None:
-        self.batches = batches
+    def __init__(self, sampler: Any, skipped: int) -> None:
+        self.sampler = sampler
+        self.skipped = skipped
+        self.batches: list[Any] | None = None
+
+    def draw(self) -> list[Any]:
+        if self.batches is None:
+            self.batches = list(self.sampler)[self.skipped :]
+        return self.batches
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.batches)
+        return iter(self.draw())
 
     def __len__(self) -> int:
-        return len(self.batches)
+        return len(self.draw())
 
 
 def _batch_sampler(loader: Any) -> Any:
