@@ -8,10 +8,12 @@ from wherry_nn.functional import (
     distance,
     extension,
     loss,
+    margin_loss,
     norm,
     padding,
     pooling,
     resizing,
+    sampling,
     sliding,
     vision,
 )
@@ -22,10 +24,12 @@ from wherry_nn.functional.conv import *
 from wherry_nn.functional.distance import *
 from wherry_nn.functional.extension import *
 from wherry_nn.functional.loss import *
+from wherry_nn.functional.margin_loss import *
 from wherry_nn.functional.norm import *
 from wherry_nn.functional.padding import *
 from wherry_nn.functional.pooling import *
 from wherry_nn.functional.resizing import *
+from wherry_nn.functional.sampling import *
 from wherry_nn.functional.sliding import *
 from wherry_nn.functional.vision import *
 
@@ -37,9 +41,11 @@ __all__ += conv.__all__
 __all__ += distance.__all__
 __all__ += extension.__all__
 __all__ += loss.__all__
+__all__ += margin_loss.__all__
 __all__ += norm.__all__
 __all__ += padding.__all__
 __all__ += pooling.__all__
 __all__ += resizing.__all__
+__all__ += sampling.__all__
 __all__ += sliding.__all__
 __all__ += vision.__all__

@@ -1,0 +1,139 @@
+"""Choosing among many: classes to train with, and the paths that a beam search found."""
+from __future__ import annotations
+
+from typing import Any
+
+from wherry_nn.functional.margin_loss import _one_process
+from wherry_tensor import ops
+from wherry_tensor._core import Tensor, bool_, int64
+from wherry_tensor.arguments import integer, require_tensor, to_dtype
+from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
+
+__all__ = ["class_center_sample", "gather_tree"]
+
+
+def class_center_sample(label: Tensor, num_classes: int, num_samples: int, group: Any = None) -> tuple[Tensor, Tensor]:
+    """Choose classes to train with: all that occur in `label`, and others at random.
+
+    Args:
+        label: int32 or int64, `[N]`; classes in `[0, num_classes)`.
+        num_classes: how many classes there are.
+        num_samples: how many to choose, at most `num_classes`. If more occur, all of these are chosen.
+        group: None or False. Classes that are spread over processes need the distributed package.
+
+    Returns:
+        The labels as positions among the chosen classes, and the chosen classes: those that occur, in order,
+        then the others. Both in the dtype of `label`. The choice follows `seed`.
+
+    Shape:
+        `[N]`, and `[max(num_samples, classes that occur)]`.
+
+    Raises:
+        ValueError: `label` has other than one axis, or `num_samples` is negative or above `num_classes`.
+        IndexError: a label is no class (also a ValueError).
+        NotImplementedError: a group of processes.
+        TypeError: `label` is no tensor of integers (also a ValueError).
+
+    Source:
+        `paddle.nn.functional.class_center_sample`; An et al., "Partial FC" (2020).
+
+    Examples:
+        >>> label, chosen = wherry.nn.functional.class_center_sample(wherry.to_tensor([11, 5, 11]), 20, 6)
+        >>> print(label.numpy(), chosen.shape, chosen.numpy()[:2])
+        [1 0 1] [6] [ 5 11]
+    """
+    op_name = "class_center_sample"
+    require_tensor(label, op_name, "label")
+    _one_process(op_name, group)
+    classes, samples = integer(num_classes, op_name, "num_classes"), integer(num_samples, op_name, "num_samples")
+    if not label.dtype.is_integer:
+        raise InvalidTypeError(
+            f"class_center_sample: labels are the numbers of classes. Got dtype {label.dtype.name}, expected int32 or int64. "
+            f"Cast them with label.astype('int64')."
+        )
+    if label.ndim != 1:
+        raise InvalidArgumentError(
+            f"class_center_sample: the labels have one axis. Got shape {label.shape}, expected [N]. Flatten them."
+        )
+    if not 0 <= samples <= classes:
+        raise InvalidArgumentError(
+            f"class_center_sample: so many classes cannot be chosen. Got num_samples={samples}, expected a number in "
+            f"[0, {classes}], the number of classes. Choose fewer."
+        )
+    dtype, label = label.dtype, to_dtype(label, int64)
+    if label.size:
+        low, high = (op(label, axes=(0,), keepdim=False).item() for op in (ops.reduce_min, ops.reduce_max))
+        if low < 0 or high >= classes:
+            raise InvalidIndexError(
+                f"class_center_sample: a label is no class. Got {low if low < 0 else high}, expected labels in "
+                f"[0, {classes}). Check num_classes."
+            )
+    occurs = ops.index_put(
+        ops.full(shape=(classes,), value=False, dtype=bool_), ops.full_like(label, value=True, dtype=bool_), label,
+        axes=(0,), accumulate=False,
+    )
+    present = ops.reshape(ops.nonzero(occurs), shape=(-1,))
+    order = ops.randperm(n=classes, dtype=int64)
+    others = ops.masked_select(order, ops.logical_not(ops.gather(occurs, order, axis=0)))
+    missing = max(samples - present.shape[0], 0)
+    chosen = ops.concat(present, others[:missing], axis=0)
+    positions = ops.index_put(
+        ops.full(shape=(classes,), value=0, dtype=int64),
+        ops.arange(start=0, step=1, length=chosen.shape[0], dtype=int64), chosen, axes=(0,), accumulate=False,
+    )
+    return to_dtype(ops.gather(positions, label, axis=0), dtype), to_dtype(chosen, dtype)
+
+
+def gather_tree(ids: Tensor, parents: Tensor) -> Tensor:
+    """Whole sequences from the steps of a beam search: each beam is followed back to its beginning.
+
+    Args:
+        ids: integers, `[T, B, beams]`; the token that each beam took at each step.
+        parents: the same shape and dtype; the beam from which it came.
+
+    Returns:
+        The tokens of the sequence that each beam of the last step stands for, in the shape and dtype of `ids`.
+
+    Raises:
+        ValueError: the shapes differ, or there are other than three axes.
+        IndexError: a parent is no beam (also a ValueError).
+        TypeError: an argument is no tensor of integers, or the dtypes differ (also a ValueError).
+
+    Source:
+        `paddle.nn.functional.gather_tree`.
+
+    Examples:
+        >>> ids = wherry.to_tensor([[[1, 2]], [[3, 4]]])
+        >>> parents = wherry.to_tensor([[[0, 0]], [[1, 0]]])
+        >>> print(wherry.nn.functional.gather_tree(ids, parents).numpy()[:, 0])
+        [[2 1]
+         [3 4]]
+    """
+    require_tensor(ids, "gather_tree", "ids")
+    require_tensor(parents, "gather_tree", "parents")
+    if not ids.dtype.is_integer or parents.dtype is not ids.dtype:
+        raise InvalidTypeError(
+            f"gather_tree: tokens and beams are integers of one dtype. Got {ids.dtype.name} and {parents.dtype.name}, "
+            f"expected int32 or int64 for both. Cast one of them."
+        )
+    if ids.ndim != 3 or parents.shape != ids.shape:
+        raise InvalidArgumentError(
+            f"gather_tree: tokens and beams have one shape. Got {ids.shape} and {parents.shape}, expected [T, B, beams] for "
+            f"both. Add the missing axis with unsqueeze."
+        )
+    steps, _, beams = ids.shape
+    if not ids.size:
+        return ops.copy(ids)
+    low, high = (op(parents, axes=(0, 1, 2), keepdim=False).item() for op in (ops.reduce_min, ops.reduce_max))
+    if low < 0 or high >= beams:
+        raise InvalidIndexError(
+            f"gather_tree: a parent is no beam. Got {low if low < 0 else high}, expected beams in [0, {beams}). "
+            f"Count them within their example."
+        )
+    parents = to_dtype(parents, int64)
+    found = [ops.select(ids, axis=0, index=steps - 1)]
+    beam = ops.select(parents, axis=0, index=steps - 1)
+    for step in range(steps - 2, -1, -1):
+        found.append(ops.take_along_axis(ops.select(ids, axis=0, index=step), beam, axis=1))
+        beam = ops.take_along_axis(ops.select(parents, axis=0, index=step), beam, axis=1)
+    return ops.concat(*(ops.unsqueeze(one, axes=(0,)) for one in reversed(found)), axis=0)
