@@ -1,4 +1,101 @@
-"""`paddle.nn.quant`: names that wait for quantization."""
+"""`paddle.nn.quant`: names that wait for quantization.
+
+They exist so that a program that uses them fails where it calls them, with the reason, and not where
+it imports them. All of them came after Paddle 2.3.
+"""
 from __future__ import annotations
 
-__all__: list[str] = []
+from typing import Any, NoReturn
+
+from wherry_nn.layer import Layer
+from wherry_tensor._core import Tensor
+from wherry_tensor.errors import UnimplementedError
+
+__all__ = ["Stub", "llm_int8_linear", "weight_dequantize", "weight_only_linear", "weight_quantize"]
+
+
+class Stub(Layer):
+    """Would mark a place in `forward` whose values a quantizer observes.
+
+    Raises:
+        NotImplementedError: always; there is no quantizer yet.
+
+    Source:
+        `paddle.nn.quant.Stub` (Paddle 2.5).
+
+    Examples:
+        >>> wherry.nn.quant.Stub()
+        Traceback (most recent call last):
+            ...
+        wherry_tensor.errors.UnimplementedError: Stub: quantization is not there yet. ...
+    """
+
+    def __init__(self, observer: Any = None) -> None:
+        super().__init__()
+        _missing("Stub", "leave it out: without a quantizer it returns its input. nn.Identity() can hold the place")
+
+
+def llm_int8_linear(
+    x: Tensor, weight: Tensor, bias: Tensor | None = None, weight_scale: Tensor | None = None, threshold: float = 6.0
+) -> Tensor:
+    """Would multiply by a weight of 8 bits, with outliers of `x` in 16 bits.
+
+    Raises:
+        NotImplementedError: always.
+
+    Source:
+        `paddle.nn.quant.llm_int8_linear` (Paddle 2.6), which needs a GPU.
+    """
+    _missing("llm_int8_linear", "use nn.functional.linear with a float16 or bfloat16 weight")
+
+
+def weight_dequantize(
+    x: Tensor, scale: Tensor, algo: str = "weight_only_int8", out_dtype: Any = "float16"
+) -> Tensor:
+    """Would make floating numbers of a weight of 8 or 4 bits.
+
+    Raises:
+        NotImplementedError: always.
+
+    Source:
+        `paddle.nn.quant.weight_dequantize` (Paddle 2.6), which needs a GPU.
+    """
+    _missing("weight_dequantize", "keep the floating weight; for int8 values write x.astype('float32') * scale")
+
+
+def weight_only_linear(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    weight_scale: Tensor | None = None,
+    weight_dtype: str = "int8",
+    arch: int | None = None,
+) -> Tensor:
+    """Would multiply by a weight of 8 or 4 bits.
+
+    Raises:
+        NotImplementedError: always.
+
+    Source:
+        `paddle.nn.quant.weight_only_linear` (Paddle 2.6), which needs a GPU.
+    """
+    _missing("weight_only_linear", "use nn.functional.linear with a float16 or bfloat16 weight")
+
+
+def weight_quantize(x: Tensor, algo: str = "weight_only_int8", arch: int | None = None) -> tuple[Tensor, Tensor]:
+    """Would make a weight of 8 or 4 bits and its scales.
+
+    Raises:
+        NotImplementedError: always.
+
+    Source:
+        `paddle.nn.quant.weight_quantize` (Paddle 2.6), which needs a GPU.
+    """
+    _missing("weight_quantize", "use weights of 16 bits, as amp.decorate makes them")
+
+
+def _missing(name: str, instead: str) -> NoReturn:
+    raise UnimplementedError(
+        f"{name}: quantization is not there yet. Got a call, expected none until a quantization package exists. "
+        f"Instead, {instead}."
+    )

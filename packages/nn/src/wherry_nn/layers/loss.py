@@ -1,18 +1,38 @@
 """Losses as layers: their settings in the constructor, predictions and labels in the call."""
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from wherry_nn.errors import AssertedArgumentError
 from wherry_nn.functional import loss as F
+from wherry_nn.functional import margin_loss as margins
 from wherry_nn.layer import Layer
 from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import integer, number
+from wherry_tensor.errors import InvalidArgumentError
 
 __all__ = [
     "BCELoss",
     "BCEWithLogitsLoss",
+    "CTCLoss",
+    "CosineEmbeddingLoss",
     "CrossEntropyLoss",
+    "GaussianNLLLoss",
+    "HSigmoidLoss",
+    "HingeEmbeddingLoss",
+    "KLDivLoss",
     "L1Loss",
     "MSELoss",
+    "MarginRankingLoss",
+    "MultiLabelSoftMarginLoss",
+    "MultiMarginLoss",
     "NLLLoss",
+    "PoissonNLLLoss",
     "SmoothL1Loss",
+    "SoftMarginLoss",
+    "TripletMarginLoss",
+    "TripletMarginWithDistanceLoss",
 ]
 
 
@@ -250,6 +270,472 @@ class SmoothL1Loss(Layer):
 
     def forward(self, input: Tensor, label: Tensor) -> Tensor:
         return F.smooth_l1_loss(input, label, self.reduction, self.delta)
+
+
+class KLDivLoss(Layer):
+    """Kullback-Leibler divergence; see `nn.functional.kl_div`.
+
+    Args:
+        reduction: "mean" (over all elements), "batchmean", "sum" or "none".
+
+    Raises:
+        ValueError: an unknown reduction; when called, what `kl_div` raises.
+
+    Source:
+        `paddle.nn.KLDivLoss`.
+
+    Examples:
+        >>> log_probability = wherry.log(wherry.to_tensor([[0.5, 0.5]]))
+        >>> print(wherry.nn.KLDivLoss("batchmean")(log_probability, wherry.to_tensor([[0.25, 0.75]])).numpy().round(4))
+        0.1308
+    """
+
+    def __init__(self, reduction: str = "mean") -> None:
+        super().__init__()
+        if reduction not in ("mean", "sum", "none", "batchmean"):
+            raise F.unknown_reduction("KLDivLoss", reduction, "'mean', 'batchmean', 'sum' or 'none'")
+        self.reduction = reduction
+
+    def forward(self, input: Tensor, label: Tensor) -> Tensor:
+        return F.kl_div(input, label, self.reduction)
+
+
+class PoissonNLLLoss(Layer):
+    """Negative log likelihood of counts; see `nn.functional.poisson_nll_loss`.
+
+    Args:
+        log_input: inputs are logarithms of the expected counts.
+        full: add Stirling's approximation of log(label!).
+        epsilon: above 0; keeps the logarithm of inputs finite.
+        reduction: "mean", "sum" or "none".
+        name: accepted for compatibility; unused.
+
+    Raises:
+        ValueError: an unknown reduction, or an epsilon that is not positive; when called, what
+            `poisson_nll_loss` raises.
+
+    Source:
+        `paddle.nn.PoissonNLLLoss` (Paddle 2.5).
+
+    Examples:
+        >>> print(wherry.nn.PoissonNLLLoss()(wherry.to_tensor([0.0]), wherry.to_tensor([2.0])).numpy())
+        1.0
+    """
+
+    def __init__(
+        self, log_input: bool = True, full: bool = False, epsilon: float = 1e-8, reduction: str = "mean",
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        if not number(epsilon, "PoissonNLLLoss", "epsilon") > 0:
+            raise InvalidArgumentError(
+                f"PoissonNLLLoss: epsilon keeps a logarithm finite. Got epsilon={epsilon}, expected a number above 0. "
+                f"The default is 1e-8."
+            )
+        self._log_input = log_input
+        self._full = full
+        self._epsilon = epsilon
+        self._reduction = _known("PoissonNLLLoss", reduction)
+        self._name = name
+
+    def forward(self, input: Tensor, label: Tensor) -> Tensor:
+        return F.poisson_nll_loss(input, label, self._log_input, self._full, self._epsilon, self._reduction)
+
+
+class GaussianNLLLoss(Layer):
+    """Negative log likelihood under normal distributions; see `nn.functional.gaussian_nll_loss`.
+
+    Args:
+        full: add the constant log(2 pi) / 2.
+        epsilon: the smallest variance that counts.
+        reduction: "mean", "sum" or "none".
+        name: accepted for compatibility; unused.
+
+    Raises:
+        ValueError: an unknown reduction; when called, what `gaussian_nll_loss` raises.
+
+    Source:
+        `paddle.nn.GaussianNLLLoss` (Paddle 2.5).
+
+    Examples:
+        >>> print(wherry.nn.GaussianNLLLoss()(wherry.zeros([1]), wherry.ones([1]), wherry.ones([1])).numpy())
+        0.5
+    """
+
+    def __init__(
+        self, full: bool = False, epsilon: float = 1e-6, reduction: str = "mean", name: str | None = None
+    ) -> None:
+        super().__init__()
+        self.full = full
+        self.epsilon = epsilon
+        self.reduction = _known("GaussianNLLLoss", reduction)
+        self.name = name
+
+    def forward(self, input: Tensor, label: Tensor, variance: Tensor) -> Tensor:
+        return F.gaussian_nll_loss(input, label, variance, self.full, self.epsilon, self.reduction)
+
+
+class MarginRankingLoss(Layer):
+    """How far two scores are from the wanted order; see `nn.functional.margin_ranking_loss`.
+
+    Args:
+        margin: by how much the right one should be larger.
+        reduction: "mean", "sum" or "none".
+        name: accepted for compatibility; unused.
+
+    Raises:
+        ValueError: an unknown reduction; when called, what `margin_ranking_loss` raises.
+
+    Source:
+        `paddle.nn.MarginRankingLoss`.
+
+    Examples:
+        >>> one = wherry.ones([1])
+        >>> print(wherry.nn.MarginRankingLoss(margin=0.5)(one * 2, one * 5, one).numpy())
+        3.5
+    """
+
+    def __init__(self, margin: float = 0.0, reduction: str = "mean", name: str | None = None) -> None:
+        super().__init__()
+        self.margin = margin
+        self.reduction = _known("MarginRankingLoss", reduction)
+        self.name = name
+
+    def forward(self, input: Tensor, other: Tensor, label: Tensor) -> Tensor:
+        return margins.margin_ranking_loss(input, other, label, self.margin, self.reduction)
+
+
+class HingeEmbeddingLoss(Layer):
+    """Distances of what is alike, nearness of what is not; see `nn.functional.hinge_embedding_loss`.
+
+    Args:
+        margin: how far apart is far enough.
+        reduction: "mean", "sum" or "none".
+        name: accepted for compatibility; unused.
+
+    Raises:
+        ValueError: an unknown reduction; when called, what `hinge_embedding_loss` raises.
+
+    Source:
+        `paddle.nn.HingeEmbeddingLoss`.
+
+    Examples:
+        >>> loss = wherry.nn.HingeEmbeddingLoss(reduction="none")
+        >>> print(loss(wherry.to_tensor([0.25, 0.25]), wherry.to_tensor([1, -1])).numpy())
+        [0.25 0.75]
+    """
+
+    def __init__(self, margin: float = 1.0, reduction: str = "mean", name: str | None = None) -> None:
+        super().__init__()
+        self.margin = margin
+        self.reduction = _known("HingeEmbeddingLoss", reduction)
+        self.name = name
+
+    def forward(self, input: Tensor, label: Tensor) -> Tensor:
+        return margins.hinge_embedding_loss(input, label, self.margin, self.reduction)
+
+
+class SoftMarginLoss(Layer):
+    """Logistic loss of labels 1 and -1; see `nn.functional.soft_margin_loss`.
+
+    Args:
+        reduction: "mean", "sum" or "none".
+        name: accepted for compatibility; unused.
+
+    Raises:
+        ValueError: an unknown reduction; when called, what `soft_margin_loss` raises.
+
+    Source:
+        `paddle.nn.SoftMarginLoss` (Paddle 2.4).
+
+    Examples:
+        >>> print(wherry.nn.SoftMarginLoss()(wherry.zeros([2]), wherry.to_tensor([1.0, -1.0])).numpy().round(4))
+        0.6931
+    """
+
+    def __init__(self, reduction: str = "mean", name: str | None = None) -> None:
+        super().__init__()
+        self.reduction = _known("SoftMarginLoss", reduction)
+        self.name = name
+
+    def forward(self, input: Tensor, label: Tensor) -> Tensor:
+        return margins.soft_margin_loss(input, label, self.reduction)
+
+
+class MultiLabelSoftMarginLoss(Layer):
+    """Binary cross entropy averaged over classes; see `nn.functional.multi_label_soft_margin_loss`.
+
+    Args:
+        weight: broadcasts to the input; multiplies the loss of each class.
+        reduction: "mean", "sum" or "none".
+        name: accepted for compatibility; unused.
+
+    Raises:
+        ValueError: an unknown reduction; when called, what `multi_label_soft_margin_loss` raises.
+
+    Source:
+        `paddle.nn.MultiLabelSoftMarginLoss` (Paddle 2.4).
+
+    Examples:
+        >>> print(wherry.nn.MultiLabelSoftMarginLoss()(wherry.zeros([1, 2]), wherry.to_tensor([[1, 0]])).numpy().round(4))
+        0.6931
+    """
+
+    def __init__(self, weight: Tensor | None = None, reduction: str = "mean", name: str | None = None) -> None:
+        super().__init__()
+        self.weight = weight
+        self.reduction = _known("MultiLabelSoftMarginLoss", reduction)
+        self.name = name
+
+    def forward(self, input: Tensor, label: Tensor) -> Tensor:
+        return margins.multi_label_soft_margin_loss(input, label, self.weight, self.reduction)
+
+
+class MultiMarginLoss(Layer):
+    """How near other classes come to the right one; see `nn.functional.multi_margin_loss`.
+
+    Args:
+        p: the power.
+        margin: by how much the right class should win.
+        weight: floating, `[classes]`; multiplies the loss of the examples of each class.
+        reduction: "mean", "sum" or "none".
+        name: accepted for compatibility; unused.
+
+    Raises:
+        ValueError: an unknown reduction; when called, what `multi_margin_loss` raises.
+
+    Source:
+        `paddle.nn.MultiMarginLoss` (Paddle 2.4).
+
+    Examples:
+        >>> print(wherry.nn.MultiMarginLoss()(wherry.to_tensor([[1.0, 1.0]]), wherry.to_tensor([1])).numpy())
+        0.5
+    """
+
+    def __init__(
+        self, p: int = 1, margin: float = 1.0, weight: Tensor | None = None, reduction: str = "mean", name: str | None = None
+    ) -> None:
+        super().__init__()
+        self.p = p
+        self.margin = margin
+        self.weight = weight
+        self.reduction = _known("MultiMarginLoss", reduction)
+        self.name = name
+
+    def forward(self, input: Tensor, label: Tensor) -> Tensor:
+        return margins.multi_margin_loss(input, label, self.p, self.margin, self.weight, self.reduction)
+
+
+class CosineEmbeddingLoss(Layer):
+    """`1 - cos` of what is alike, a hinge on cos of what is not; see `nn.functional.cosine_embedding_loss`.
+
+    Args:
+        margin: how similar may be what is not alike; in [-1, 1].
+        reduction: "mean", "sum" or "none".
+        name: accepted for compatibility; unused.
+
+    Raises:
+        ValueError: an unknown reduction or margin; when called, what `cosine_embedding_loss` raises.
+
+    Source:
+        `paddle.nn.CosineEmbeddingLoss` (Paddle 2.4).
+
+    Examples:
+        >>> x, y = wherry.to_tensor([[1.0, 0.0]]), wherry.to_tensor([[0.0, 1.0]])
+        >>> print(wherry.nn.CosineEmbeddingLoss()(x, y, wherry.to_tensor([1])).numpy())
+        1.0
+    """
+
+    def __init__(self, margin: float = 0, reduction: str = "mean", name: str | None = None) -> None:
+        super().__init__()
+        if not -1 <= number(margin, "CosineEmbeddingLoss", "margin") <= 1:
+            raise InvalidArgumentError(
+                f"CosineEmbeddingLoss: the margin is a cosine. Got margin={margin}, expected a number in [-1, 1]. "
+                f"Between 0 and 0.5 is usual."
+            )
+        self.margin = margin
+        self.reduction = _known("CosineEmbeddingLoss", reduction)
+        self.name = name
+
+    def forward(self, input1: Tensor, input2: Tensor, label: Tensor) -> Tensor:
+        return margins.cosine_embedding_loss(input1, input2, label, self.margin, self.reduction)
+
+
+class TripletMarginLoss(Layer):
+    """What belongs together should be nearer than what does not; see `nn.functional.triplet_margin_loss`.
+
+    Args:
+        margin: not negative.
+        p: of the norm.
+        epsilon: keeps the slope of a distance of 0 finite.
+        swap: take the distance of positive and negative where it is the smaller one.
+        reduction: "mean", "sum" or "none".
+        name: accepted for compatibility; unused.
+
+    Raises:
+        ValueError: an unknown reduction; when called, what `triplet_margin_loss` raises.
+
+    Source:
+        `paddle.nn.TripletMarginLoss` (Paddle 2.4).
+
+    Examples:
+        >>> anchor, near, far = wherry.zeros([1, 1]), wherry.ones([1, 1]), wherry.ones([1, 1]) * 4
+        >>> print(wherry.nn.TripletMarginLoss(margin=5.0)(anchor, near, far).numpy().round(4))
+        2.0
+    """
+
+    def __init__(
+        self, margin: float = 1.0, p: float = 2.0, epsilon: float = 1e-6, swap: bool = False, reduction: str = "mean",
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.margin = margin
+        self.p = p
+        self.epsilon = epsilon
+        self.swap = swap
+        self.reduction = _known("TripletMarginLoss", reduction)
+        self.name = name
+
+    def forward(self, input: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+        return margins.triplet_margin_loss(
+            input, positive, negative, self.margin, self.p, self.epsilon, self.swap, self.reduction
+        )
+
+
+class TripletMarginWithDistanceLoss(Layer):
+    """Triplet loss with a distance of one's own; see `nn.functional.triplet_margin_with_distance_loss`.
+
+    Args:
+        distance_function: takes two tensors and gives distances; None is the Euclidean distance.
+        margin: not negative.
+        swap: take the distance of positive and negative where it is the smaller one.
+        reduction: "mean", "sum" or "none".
+        name: accepted for compatibility; unused.
+
+    Raises:
+        ValueError: an unknown reduction; when called, what `triplet_margin_with_distance_loss` raises.
+
+    Source:
+        `paddle.nn.TripletMarginWithDistanceLoss` (Paddle 2.4).
+
+    Examples:
+        >>> anchor, near, far = wherry.zeros([1, 1]), wherry.ones([1, 1]), wherry.ones([1, 1]) * 4
+        >>> print(wherry.nn.TripletMarginWithDistanceLoss(margin=5.0)(anchor, near, far).numpy().round(4))
+        2.0
+    """
+
+    def __init__(
+        self, distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: float = 1.0, swap: bool = False,
+        reduction: str = "mean", name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.margin = margin
+        self.swap = swap
+        self.reduction = _known("TripletMarginWithDistanceLoss", reduction)
+        self.distance_function = distance_function
+        self.name = name
+
+    def forward(self, input: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+        return margins.triplet_margin_with_distance_loss(
+            input, positive, negative, self.distance_function, self.margin, self.swap, self.reduction
+        )
+
+
+class CTCLoss(Layer):
+    """Connectionist temporal classification; see `nn.functional.ctc_loss`.
+
+    Args:
+        blank: the class of the blank.
+        reduction: "mean", "sum" or "none".
+
+    Raises:
+        ValueError: an unknown reduction; when called, what `ctc_loss` raises.
+
+    Source:
+        `paddle.nn.CTCLoss`.
+
+    Examples:
+        >>> one = wherry.to_tensor([1])
+        >>> loss = wherry.nn.CTCLoss()(wherry.zeros([2, 1, 3]), wherry.to_tensor([[1]]), one * 2, one)
+        >>> print(loss.numpy().round(4))
+        1.0986
+    """
+
+    def __init__(self, blank: int = 0, reduction: str = "mean") -> None:
+        super().__init__()
+        self.blank = blank
+        self.reduction = _known("CTCLoss", reduction)
+
+    def forward(
+        self, log_probs: Tensor, labels: Tensor, input_lengths: Tensor, label_lengths: Tensor, norm_by_times: bool = False
+    ) -> Tensor:
+        return F.ctc_loss(
+            log_probs, labels, input_lengths, label_lengths, self.blank, self.reduction, norm_by_times=norm_by_times
+        )
+
+
+class HSigmoidLoss(Layer):
+    """Cross entropy over a binary tree of classes; see `nn.functional.hsigmoid_loss`.
+
+    Args:
+        feature_size: the size of an example.
+        num_classes: at least 2 for the default tree.
+        weight_attr: the parameter's attributes; the weight is `[num_classes - 1, feature_size]`, with one row
+            more for a tree of one's own.
+        bias_attr: the same for the bias, which has one number for each row; False leaves it out.
+        is_custom: the call gets a `path_table` and a `path_code`.
+        is_sparse: accepted for compatibility; gradients are dense.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        ValueError: too few classes, or no features; when called, what `hsigmoid_loss` raises.
+
+    Source:
+        `paddle.nn.HSigmoidLoss`.
+
+    Examples:
+        >>> layer = wherry.nn.HSigmoidLoss(3, 5)
+        >>> layer.weight.shape, layer.bias.shape, layer(wherry.ones([2, 3]), wherry.to_tensor([0, 4])).shape
+        ([4, 3], [4, 1], [2, 1])
+    """
+
+    def __init__(
+        self,
+        feature_size: int,
+        num_classes: int,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        is_custom: bool = False,
+        is_sparse: bool = False,
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        classes = integer(num_classes, "HSigmoidLoss", "num_classes")
+        if classes < 2 and not is_custom:
+            raise InvalidArgumentError(
+                f"HSigmoidLoss: a tree needs two classes; num_classes must not be less than 2 with default tree. "
+                f"Got num_classes={num_classes}, expected at least 2. Use a tree of your own with is_custom=True."
+            )
+        if integer(feature_size, "HSigmoidLoss", "feature_size") < 1:
+            raise AssertedArgumentError(
+                f"HSigmoidLoss: an example has no features. Got feature_size={feature_size}, expected at least 1. "
+                f"It is the last size of the input."
+            )
+        self._feature_size = feature_size
+        self._num_classes = num_classes
+        self._is_custom = is_custom
+        self._is_sparse = is_sparse
+        self._weight_attr = weight_attr
+        self._bias_attr = bias_attr
+        self._name = name
+        nodes = classes if is_custom else classes - 1
+        self.weight = self.create_parameter([nodes, feature_size], attr=weight_attr)
+        self.bias = self.create_parameter([nodes, 1], attr=bias_attr, is_bias=True)
+
+    def forward(self, input: Tensor, label: Tensor, path_table: Tensor | None = None, path_code: Tensor | None = None) -> Tensor:
+        return F.hsigmoid_loss(
+            input, label, self._num_classes, self.weight, self.bias, path_table, path_code, self._is_sparse
+        )
 
 
 def _known(op_name: str, reduction: str) -> str:
