@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import pickle
 import selectors
 import signal
@@ -267,7 +268,7 @@ class _Workers:
         self.connections: list[Connection] = []
         self.readers: list[SegmentReader] = []
         self.selector = selectors.DefaultSelector()
-        self._shut_down = weakref.finalize(self, _shut_down, self.processes, self.connections, self.selector)
+        self._shut_down = weakref.finalize(self, _shut_down, os.getpid(), self.processes, self.connections, self.selector)
         try:
             for worker in range(loader.num_workers):
                 with _starting:
@@ -343,7 +344,11 @@ class _Workers:
         )
 
 
-def _shut_down(processes: list[Any], connections: list[Connection], selector: selectors.BaseSelector) -> None:
+def _shut_down(
+    owner: int, processes: list[Any], connections: list[Connection], selector: selectors.BaseSelector
+) -> None:
+    if os.getpid() != owner:  # the copy that a fork made; the workers are not its children
+        return
     selector.close()
     for connection in connections:
         connection.close()  # which tells the worker
