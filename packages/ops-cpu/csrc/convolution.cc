@@ -6,12 +6,13 @@
 //
 //   few.h         groups of few output channels, above all depthwise
 //   winograd.h    3x3 windows with step 1
+//   flat.h        small images and few output channels
 //   below         everything else, as a matrix product whose left or right factor is never written
 //                 out whole: a panel of it is gathered when its turn comes (an implicit im2col)
 //
 // 16 bit floats are computed in float32. Results do not depend on the number of threads.
 #include "correlation.h"
-#include "few.h"
+#include "flat.h"
 #include "images.h"
 #include "winograd.h"
 
@@ -192,6 +193,7 @@ bool correlate(const wry_call *call, const Correlation<T> &given) {
   if constexpr (std::is_same<T, float>::value) {
     if (winograd::applies(op)) return winograd::run(call, op);
   }
+  if (flat::applies(op, 2 * lanes<T>)) return flat::run(call, op);
   return op.channels_last ? correlate_channels_last(call, op) : correlate_planes(call, op);
 }
 
@@ -199,18 +201,15 @@ bool correlate(const wry_call *call, const Correlation<T> &given) {
 
 // C[gemm_rows, 2 vectors] += products of `height` lines of `length` positions. Row i of the left
 // factor starts at rows[i] and steps on by `step`, from line to line by `jump`; the right one is a
-// packed panel.
+// packed panel. C is added last: a chain through all positions of all images would lose digits.
 template <typename T>
 __attribute__((noinline)) void lines_tile(int64_t height, int64_t length, const T *const *rows, int64_t step,
                                           int64_t jump, const T *b, T *c, int64_t ldc) {
   constexpr int width = lanes<T>;
-  vec<T> sum[gemm_rows][2];
+  vec<T> sum[gemm_rows][2] = {};
   const T *at[gemm_rows];
 #pragma GCC unroll 16
-  for (int i = 0; i < gemm_rows; ++i) {
-    at[i] = rows[i];
-    sum[i][0] = load(c + i * ldc), sum[i][1] = load(c + i * ldc + width);
-  }
+  for (int i = 0; i < gemm_rows; ++i) at[i] = rows[i];
   const int64_t end = length * step;
   for (int64_t y = 0; y < height; ++y) {
     for (int64_t x = 0; x < end; x += step, b += 2 * width) {
@@ -226,7 +225,10 @@ __attribute__((noinline)) void lines_tile(int64_t height, int64_t length, const 
     for (int i = 0; i < gemm_rows; ++i) at[i] += jump;
   }
 #pragma GCC unroll 16
-  for (int i = 0; i < gemm_rows; ++i) store(c + i * ldc, sum[i][0]), store(c + i * ldc + width, sum[i][1]);
+  for (int i = 0; i < gemm_rows; ++i) {
+    store(c + i * ldc, load(c + i * ldc) + sum[i][0]);
+    store(c + i * ldc + width, load(c + i * ldc + width) + sum[i][1]);
+  }
 }
 
 // weight_ct [groups * cout, cin, taps]. op.out is the cotangent of the output; op.weight is unused.
@@ -242,6 +244,7 @@ bool correlate_weight(const wry_call *call, const Correlation<T> &op, T *weight_
   if constexpr (std::is_same<T, float>::value) {
     if (winograd::applies(op)) return winograd::run_weight(call, op, weight_ct);
   }
+  if (flat::applies_to_weight(op)) return flat::run_weight(call, op, weight_ct);
   constexpr int64_t rows = gemm_rows, columns = gemm_columns<T>;
   const int64_t k = op.cin * op.taps, m = op.cout, outputs = op.oh * op.ow, in_channels = op.groups * op.cin;
   const Strips reach = strips_of(op, 1);
