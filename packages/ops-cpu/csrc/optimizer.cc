@@ -92,7 +92,8 @@ int adam_step(const wry_call *call) {
   const double root = ::sqrt(1 - power2);
   const A rate = A(lr * root / (1 - power1)), epsilon = A(attr_float(call, 2) * root);
   const A shrink = A(1 - lr * decay), l2 = A(decay);
-  const A b1 = A(beta1), b2 = A(beta2), c1 = A(1 - beta1), c2 = A(1 - beta2);
+  // 1 - beta from the rounded beta, as the powers are made of it: in the first steps the errors cancel.
+  const A b1 = A(beta1), b2 = A(beta2), c1 = A(1) - b1, c2 = A(1) - b2;
   each_element<T>(call, input(call, 0)->size, [=](int64_t i, auto part) {
     vec<T> p = get(param + i, part), g = get(grad + i, part);
     if constexpr (Decoupled) p = p * shrink;
@@ -152,7 +153,7 @@ int adamax(const wry_call *call) {
   const T *grad = data<T>(input(call, 4));
   T *out = data<T>(output(call, 0)), *moment_out = data<T>(output(call, 1)), *norm_out = data<T>(output(call, 2));
   const double power = number(input(call, 3)), lr = number(input(call, 5)), beta1 = attr_float(call, 0);
-  const A rate = A(lr / (1 - power)), b1 = A(beta1), c1 = A(1 - beta1), b2 = A(attr_float(call, 1));
+  const A rate = A(lr / (1 - power)), b1 = A(beta1), c1 = A(1) - b1, b2 = A(attr_float(call, 1));
   const A epsilon = A(attr_float(call, 2)), decay = A(attr_float(call, 3));
   each_element<T>(call, input(call, 0)->size, [=](int64_t i, auto part) {
     const vec<T> p = get(param + i, part), g = get(grad + i, part) + p * decay;
@@ -215,7 +216,7 @@ int lamb(const wry_call *call) {
   T *out = data<T>(output(call, 0)), *first_out = data<T>(output(call, 1)), *second_out = data<T>(output(call, 2));
   const double power1 = number(input(call, 3)), power2 = number(input(call, 4)), lr = number(input(call, 6));
   const double beta1 = attr_float(call, 0), beta2 = attr_float(call, 1);
-  const A b1 = A(beta1), b2 = A(beta2), c1 = A(1 - beta1), c2 = A(1 - beta2);
+  const A b1 = A(beta1), b2 = A(beta2), c1 = A(1) - b1, c2 = A(1) - b2;
   const A correct1 = A(1 / (1 - power1)), correct2 = A(1 / (1 - power2));
   const V epsilon = splat<V>(A(attr_float(call, 2))), decay = splat<V>(A(attr_float(call, 3)));
   const int64_t n = input(call, 0)->size;
