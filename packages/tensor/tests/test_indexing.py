@@ -280,3 +280,10 @@ def test_symbolic_tensors_are_indexed_by_shape():
     finally:
         _core.pop_layer(layer)
     assert recorded
+
+
+def test_a_step_near_the_largest_int_takes_one_element():
+    x = arange(10)
+    assert x[:: 2**62].tolist() == [0]
+    assert x[2 : 8 : 2**63 - 1].tolist() == [2]
+    assert ops.slice(x, axes=(0,), starts=(9,), ends=(-11,), steps=(-(2**63),)).tolist() == [9]

@@ -1,0 +1,187 @@
+// Draw a digit: bars move while drawing, the server's answer stands beside them on demand.
+import { bytes, element, keepForOffline, milliseconds, say, start } from "./engine.js";
+import { counts, inkOf, paint } from "./digit.js";
+
+const canvas = element("canvas");
+const context = canvas.getContext("2d", { willReadFrequently: true });
+const opened = performance.now();
+const TEST = { count: 1797, from: 1437 };
+
+let engine, model, digits;
+let busy = false, changed = false;
+let shown = null; // the test digit on the canvas
+
+clear();
+prepareDrawing();
+prepareBars();
+start(say).then(ready).catch((error) => say(error.message, "error"));
+
+async function ready({ engine: started, manifest }) {
+  engine = started;
+  [model] = manifest.models;
+  if (!model) throw new Error("No model is saved yet. Run `make demo`, or train one on the next page.");
+  const [weights, data] = await Promise.all([bytes(model.weights_url), bytes(manifest.digits)]);
+  digits = data;
+  await engine.call("loadModel", model.architecture, model.labels.length, weights);
+  await engine.call("predict", new Float32Array(64));
+  const seconds = ((performance.now() - opened) / 1e3).toFixed(1);
+  say(`${model.title} is ready after ${seconds} s. It runs in this tab; nothing you draw leaves it unless you ask the server.`);
+  document.body.dataset.ready = "true";
+  for (const id of ["sample", "ask"]) element(id).disabled = false;
+  element("ask").disabled = Boolean(manifest.static_build);
+  if (manifest.static_build) element("server").textContent = "These pages are plain files: there is no server to ask.";
+  update();
+  keepForOffline();
+}
+
+function prepareDrawing() {
+  let last = null;
+  canvas.addEventListener("pointerdown", (event) => {
+    canvas.setPointerCapture(event.pointerId);
+    if (shown) clear();
+    last = place(event);
+    stroke(last, last);
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    if (!last) return;
+    for (const one of event.getCoalescedEvents?.() ?? [event]) {
+      const next = place(one);
+      stroke(last, next);
+      last = next;
+    }
+  });
+  for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, () => (last = null));
+  element("clear").addEventListener("click", clear);
+  element("sample").addEventListener("click", sample);
+  element("ask").addEventListener("click", ask);
+  canvas.addEventListener("keydown", moveWithKeys);
+}
+
+function place(event) {
+  const box = canvas.getBoundingClientRect();
+  return [((event.clientX - box.left) / box.width) * canvas.width, ((event.clientY - box.top) / box.height) * canvas.height];
+}
+
+function stroke([x0, y0], [x1, y1]) {
+  context.strokeStyle = "#000";
+  context.lineWidth = canvas.width / 10;
+  context.lineCap = context.lineJoin = "round";
+  context.beginPath();
+  context.moveTo(x0, y0);
+  context.lineTo(x1, y1 + 0.01);
+  context.stroke();
+  update();
+}
+
+// Without a pointer: arrow keys move the pen, with Shift they draw, Escape clears.
+const pen = { x: canvas.width / 2, y: canvas.height / 6 };
+function moveWithKeys(event) {
+  const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+  if (event.key === "Escape") return clear();
+  if (!moves[event.key]) return undefined;
+  event.preventDefault();
+  const from = [pen.x, pen.y];
+  const [dx, dy] = moves[event.key];
+  pen.x = Math.min(Math.max(pen.x + dx * 12, 10), canvas.width - 10);
+  pen.y = Math.min(Math.max(pen.y + dy * 12, 10), canvas.height - 10);
+  if (event.shiftKey) stroke(from, [pen.x, pen.y]);
+  element("pen").textContent = `Pen at ${Math.round((pen.x / canvas.width) * 100)} % from the left, ${Math.round((pen.y / canvas.height) * 100)} % from the top.`;
+  return undefined;
+}
+
+function clear() {
+  context.fillStyle = "#fff";
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  shown = null;
+  element("truth").textContent = "";
+  element("server").textContent = "";
+  update();
+}
+
+// A digit that the model was not trained on, drawn by its 64 numbers.
+function sample() {
+  clear();
+  const from = canvas.dataset.next ? Number(canvas.dataset.next) : TEST.from + Math.floor(Math.random() * (TEST.count - TEST.from));
+  canvas.dataset.next = "";
+  paint(canvas, digits.subarray(from * 64, from * 64 + 64));
+  shown = digits[TEST.count * 64 + from];
+  element("truth").textContent = `Digit ${from} of the test set: a ${shown}.`;
+  update();
+}
+
+// One prediction at a time; while it runs, later strokes only note that there is something new.
+async function update() {
+  changed = true;
+  if (busy || !engine || !model) return;
+  busy = true;
+  while (changed) {
+    changed = false;
+    const cells = counts(inkOf(canvas));
+    if (!cells) {
+      show(null);
+      continue;
+    }
+    try {
+      show(await engine.call("predict", cells));
+    } catch (error) {
+      say(error.message, "error");
+    }
+  }
+  busy = false;
+}
+
+function prepareBars() {
+  element("bars").append(...Array.from({ length: 10 }, (_, i) => {
+    const row = document.createElement("li");
+    row.innerHTML = `<span class="label">${i}</span><span class="track"><span class="fill"></span></span><span class="value"></span>`;
+    return row;
+  }));
+}
+
+function show(answer) {
+  const rows = [...element("bars").children];
+  rows.forEach((row, i) => {
+    const probability = answer ? answer.probabilities[i] : 0;
+    row.querySelector(".fill").style.transform = `scaleX(${probability})`;
+    row.querySelector(".value").textContent = answer ? `${(probability * 100).toFixed(1)} %` : "";
+  });
+  const best = answer ? answer.probabilities.indexOf(Math.max(...answer.probabilities)) : -1;
+  rows.forEach((row, i) => row.classList.toggle("best", i === best));
+  element("answer").textContent = answer ? String(best) : "–";
+  element("time").textContent = answer ? `answered in ${milliseconds(answer.milliseconds)}` : "Draw with a pointer, or take a digit from the test set.";
+  element("answer").dataset.count = Number(element("answer").dataset.count ?? 0) + 1;
+}
+
+async function ask() {
+  const cells = counts(inkOf(canvas));
+  if (!cells) {
+    element("server").textContent = "Draw something first.";
+    return;
+  }
+  const started = performance.now();
+  try {
+    const response = await fetch(`/api/models/${model.name}/predict`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ inputs: [image(cells)] }),
+    });
+    const content = await response.json();
+    if (!response.ok) throw new Error(content.error.detail);
+    const [best] = content.top[0];
+    const here = (await engine.call("predict", cells)).scores;
+    const apart = Math.max(...here.map((score, i) => Math.abs(score - content.outputs[0][i])));
+    element("server").textContent =
+      `The server says ${best.label} (${(best.probability * 100).toFixed(1)} %), computed in ${milliseconds(content.milliseconds)}, ` +
+      `${milliseconds(performance.now() - started)} with the way there and back. Its scores and ours differ by at most ${apart.toExponential(1)}.`;
+  } catch (error) {
+    element("server").textContent = `The server did not answer: ${error.message}`;
+  }
+}
+
+// The 28 x 28 that the network takes: each cell 3 x 3, 2 of background around, values from -1 to 1.
+function image(cells) {
+  return Array.from({ length: 28 }, (_, y) => Array.from({ length: 28 }, (_, x) => {
+    const row = Math.floor((y - 2) / 3), column = Math.floor((x - 2) / 3);
+    return row >= 0 && row < 8 && column >= 0 && column < 8 ? cells[row * 8 + column] / 8 - 1 : -1;
+  }));
+}

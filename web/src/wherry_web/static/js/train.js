@@ -1,0 +1,204 @@
+// Train in the tab: live charts, confusion matrix, mistakes; weights can be taken away and brought back.
+import uPlot from "../vendor/uPlot.esm.js";
+import { bytes, element, keepForOffline, say, start } from "./engine.js";
+import { paint } from "./digit.js";
+
+const MISTAKES_SHOWN = 24;
+const WEIGHTS_LIMIT = 16 << 20; // bytes
+const SMOOTHING = 0.9;
+
+let engine, digits;
+let running = false;
+let evaluating = false;
+const history = { steps: [], loss: [], smooth: [], tested: [], accuracy: [], batch: [] };
+const charts = makeCharts();
+
+start(say).then(ready).catch((error) => say(error.message, "error"));
+
+async function ready({ engine: started, manifest }) {
+  engine = started;
+  digits = await bytes(manifest.digits);
+  engine.addEventListener("trained", ({ detail }) => record(detail));
+  engine.addEventListener("failed", ({ detail }) => stop(detail.text));
+  for (const id of ["run", "reset", "download", "upload"]) element(id).disabled = false;
+  await reset();
+  document.body.dataset.ready = "true";
+  keepForOffline();
+}
+
+element("run").addEventListener("click", toggle);
+element("reset").addEventListener("click", () => reset().catch((error) => say(error.message, "error")));
+element("settings").addEventListener("submit", (event) => event.preventDefault());
+element("settings").addEventListener("change", () => reset().catch((error) => say(error.message, "error")));
+element("download").addEventListener("click", download);
+element("upload").addEventListener("change", upload);
+
+function settings() {
+  const form = new FormData(element("settings"));
+  return {
+    architecture: form.get("architecture"),
+    optimizer: form.get("optimizer"),
+    learning_rate: Number(form.get("learning_rate")),
+    batch_size: Number(form.get("batch_size")),
+    seed: 0,
+  };
+}
+
+async function reset() {
+  await setRunning(false);
+  for (const list of Object.values(history)) list.length = 0;
+  drawCharts();
+  const result = await engine.call("configure", digits, settings());
+  showEvaluation(result);
+  element("progress").textContent = "";
+  say("Ready: 1437 digits to train on, 360 to test on.");
+}
+
+async function toggle() {
+  await setRunning(!running);
+  if (!running) await evaluate();
+}
+
+async function setRunning(value) {
+  running = value;
+  element("run").textContent = running ? "Pause" : history.steps.length ? "Resume" : "Train";
+  element("run").setAttribute("aria-pressed", String(running));
+  if (engine) await engine.call(running ? "start" : "pause");
+}
+
+function stop(text) {
+  running = false;
+  element("run").textContent = "Train";
+  say(text, "error");
+}
+
+function record({ steps, epochs, seconds, losses, accuracies }) {
+  losses.forEach((loss, i) => {
+    const before = history.smooth.at(-1) ?? loss;
+    history.steps.push(steps - losses.length + i + 1);
+    history.loss.push(loss);
+    history.smooth.push(SMOOTHING * before + (1 - SMOOTHING) * loss);
+    history.accuracy.push(null);
+    history.batch.push(accuracies[i]);
+  });
+  element("progress").textContent =
+    `Step ${steps}, epoch ${epochs.toFixed(1)}, ${(seconds ? steps / seconds : 0).toFixed(0)} steps a second, loss ${losses.at(-1).toFixed(4)}`;
+  drawCharts();
+  if (running && !evaluating) evaluate();
+}
+
+// Between slices of training, at most one at a time.
+async function evaluate() {
+  if (evaluating || !engine) return;
+  evaluating = true;
+  try {
+    showEvaluation(await engine.call("evaluate"));
+  } finally {
+    setTimeout(() => (evaluating = false), 500);
+  }
+}
+
+function showEvaluation({ steps, accuracy, confusion, mistakes }) {
+  element("accuracy").textContent = `${(accuracy * 100).toFixed(2)} %`;
+  element("accuracy").dataset.value = accuracy;
+  const at = history.steps.indexOf(steps);
+  if (at >= 0) history.accuracy[at] = accuracy;
+  drawCharts();
+  showConfusion(confusion);
+  showMistakes(mistakes);
+}
+
+function showConfusion(rows) {
+  const body = element("confusion").tBodies[0];
+  if (!body.rows.length) {
+    rows.forEach((row, label) => {
+      const line = body.insertRow();
+      const head = document.createElement("th");
+      head.scope = "row";
+      head.textContent = label;
+      line.append(head);
+      row.forEach(() => line.insertCell());
+    });
+  }
+  rows.forEach((row, label) => {
+    const total = row.reduce((sum, count) => sum + count, 0) || 1;
+    row.forEach((count, answer) => {
+      const cell = body.rows[label].cells[answer + 1];
+      cell.textContent = count || "";
+      cell.className = label === answer ? "right" : count ? "wrong" : "";
+      cell.style.setProperty("--share", (count / total).toFixed(3));
+    });
+  });
+}
+
+function showMistakes(mistakes) {
+  element("mistake-count").textContent = mistakes.length
+    ? `${mistakes.length} of 360${mistakes.length > MISTAKES_SHOWN ? `, the first ${MISTAKES_SHOWN} of them` : ""}`
+    : "none";
+  element("mistakes").replaceChildren(...mistakes.slice(0, MISTAKES_SHOWN).map(({ label, answer, pixels }) => {
+    const item = document.createElement("li");
+    const picture = document.createElement("canvas");
+    picture.width = picture.height = 48;
+    picture.setAttribute("role", "img");
+    picture.setAttribute("aria-label", `a ${label}`);
+    paint(picture, pixels);
+    const text = document.createElement("span");
+    text.textContent = `${label}, seen as ${answer}`;
+    item.append(picture, text);
+    return item;
+  }));
+}
+
+async function download() {
+  const content = await engine.call("weights");
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([content], { type: "application/octet-stream" }));
+  link.download = `digits-${settings().architecture.toLowerCase()}.pdparams`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  say(`${link.download} holds the weights. paddle.load reads it, here and in Paddle.`);
+}
+
+async function upload() {
+  const [file] = element("upload").files;
+  element("upload").value = "";
+  if (!file) return;
+  try {
+    if (file.size > WEIGHTS_LIMIT) throw new Error(`the file has ${(file.size / 1e6).toFixed(1)} MB, expected at most ${WEIGHTS_LIMIT / 1e6} MB.`);
+    await setRunning(false);
+    const content = new Uint8Array(await file.arrayBuffer());
+    showEvaluation(await engine.call("loadWeights", content));
+    say(`${file.name} is loaded; training goes on from there.`);
+  } catch (error) {
+    say(`${file.name} was not loaded: ${error.message}`, "error");
+  }
+}
+
+function makeCharts() {
+  const width = () => Math.max(240, element("loss-chart").clientWidth);
+  const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const axes = (label, values) => [
+    { stroke: color("--text"), grid: { stroke: color("--line") }, label: "step" },
+    { stroke: color("--text"), grid: { stroke: color("--line") }, label, values, size: 64 },
+  ];
+  const options = (title, series, scale, label, values) => ({
+    title, width: width(), height: 240, legend: { live: false }, cursor: { drag: { x: false } },
+    scales: { x: { time: false }, y: scale }, axes: axes(label, values), series: [{}, ...series],
+  });
+  const loss = new uPlot(options("Loss", [
+    { label: "each batch", stroke: color("--faint"), width: 1, points: { show: false } },
+    { label: "smoothed", stroke: color("--accent"), width: 2, points: { show: false } },
+  ], { distr: 3 }, "cross entropy"), [[], [], []], element("loss-chart"));
+  const accuracy = new uPlot(options("Accuracy", [
+    { label: "each batch", stroke: color("--faint"), width: 1, points: { show: false } },
+    { label: "unseen digits", stroke: color("--accent"), width: 2, spanGaps: true, points: { show: true, size: 4 } },
+  ], { range: [0, 1] }, "accuracy", (_, ticks) => ticks.map((tick) => `${Math.round(tick * 100)} %`)),
+  [[], [], []], element("accuracy-chart"));
+  addEventListener("resize", () => [loss, accuracy].forEach((chart) => chart.setSize({ width: width(), height: 240 })));
+  return { loss, accuracy };
+}
+
+function drawCharts() {
+  charts.loss.setData([history.steps, history.loss, history.smooth]);
+  charts.accuracy.setData([history.steps, history.batch, history.accuracy]);
+}
