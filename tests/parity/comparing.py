@@ -53,7 +53,7 @@ def compare_arrays(ours, theirs, dtype, where, factor=1.0, scale=None):
 def magnitude(result):
     """The largest finite magnitude among floating numbers of a result, or of an array."""
     if isinstance(result, np.ndarray):
-        finite = np.abs(result[np.isfinite(result)]) if result.dtype.kind in "fc" else result[:0]
+        finite = np.abs(result[np.isfinite(result)]) if result.dtype.kind in "fc" else np.zeros(0)
         return float(finite.max()) if finite.size else 0.0
     if result[0] == "list":
         return max((magnitude(item) for item in result[1]), default=0.0)

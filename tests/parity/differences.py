@@ -35,6 +35,8 @@ DIFFERENCES: dict[str, str] = {
 _ITS_OWN_PARAMETER = "Paddle gives the weight no gradient when there is no bias, and the bias none when there is no weight"
 _STATISTICS_USED = "Paddle's gradient in evaluation takes the statistics of the batch, though the result took the running ones"
 _ELEMENT_BY_ELEMENT = "Paddle's gradient multiplies element by element where the derivative of the norm has a sum"
+_NO_SUCH_REDUCTION = "ValueError, as from the other losses"
+_REACHES = "an extension: this input gets its gradient too"
 _POS_WEIGHT = "Paddle 2.6.2 leaves out pos_weight from one term for negative logits: log(1 + exp(2)) * 2 becomes 2.25"
 _REVERSE_STATES = "Paddle's gradient of weight_hh of the reverse direction misses the first states of sequences that are shorter than the longest"
 
@@ -56,6 +58,36 @@ LAYER_DIFFERENCES: dict[str, str] = {
     "nn.RNN(nn.Linear(4, 3)): layer(x)": "says what a cell needs; Paddle fails on a missing attribute",
     "nn.MultiHeadAttention(8, 2): cache = layer.gen_cache(x, type=nn.MultiHeadAttention.StaticCache); layer(x, x, x, cache=cache)":
         "works, as the manual says (value: None means key); Paddle fails",
+    **{f"nn.GaussianNLLLoss(reduction='{reduction}'): layer(x, y, v)": _REACHES for reduction in ("mean", "sum", "none")},
+    "nn.KLDivLoss(reduction='x'): layer(x, y)": _NO_SUCH_REDUCTION,
     **{f"nn.BCEWithLogitsLoss(reduction='{reduction}', pos_weight=paddle.to_tensor(np.array([1.0, 2.0, 0.5, 1.5]), dtype=paddle.get_default_dtype())): layer(x, y)": _POS_WEIGHT
        for reduction in ("mean", "sum", "none")},
+}
+
+_MASK = "an infinite input: Paddle multiplies by a mask of 0 and 1 and gets NaN"
+_TEXT = "a text for a size: says what was expected; Paddle fails on the way"
+
+# Expression of a row in functional_calls.py -> reason.
+FUNCTIONAL_DIFFERENCES: dict[str, str] = {
+    **{f"F.{name}(x)  # at the edges": _MASK for name in ("log_sigmoid", "softshrink", "thresholded_relu")},
+    "F.prelu(x, 0.2)": "says that weight is a tensor; Paddle fails on the way",
+    "F.embedding(i, x)  # -1": "-1 is no row; Paddle takes it for padding",
+    "F.one_hot(x, 3)": "TypeError, as for every argument of the wrong dtype",
+    "F.label_smooth(x, prior_dist=y, epsilon=0.2)": _REACHES,
+    **{f"F.diag_embed(x{arguments})": _REACHES for arguments in ("", ", offset=1", ", -1", ", offset=0, dim1=0, dim2=2", ", dim1=1, dim2=0")},
+    "F.normalize(x, 2, -1, 0.5)": "Paddle adds epsilon to the norm in the gradient, though not in the result",
+    "F.zeropad2d(x, 1)": "an extension: one number for all sides, as nn.ZeroPad2D takes it",
+    "F.fold(x, [5, 6], [2, 3], strides=[2, 1], paddings=[1, 0, 0, 1], dilations=[2, 1])": "four paddings that differ; Paddle counts twice the first two",
+    "F.interpolate(x, scale_factor=2, mode='area')": "an extension: area by a factor",
+    "F.interpolate(x, scale_factor=[0.5, 1.5], mode='area')": "an extension: area by a factor",
+    **{f"F.grid_sample(x, y, mode='nearest', padding_mode='zeros', align_corners={corners})": "Paddle gives zeros for places inside a volume" for corners in (True, False)},
+    **{f"y, m = F.max_pool{rank}d(x, 2, 2, return_mask=True); F.max_unpool{rank}d(y, m, 2, 2, 0, output_size=x.shape[2:])": "an extension: the size without batch and channels" for rank in (1,)},
+    **{f"F.adaptive_{kind}_pool{rank}d(x, 'x')": _TEXT for kind in ("avg", "max") for rank in (2, 3)},
+    "m = x.detach().mean([0, 2, 3]) * 0.5; v = x.detach().var([0, 2, 3]) * 1.5; y = F.batch_norm(x, m, v, w, b, False, use_global_stats=False); [y, m, v]": _STATISTICS_USED,
+    "F.batch_norm(x, paddle.zeros([4], x.dtype), paddle.ones([4], x.dtype), training=True)": "running statistics of another size are refused; Paddle does not look",
+    **{f"F.multi_margin_loss(x, i, p=2, margin=0.5, weight=paddle.to_tensor([0.5, 1.0, 2.0, 1.5]).astype(x.dtype), reduction='{reduction}')":
+       "the weight of each example's class; Paddle multiplies every example with every weight" for reduction in ("mean", "sum", "none")},
+    **{f"F.gaussian_nll_loss(x, y, z, {arguments}, reduction='{reduction}')": _REACHES for arguments in ("full=True", "epsilon=0.5") for reduction in ("mean", "sum", "none")},
+    "F.kl_div(x, y, reduction='x')": _NO_SUCH_REDUCTION,
+    "F.cosine_embedding_loss(x, y, i, 0.2, reduction='x')": _NO_SUCH_REDUCTION,
 }

@@ -1,11 +1,13 @@
-"""Runs every call of `calls.py` in one framework and writes down what came out.
+"""Runs every call of `calls.py`, or of another table, in one framework and writes down what came out.
 
-    python worker.py wherry|paddle RESULT.pickle
+    python worker.py wherry|paddle RESULT.pickle [calls|functional_calls]
 
-The same file runs under real Paddle's interpreter and under ours; `test_parity.py` compares.
+The same file runs under real Paddle's interpreter and under ours; `test_parity.py` and
+`test_functional_calls.py` compare.
 """
 from __future__ import annotations
 
+import faulthandler
 import importlib
 import pickle
 import sys
@@ -31,7 +33,7 @@ def describe(value):
 
 
 def run(paddle, call, dtype):
-    names = {"paddle": paddle, "np": np}
+    names = {"paddle": paddle, "np": np, "F": paddle.nn.functional}
     leaves = []
     for name, array in call.inputs.items():
         array = np.asarray(array)
@@ -64,14 +66,15 @@ def run(paddle, call, dtype):
 
 
 def main() -> None:
-    framework, target = sys.argv[1:3]
+    faulthandler.enable()
+    framework, target, *table = sys.argv[1:]
     paddle = importlib.import_module(framework)
     paddle.set_device("cpu")
-    from calls import CALLS
-
     results = {}
-    for number, call in enumerate(CALLS):
+    for number, call in enumerate(importlib.import_module(table[0] if table else "calls").CALLS):
         for dtype in call.dtypes:
+            print(dtype, call.expression, file=sys.stderr, flush=True)  # the last one crashed
+            paddle.seed(7)
             results[number, dtype] = run(paddle, call, dtype)
     with open(target, "wb") as file:
         pickle.dump(results, file, protocol=4)

@@ -1098,8 +1098,8 @@ def ctc_loss(
 
 
 def unknown_reduction(op_name: str, reduction: Any, expected: str = "'mean', 'sum' or 'none'") -> Exception:
-    """The error for a reduction that does not exist."""
-    return InvalidArgumentError(
+    """The error for a reduction that does not exist: Paddle's losses raise it or assert."""
+    return AssertedArgumentError(
         f"{op_name}: there is no such reduction. Got reduction={reduction!r}, expected {expected}. "
         f"'none' gives the loss of each example."
     )

@@ -1,0 +1,67 @@
+"""`paddle.nn.functional` in real Paddle 2.6.2 and in wherry: results, gradients, classes of errors."""
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+from comparing import compare, compare_errors, magnitude  # noqa: E402
+from differences import FUNCTIONAL_DIFFERENCES  # noqa: E402
+from functional_calls import CALLS, RANDOM  # noqa: E402
+
+PYTHON = os.environ.get("PARITY_PYTHON")
+pytestmark = pytest.mark.skipif(not PYTHON, reason="PARITY_PYTHON names no Python with real Paddle: use `tox -e parity`")
+
+CASES = [(number, dtype) for number, call in enumerate(CALLS) for dtype in call.dtypes]
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("functional")
+    found = {}
+    for framework, python in (("wherry", sys.executable), ("paddle", PYTHON)):
+        target = folder / f"{framework}.pickle"
+        done = subprocess.run([python, str(HERE / "worker.py"), framework, str(target), "functional_calls"], cwd=HERE, timeout=600,
+                              capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr[-3000:]
+        found[framework] = pickle.loads(target.read_bytes())  # noqa: S301  our own file
+    return found
+
+
+@pytest.mark.parametrize("key", CASES, ids=[f"{CALLS[number].expression}, {dtype}" for number, dtype in CASES])
+def test_function(key, outcomes):
+    expression = CALLS[key[0]].expression
+    if expression in FUNCTIONAL_DIFFERENCES:
+        others = [k for k in CASES if CALLS[k[0]].expression == expression]
+        assert any(differs(k, outcomes) for k in others), "listed in differences.py, but Paddle answers the same: remove the row"
+        return
+    check(key, outcomes["wherry"][key], outcomes["paddle"][key])
+
+
+def differs(key, outcomes):
+    try:
+        check(key, outcomes["wherry"][key], outcomes["paddle"][key])
+    except AssertionError:
+        return True
+    return False
+
+
+def check(key, ours, theirs):
+    if "error" in theirs:
+        compare_errors(ours, theirs, "")
+        return
+    assert "error" not in ours, f"we raise {ours.get('text')}"
+    if key[0] in RANDOM:
+        assert ours["result"][:3] == theirs["result"][:3]
+        return
+    compare(ours["result"], theirs["result"], "result")
+    if "grads" in theirs:
+        scale = magnitude(["list", theirs["grads"]])
+        for i, (mine, paddles) in enumerate(zip(ours["grads"], theirs["grads"], strict=True)):
+            compare(mine, paddles, f"gradient {i}", scale=scale)
