@@ -14,6 +14,7 @@ from wherry_autograd.vjp import (
     random,
     recurrent,
     reduction,
+    resampling,
     sequence,
 )
 
@@ -32,5 +33,6 @@ __all__ = [
     "random",
     "recurrent",
     "reduction",
+    "resampling",
     "sequence",
 ]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wherry_nn.errors import AssertedArgumentError
+from wherry_nn.functional._places import at_places, clipped, whole
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64
 from wherry_tensor.arguments import fitted, integer, number, require_tensor
@@ -140,16 +141,12 @@ def _continued(x: Tensor, axis: int, before: int, behind: int, mode: str) -> Ten
         )
     at = ops.arange(start=-before, step=1, length=length, dtype=int64)
     if mode == "replicate":
-        at = ops.clip(at, _int(0), _int(size - 1))
+        at = clipped(at, size)
     elif mode == "circular":
-        at = ops.remainder(at, _int(size))
+        at = ops.remainder(at, whole(size))
     else:
-        at = ops.subtract(_int(size - 1), ops.abs(ops.subtract(_int(size - 1), ops.abs(at))))
-    return ops.gather(x, at, axis)
-
-
-def _int(value: int) -> Tensor:
-    return ops.full(shape=(), value=value, dtype=int64)
+        at = ops.subtract(whole(size - 1), ops.abs(ops.subtract(whole(size - 1), ops.abs(at))))
+    return at_places(x, at, axis)
 
 
 def zeropad2d(x: Tensor, padding: Sequence[int] | Tensor, data_format: str = "NCHW", name: str | None = None) -> Tensor:

@@ -1,8 +1,7 @@
 """Resizing images, sequences and volumes.
 
 All modes but "area" work on one axis after the other: each place of the result reads one place of the
-input (nearest), two (linear) or four (cubic). Reading is a gather, so gradients are sums over the
-places that were read.
+input (nearest), or the weighted sum of two (linear) or four (cubic).
 """
 from __future__ import annotations
 
@@ -10,6 +9,7 @@ import struct
 from typing import Any
 
 from wherry_nn.errors import AssertedArgumentError
+from wherry_nn.functional._places import at_places, clipped
 from wherry_nn.functional.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, float32, float64, int64
@@ -252,7 +252,7 @@ def _mean_of_areas(x: Tensor, sizes: list[int], last: bool) -> Tensor:
 def _nearest(x: Tensor, axis: int, count: int, length: int, ratio: float) -> Tensor:
     # In float32, as in Paddle: where the product falls just beside an integer, this decides.
     places = ops.multiply(_row(length, float32), ops.full(shape=(), value=_float32(ratio), dtype=float32))
-    return ops.gather(x, _within(places, count), axis)
+    return at_places(x, _within(places, count), axis)
 
 
 def _linear(x: Tensor, axis: int, count: int, length: int, ratio: float, centred: bool) -> Tensor:
@@ -260,9 +260,8 @@ def _linear(x: Tensor, axis: int, count: int, length: int, ratio: float, centred
     if centred:
         places = ops.maximum(places, ops.full(shape=(), value=0, dtype=float64))  # the first half of an area has no neighbour
     low = _within(places, count)
-    high = ops.minimum(low + 1, ops.full(shape=(), value=count - 1, dtype=int64))
-    share = ops.cast(ops.subtract(places, ops.cast(low, float64)), x.dtype)
-    return ops.lerp(ops.gather(x, low, axis), ops.gather(x, high, axis), _along(share, axis, x.ndim))
+    share = ops.subtract(places, ops.cast(low, float64))
+    return _weighted(x, axis, [low, clipped(low + 1, count)], [1.0 - share, share])
 
 
 _CUBIC = -0.75
@@ -270,14 +269,16 @@ _CUBIC = -0.75
 
 def _cubic(x: Tensor, axis: int, count: int, length: int, ratio: float, centred: bool) -> Tensor:
     places = _places(length, ratio, centred)
-    whole = ops.floor(places)
-    t = ops.subtract(places, whole)
-    out = None
-    for offset, weight in zip((-1, 0, 1, 2), (_far(t + 1.0), _near(t), _near(1.0 - t), _far(2.0 - t)), strict=True):
-        weight = _along(ops.cast(weight, x.dtype), axis, x.ndim)
-        part = ops.multiply(ops.gather(x, _within(whole + float(offset), count), axis), weight)
-        out = part if out is None else ops.add(out, part)
-    return out  # type: ignore[return-value]
+    whole_places = ops.floor(places)
+    t = ops.subtract(places, whole_places)
+    taps = [_within(whole_places + float(offset), count) for offset in (-1, 0, 1, 2)]
+    return _weighted(x, axis, taps, [_far(t + 1.0), _near(t), _near(1.0 - t), _far(2.0 - t)])
+
+
+def _weighted(x: Tensor, axis: int, places: list[Tensor], weights: list[Tensor]) -> Tensor:
+    index = ops.concat(*(ops.unsqueeze(place, (1,)) for place in places), axis=1)
+    weight = ops.concat(*(ops.unsqueeze(one, (1,)) for one in weights), axis=1)
+    return ops.resample(x, index, ops.cast(weight, dtype=x.dtype), axis)
 
 
 def _near(t: Tensor) -> Tensor:
@@ -302,10 +303,4 @@ def _row(length: int, dtype: Any) -> Tensor:
 
 def _within(places: Tensor, count: int) -> Tensor:
     """The places rounded down, none of them outside [0, count)."""
-    whole = ops.cast(ops.floor(places), int64)
-    return ops.clip(whole, ops.full(shape=(), value=0, dtype=int64), ops.full(shape=(), value=count - 1, dtype=int64))
-
-
-def _along(weight: Tensor, axis: int, rank: int) -> Tensor:
-    """A row that broadcasts along `axis`."""
-    return ops.reshape(weight, (weight.shape[0], *(1,) * (rank - 1 - axis)))
+    return clipped(ops.cast(ops.floor(places), int64), count)

@@ -1,13 +1,14 @@
 """Sliding windows as columns, and columns added up to images.
 
 A window is a product of rows and columns of the image, so both directions go over one axis after the
-other: unfolding reads positions along it (gather), folding adds into them (the gradient of gather).
+other: unfolding reads places along it, folding adds into them.
 """
 from __future__ import annotations
 
 from typing import Any
 
 from wherry_nn.errors import AssertedArgumentError
+from wherry_nn.functional._places import add_at_places, at_places
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64
 from wherry_tensor.arguments import require_tensor
@@ -58,7 +59,7 @@ def unfold(
     top, left, bottom, right = windows.paddings
     if top or left or bottom or right:
         x = ops.pad(x, (0, 0, 0, 0, top, bottom, left, right), 0.0)
-    x = ops.gather(ops.gather(x, windows.positions(0), 2), windows.positions(1), 3)
+    x = at_places(at_places(x, windows.positions(0), 2), windows.positions(1), 3)
     (height, width), (rows, columns) = windows.kernel, windows.counts
     x = ops.reshape(x, (n, channels, height, rows, width, columns))
     return ops.reshape(ops.transpose(x, (0, 1, 2, 4, 3, 5)), (n, channels * height * width, rows * columns))
@@ -123,10 +124,8 @@ def fold(
     padded = image[0] + top + bottom, image[1] + left + right
     x = ops.transpose(ops.reshape(x, (n, channels, height, width, rows, columns)), (0, 1, 2, 4, 3, 5))
     x = ops.reshape(x, (n, channels, height * rows, width * columns))
-    zero = ops.full(shape=(), value=0, dtype=x.dtype)
-    like = ops.broadcast_to(zero, (n, channels, height * rows, padded[1]))
-    x = ops.gather_vjp(x, windows.positions(1), like, 3)
-    x = ops.gather_vjp(x, windows.positions(0), ops.broadcast_to(zero, (n, channels, *padded)), 2)
+    x = add_at_places(x, windows.positions(1), (n, channels, height * rows, padded[1]), 3)
+    x = add_at_places(x, windows.positions(0), (n, channels, *padded), 2)
     if top or left or bottom or right:
         x = ops.pad(x, (0, 0, 0, 0, -top, -bottom, -left, -right), 0.0)
     return x

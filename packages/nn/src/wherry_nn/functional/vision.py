@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wherry_nn.functional._places import clipped, whole
 from wherry_nn.functional._windows import channels_last, require_rank
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, bool_, int64
@@ -136,20 +137,25 @@ def grid_sample(
         _in_elements(ops.select(grid, spatial + 1, spatial - 1 - axis), sizes[axis], padding_mode, align_corners)
         for axis in range(spatial)
     ]
-    batch = ops.reshape(ops.arange(start=0, step=1, length=n, dtype=int64), (n, *(1,) * spatial))
-    out = None
-    for corner in _corners(at, mode):
-        index, weight = batch, None
-        for axis, (place, share) in enumerate(corner):
-            inside = _clipped(place, sizes[axis])
-            index = ops.add(ops.multiply(index, _whole(sizes[axis])), inside)
-            if padding_mode == "zeros":
-                share = _multiplied(share, ops.cast(ops.equal(inside, place), x.dtype))
-            weight = _multiplied(weight, share) if share is not None else weight
-        value = ops.gather(rows, ops.reshape(index, (n * count,)), 0)
-        if weight is not None:
-            value = ops.multiply(value, ops.reshape(weight, (n * count, 1)))
-        out = value if out is None else ops.add(out, value)
+    # Rows and weights of all corners around a place: one axis after the other doubles them (or not, if only the
+    # nearest one counts).
+    index = ops.broadcast_to(
+        ops.reshape(ops.arange(start=0, step=1, length=n, dtype=int64), (n, *(1,) * (spatial + 1))), (n, *places, 1)
+    )
+    weight = ops.full(shape=(1,) * (spatial + 2), value=1, dtype=x.dtype)
+    corners = 1
+    for size, one in zip(sizes, at, strict=True):
+        ends, shares = _ends(one, mode)
+        inside = clipped(ends, size)
+        if padding_mode == "zeros":
+            shares = ops.multiply(shares, ops.cast(ops.equal(inside, ends), x.dtype))
+        corners *= inside.shape[-1]
+        index = ops.add(ops.unsqueeze(ops.multiply(index, whole(size)), (spatial + 2,)), ops.unsqueeze(inside, (spatial + 1,)))
+        weight = ops.multiply(ops.unsqueeze(weight, (spatial + 2,)), ops.unsqueeze(shares, (spatial + 1,)))
+        index = ops.reshape(index, (n, *places, corners))
+        weight = ops.reshape(weight, (n, *places, corners))
+    flat = (n * count, corners)
+    out = ops.resample(rows, ops.reshape(index, flat), ops.reshape(weight, flat), 0)
     out = ops.reshape(out, (n, *places, channels))
     return ops.transpose(out, (0, spatial + 1, *range(1, spatial + 1)))
 
@@ -211,36 +217,22 @@ def _mirrored(at: Tensor, span: float) -> Tensor:
     return ops.minimum(at, 2.0 * span - at)
 
 
-def _corners(at: list[Tensor], mode: str) -> list[list[tuple[Tensor, Tensor | None]]]:
-    """The elements around each place: for each of them and each axis, its position and its share."""
+def _ends(at: Tensor, mode: str) -> tuple[Tensor, Tensor]:
+    """The elements along an axis on both sides of each place (or the nearest one), and their shares, on a new last axis."""
+    new = (at.ndim,)
     if mode == "nearest":
-        shares = [None if one.stop_gradient else _flat(one) for one in at]
-        return [[(ops.cast(ops.round(one.detach()), int64), share) for one, share in zip(at, shares, strict=True)]]
-    corners: list[list[tuple[Tensor, Tensor | None]]] = [[]]
-    for one in at:
-        low = ops.floor(one.detach())
-        share = one - low
-        position = ops.cast(low, int64)
-        ends = [(position, 1.0 - share), (ops.add(position, _whole(1)), share)]
-        corners = [[*corner, end] for corner in corners for end in ends]
-    return corners
+        share = _flat(at) if not at.stop_gradient else ops.full_like(at, value=1, dtype=at.dtype)
+        return ops.unsqueeze(ops.cast(ops.round(at.detach()), int64), new), ops.unsqueeze(share, new)
+    low = ops.floor(at.detach())
+    share = at - low
+    position = ops.unsqueeze(ops.cast(low, int64), new)
+    ends = ops.concat(position, ops.add(position, whole(1)), axis=at.ndim)
+    return ends, ops.concat(ops.unsqueeze(1.0 - share, new), ops.unsqueeze(share, new), axis=at.ndim)
 
 
 def _flat(at: Tensor) -> Tensor:
     """Ones whose gradient with respect to `at` is 0, and not none at all, as in Paddle."""
     return ops.where(ops.full(shape=(), value=False, dtype=bool_), at, _number(1, at))
-
-
-def _clipped(place: Tensor, size: int) -> Tensor:
-    return ops.clip(place, _whole(0), _whole(size - 1))
-
-
-def _multiplied(a: Tensor | None, b: Tensor) -> Tensor:
-    return b if a is None else ops.multiply(a, b)
-
-
-def _whole(value: int) -> Tensor:
-    return ops.full(shape=(), value=value, dtype=int64)
 
 
 def _number(value: float, like: Tensor) -> Tensor:

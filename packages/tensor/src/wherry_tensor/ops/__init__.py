@@ -19,6 +19,7 @@ from wherry_tensor.ops.optimizer import *  # noqa: F403
 from wherry_tensor.ops.random import *  # noqa: F403
 from wherry_tensor.ops.recurrent import *  # noqa: F403
 from wherry_tensor.ops.reduction import *  # noqa: F403
+from wherry_tensor.ops.resampling import *  # noqa: F403
 from wherry_tensor.ops.sequence import *  # noqa: F403
 
 __all__ = ["VOCABULARY_VERSION", "Op", "registry", *registry]
