@@ -119,7 +119,7 @@ class CallbackList:
     ) -> None:
         found = [] if callbacks is None else list(callbacks) if isinstance(callbacks, (list, tuple)) else [callbacks]
         for callback in found:
-            if not callable(getattr(callback, "set_model", None)):
+            if isinstance(callback, type) or not callable(getattr(callback, "set_model", None)):
                 raise AssertedTypeError(
                     f"Model: that is no callback. Got {callback!r} ({type(callback).__name__}), expected objects of "
                     f"paddle.callbacks.Callback. Pass an instance, not the class or a number."

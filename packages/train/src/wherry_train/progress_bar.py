@@ -38,30 +38,30 @@ class ProgressBar:
         seconds = time.perf_counter() - self._started
         bar = self.verbose == 1
         if self.steps is None:
-            line = f"step {step:3d}"
+            line, picture = f"step {step:3d}", ""
         else:
             line = f"step {step:{len(str(self.steps))}d}/{self.steps}"
-            if bar:
-                line += f" [{_bar(step, self.steps)}]"
-        for name, value in values:
-            line += f" - {name}: {_shown(value)}"
+            picture = f" [{_bar(step, self.steps)}]" if bar else ""
+        rest = "".join(f" - {name}: {_shown(value)}" for name, value in values)
         done = self.steps is not None and step >= self.steps
         if bar and self.steps is not None and not done:
-            line += f" - ETA: {_clock(seconds / max(step, 1) * (self.steps - step))}"
-        line += f" - {_duration(seconds / max(step, 1))}/step"
+            rest += f" - ETA: {_clock(seconds / max(step, 1) * (self.steps - step))}"
+        rest += f" - {_duration(seconds / max(step, 1))}/step"
         if bar and self._rewrites():
-            columns = shutil.get_terminal_size().columns
-            line = line[: columns - 1] if columns > 1 else line  # a line that wraps could not be rewritten
+            # A line that wraps could not be rewritten: numbers matter more than the picture.
+            columns = shutil.get_terminal_size().columns or 80
+            whole = line + picture + rest
+            line = whole if len(whole) < columns else (line + rest)[: columns - 1]
             self._write("\r" + line + " " * (self._width - len(line)))
             self._width = len(line)
             if done:
                 self.finish()
         elif not bar or done or time.perf_counter() - self._last_line >= _PATIENCE:
-            self._write(line + "\n")
+            self._write(line + picture + rest + "\n")
             self._last_line = time.perf_counter()
             self._pending = ""
         else:
-            self._pending = line
+            self._pending = line + picture + rest
 
     def finish(self) -> None:
         """End the line, or print the last one that was held back."""
