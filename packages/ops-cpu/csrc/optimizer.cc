@@ -104,8 +104,8 @@ int adam_step(const wry_call *call) {
     put(first_out + i, m, part);
     put(second_out + i, v, part);
   });
-  set_number(output(call, 3), power1 * beta1);
-  set_number(output(call, 4), power2 * beta2);
+  set_number(output(call, 3), power1 * b1);
+  set_number(output(call, 4), power2 * b2);
   return WRY_OK;
 }
 
@@ -164,7 +164,7 @@ int adamax(const wry_call *call) {
     put(moment_out + i, m, part);
     put(norm_out + i, n, part);
   });
-  set_number(output(call, 3), power * beta1);
+  set_number(output(call, 3), power * b1);
   return WRY_OK;
 }
 
@@ -254,8 +254,8 @@ int lamb(const wry_call *call) {
     const V p = get(param + i, part);
     put(out + i, p - step_of(p, get(first_out + i, part), get(second_out + i, part)) * rate, part);
   });
-  set_number(output(call, 3), power1 * beta1);
-  set_number(output(call, 4), power2 * beta2);
+  set_number(output(call, 3), power1 * b1);
+  set_number(output(call, 4), power2 * b2);
   return WRY_OK;
 }
 

@@ -380,7 +380,7 @@ def test_plain_tensors_can_be_trained():
     (x * x).sum().backward()
     optimizer.step()
     assert x.tolist() == [0.5, 1.5]
-    assert list(optimizer.state_dict())[0] == f"{x.name}_moment1_0"
+    assert next(iter(optimizer.state_dict())) == f"{x.name}_moment1_0"
 
 
 def test_many_parameters_of_several_dtypes():
