@@ -103,7 +103,7 @@ X, GRID = wt.ones([2, 3, 4, 5]), wt.zeros([2, 3, 4, 2])
         ((X, wt.zeros([2, 3, 4, 3])), ValueError, "the grid does not fit"),
         ((X[0], GRID), ValueError, "the grid does not fit"),
         ((X, GRID.astype("float64")), ValueError, "must have one dtype. Got float32 and float64"),
-        ((X.astype("int32"), GRID.astype("int32")), TypeError, "Got x of dtype int32, expected a floating dtype"),
+        ((X.astype("int32"), GRID.astype("int32")), TypeError, "Got x of dtype int32 and grid of dtype int32, expected one floating dtype"),
         (([1.0], GRID), ValueError, "'x' must be a Tensor"),
         ((X, None), ValueError, "'grid' must be a Tensor"),
     ],

@@ -63,19 +63,19 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, name: str | No
     try:
         return ops.linear(x, weight, bias)
     except (TypeError, ValueError) as error:
-        require_tensor(x, "linear")
-        require_tensor(weight, "linear", "weight")
-        if weight.ndim < 2 or x.ndim == 0 or x.dtype is not weight.dtype:
-            raise refused("linear", error, x=x, weight=weight) from None
-        if bias is None:
-            if weight.ndim == 2:
-                raise
-            return ops.matmul(x, weight, False, False)
-        require_tensor(bias, "linear", "bias")
-        if bias.dtype is not x.dtype or (weight.ndim == 2 and bias.ndim == 1 and bias.size != 1):
-            raise refused("linear", error, x=x, weight=weight, bias=bias) from None
-        product = ops.matmul(x, weight, False, False)
-        return product + bias
+        tensors = {"x": x, "weight": weight}
+        if bias is not None:
+            tensors["bias"] = bias
+        for key, tensor in tensors.items():
+            require_tensor(tensor, "linear", key)
+        plain = weight.ndim == 2 and (bias is None or (bias.ndim == 1 and bias.size != 1))
+        if plain or weight.ndim < 2 or x.ndim == 0:
+            raise refused("linear", error, **tensors) from None
+        try:
+            product = ops.matmul(x, weight, False, False)
+            return product if bias is None else ops.add(product, bias)
+        except TypeError as other:
+            raise refused("linear", other, **tensors) from None
 
 
 def bilinear(x1: Tensor, x2: Tensor, weight: Tensor, bias: Tensor | None = None, name: str | None = None) -> Tensor:

@@ -142,20 +142,23 @@ def grid_sample(
     index = ops.broadcast_to(
         ops.reshape(ops.arange(start=0, step=1, length=n, dtype=int64), (n, *(1,) * (spatial + 1))), (n, *places, 1)
     )
-    weight = ops.full(shape=(1,) * (spatial + 2), value=1, dtype=x.dtype)
+    weight = ops.full(shape=(1,) * (spatial + 2), value=1, dtype=grid.dtype)
     corners = 1
     for size, one in zip(sizes, at, strict=True):
         ends, shares = _ends(one, mode)
         inside = clipped(ends, size)
         if padding_mode == "zeros":
-            shares = ops.multiply(shares, ops.cast(ops.equal(inside, ends), x.dtype))
+            shares = ops.multiply(shares, ops.cast(ops.equal(inside, ends), grid.dtype))
         corners *= inside.shape[-1]
         index = ops.add(ops.unsqueeze(ops.multiply(index, whole(size)), (spatial + 2,)), ops.unsqueeze(inside, (spatial + 1,)))
         weight = ops.multiply(ops.unsqueeze(weight, (spatial + 2,)), ops.unsqueeze(shares, (spatial + 1,)))
         index = ops.reshape(index, (n, *places, corners))
         weight = ops.reshape(weight, (n, *places, corners))
     flat = (n * count, corners)
-    out = ops.resample(rows, ops.reshape(index, flat), ops.reshape(weight, flat), 0)
+    try:
+        out = ops.resample(rows, ops.reshape(index, flat), ops.reshape(weight, flat), 0)
+    except TypeError as error:  # two dtypes, and no auto_cast around
+        raise refused("grid_sample", error, x=x, grid=grid) from None
     out = ops.reshape(out, (n, *places, channels))
     return ops.transpose(out, (0, spatial + 1, *range(1, spatial + 1)))
 
@@ -182,15 +185,10 @@ def _check_sampling(x: Tensor, grid: Tensor, mode: Any, padding_mode: Any, align
             f"grid_sample: the grid does not fit. Got x of shape {x.shape} and grid of shape {grid.shape}, expected [N, C, H, W] "
             f"with [N, out_H, out_W, 2], or [N, C, D, H, W] with [N, out_D, out_H, out_W, 3]. Check the batch size N of both."
         )
-    if x.dtype is not grid.dtype or not x.dtype.is_floating:
-        raise refused(
-            "grid_sample",
-            InvalidTypeError(
-                f"grid_sample: means are fractions. Got x of dtype {x.dtype.name}, expected a floating dtype. "
-                f"Cast both with astype('float32')."
-            ),
-            x=x,
-            grid=grid,
+    if not (x.dtype.is_floating and grid.dtype.is_floating):
+        raise InvalidTypeError(
+            f"grid_sample: means are fractions. Got x of dtype {x.dtype.name} and grid of dtype {grid.dtype.name}, expected one "
+            f"floating dtype. Cast both with astype('float32')."
         )
 
 
