@@ -11,6 +11,7 @@ from typing import Any
 from wherry_nn.errors import AssertedArgumentError
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, scalar
+from wherry_tensor.errors import InvalidTypeError
 
 __all__ = ["ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue"]
 
@@ -172,7 +173,7 @@ def _shortened(grads: list[Tensor], clip_norm: float) -> list[Tensor]:
 
 def _number(value: Any, kind: str, name: str) -> float:
     if isinstance(value, str) or not hasattr(value, "__float__"):
-        raise TypeError(
+        raise InvalidTypeError(
             f"{kind}: {name} must be a number. Got {value!r} ({type(value).__name__}), expected a float. Write "
             f"{kind}({name}=1.0), say."
         )
