@@ -5,10 +5,12 @@
 // Inputs are contiguous, [batch, heads, time, width]; the mask has any rank up to 4 and sizes 1 or
 // full. Threads share out (batch, head) pairs, in the forward pass also parts of the queries; the
 // order of the arithmetic inside an output does not depend on that. 16-bit floats are widened head
-// by head. Not done here: heads that share keys, dropout, a window.
+// by head. Weights may be dropped; what decided is kept, a byte for each weight. Not done here: heads that
+// share keys, a window.
 #include "gemm.h"
 #include "lanemath.h"
 #include "parallel.h"
+#include "philox.h"
 #include "rows.h"
 
 namespace WRY_NAMESPACE {
@@ -131,6 +133,48 @@ Sizes sizes_of(const wry_tensor *q, const wry_tensor *v) {
   return {q->shape[0], q->shape[1], q->shape[2], v->shape[2], q->shape[3], v->shape[3]};
 }
 
+// ---- dropped weights ----------------------------------------------------------------------------
+
+// Which weights are kept, 1 or 0 in [batch, heads, queries, keys], as the op dropout decides.
+struct Dropping {
+  uint8_t *keep = nullptr;  // null: nothing is dropped
+  double factor = 1;        // of what is kept
+  uint32_t limit = 0;
+  uint64_t seed = 0, offset = 0;
+};
+
+Dropping dropping_of(const wry_call *call, double p, uint8_t *keep) {
+  Dropping d;
+  d.keep = keep;
+  d.factor = p < 1 ? 1 / (1 - p) : 1;
+  d.limit = uint32_t(::ceil(double(float(1 - p)) * 0x1p24));
+  d.seed = call->context->rng_seed, d.offset = call->context->rng_offset;
+  return d;
+}
+
+// Decides about the elements [first, first + n).
+void draw(const Dropping &d, int64_t first, int64_t n) {
+  constexpr int64_t block = 1024;
+  uint32_t words[block];
+  uint8_t bytes[block];
+  for (int64_t at = first; at < first + n;) {
+    const int64_t begin = at / 4 * 4, count = min_of(block, first + n - begin);
+    random_words(d.seed, d.offset, begin, count, words);
+    for (int64_t i = 0; i < count; ++i) bytes[i] = (words[i] >> 8) < d.limit;
+    memcpy(d.keep + at, bytes + (at - begin), size_t(begin + count - at));
+    at = begin + count;
+  }
+}
+
+// The factors of n <= key_block weights from element `at` on.
+template <typename A>
+void factors_of(const Dropping &d, int64_t at, int64_t n, A *factors) {
+  uint8_t bytes[key_block];  // a copy, because bytes in memory may alias `factors`
+  const A factor = A(d.factor);
+  memcpy(bytes, d.keep + at, size_t(n));
+  for (int64_t j = 0; j < n; ++j) factors[j] = A(bytes[j]) * factor;
+}
+
 // ---- forward ------------------------------------------------------------------------------------
 
 template <typename A>
@@ -152,9 +196,12 @@ struct ForwardScratch {
 // One block of queries against all keys.
 template <typename T>
 void attend(const T *q_, T *out, arithmetic_t<T> *lse, int64_t first_query, int64_t rows, const Sizes &s,
-            const Mask &mask, int64_t b, int64_t h, arithmetic_t<T> scale, ForwardScratch<arithmetic_t<T>> &w) {
+            const Mask &mask, int64_t b, int64_t h, arithmetic_t<T> scale, const Dropping &dropping,
+            ForwardScratch<arithmetic_t<T>> &w) {
   using A = arithmetic_t<T>;
   using V = vec<A>;
+  const int64_t weights = ((b * s.heads + h) * s.queries + first_query) * s.keys;  // of the first query, in dropping.keep
+  if (dropping.keep) draw(dropping, weights, rows * s.keys);
   const A *q = wide(q_, rows * s.width, w.wide_q);
   for (int64_t i = 0; i < rows; ++i) w.top[i] = -A(INFINITY), w.sum[i] = 0;
   for (int64_t i = 0; i < rows * s.value_width; ++i) w.out[i] = 0;
@@ -175,6 +222,13 @@ void attend(const T *q_, T *out, arithmetic_t<T> *lse, int64_t first_query, int6
         return keep<V>(e, V{}, part);
       }, Plus());
       for (int64_t j = n; j < count; ++j) row[j] = 0;
+      if (dropping.keep) {
+        A factors[key_block];
+        factors_of(dropping, weights + i * s.keys + k0, n, factors);
+        over<A>(n, [&](int64_t j, auto part) {
+          put(row + j, get((const A *)row + j, part) * get((const A *)factors + j, part), part);
+        });
+      }
       if (top != w.top[i] && w.top[i] != -A(INFINITY)) {
         const A shrink = scalar_exp(w.top[i] - shift);
         A *o = w.out + i * s.value_width;
@@ -198,8 +252,9 @@ void attend(const T *q_, T *out, arithmetic_t<T> *lse, int64_t first_query, int6
   }
 }
 
+// `p` and `keep` are given where weights are dropped.
 template <typename T>
-int attention(const wry_call *call) {
+int attend_all(const wry_call *call, double p, uint8_t *keep) {
   using A = arithmetic_t<T>;
   const wry_tensor *q = input(call, 0), *k = input(call, 1), *v = input(call, 2);
   const Sizes s = sizes_of(q, v);
@@ -209,6 +264,7 @@ int attention(const wry_call *call) {
   A *lse = data<A>(output(call, 1));
   const int64_t heads = s.batch * s.heads, blocks = (s.queries + query_block - 1) / query_block;
   if (heads * s.queries == 0) return WRY_OK;
+  const Dropping dropping = dropping_of(call, p, keep);
   // Packing the keys is repeated in every part of a head: cut heads only where they are few.
   const int64_t parts = heads >= 8 ? 1 : min_of(blocks, (8 + heads - 1) / heads);
   const int64_t tasks = heads * parts;
@@ -229,10 +285,15 @@ int attention(const wry_call *call) {
       const int64_t first = block * query_block, rows = min_of(query_block, s.queries - first);
       const int64_t at = head * s.queries + first;
       attend<T>(data<T>(q) + at * s.width, out + at * s.value_width, lse + at, first, rows, s, mask, head / s.heads,
-                head % s.heads, scale, w);
+                head % s.heads, scale, dropping, w);
     }
   });
   return WRY_OK;
+}
+
+template <typename T> int attention(const wry_call *call) { return attend_all<T>(call, 0, nullptr); }
+template <typename T> int attention_dropout(const wry_call *call) {
+  return attend_all<T>(call, attr_float(call, 2), data<uint8_t>(output(call, 2)));
 }
 
 // ---- backward -----------------------------------------------------------------------------------
@@ -285,7 +346,7 @@ arithmetic_t<T> sum_of_row(const arithmetic_t<T> *q, const arithmetic_t<T> *k_by
 }
 
 template <typename T>
-int attention_vjp(const wry_call *call) {
+int attend_vjp(const wry_call *call, double p, uint8_t *keep) {
   using A = arithmetic_t<T>;
   using V = vec<A>;
   const wry_tensor *q_ = input(call, 1), *k_ = input(call, 2), *v_ = input(call, 3);
@@ -294,6 +355,7 @@ int attention_vjp(const wry_call *call) {
   const A scale = A(attr_float(call, 0));
   const T *ct_ = data<T>(input(call, 0)), *out_ = data<T>(input(call, 5));
   const A *lse_ = data<A>(input(call, 6));
+  const Dropping dropping = dropping_of(call, p, keep);
   const int64_t heads = s.batch * s.heads;
   Arena<A> measure{nullptr};
   BackwardScratch<A> unused(measure, s, is_widened<T>);
@@ -346,11 +408,21 @@ int attention_vjp(const wry_call *call) {
           scale_and_mask<T>(p, n, scale, mask, b, h, i0 + i, k0);
           const A shift = lse[i0 + i] == -A(INFINITY) ? A(0) : lse[i0 + i];
           const A delta = w.delta[i0 + i], mend = w.mend[i0 + i];
-          over<A>(n, [&](int64_t j, auto part) {
-            const V e = lane_exp(get((const A *)p + j, part) - shift) * mend;
-            put(p + j, e, part);
-            put(d + j, e * (get((const A *)d + j, part) - delta) * scale, part);
-          });
+          if (dropping.keep) {
+            A factors[key_block];
+            factors_of(dropping, (head * s.queries + i0 + i) * s.keys + k0, n, factors);
+            over<A>(n, [&](int64_t j, auto part) {
+              const V e = lane_exp(get((const A *)p + j, part) - shift) * mend, f = get((const A *)factors + j, part);
+              put(p + j, e * f, part);
+              put(d + j, e * (get((const A *)d + j, part) * f - delta) * scale, part);
+            });
+          } else {
+            over<A>(n, [&](int64_t j, auto part) {
+              const V e = lane_exp(get((const A *)p + j, part) - shift) * mend;
+              put(p + j, e, part);
+              put(d + j, e * (get((const A *)d + j, part) - delta) * scale, part);
+            });
+          }
           for (int64_t j = n; j < count; ++j) p[j] = d[j] = 0;
         }
         multiply(count, s.value_width, rows, (const A *)w.p, int64_t(1), key_block, w.ct_by_width, s.queries, i0,
@@ -368,9 +440,16 @@ int attention_vjp(const wry_call *call) {
   return WRY_OK;
 }
 
+template <typename T> int attention_vjp(const wry_call *call) { return attend_vjp<T>(call, 0, nullptr); }
+template <typename T> int attention_dropout_vjp(const wry_call *call) {
+  return attend_vjp<T>(call, attr_float(call, 2), data<uint8_t>(input(call, 7)));
+}
+
 const wry_kernel_entry table[] = {
     WRY_FLOAT_ROWS("attention", WRY_WANTS_CONTIGUOUS, attention),
     WRY_FLOAT_ROWS("attention_vjp", WRY_WANTS_CONTIGUOUS, attention_vjp),
+    WRY_FLOAT_ROWS("attention_dropout", WRY_WANTS_CONTIGUOUS | WRY_USES_RANDOM, attention_dropout),
+    WRY_FLOAT_ROWS("attention_dropout_vjp", WRY_WANTS_CONTIGUOUS, attention_dropout_vjp),
 };
 
 }  // namespace

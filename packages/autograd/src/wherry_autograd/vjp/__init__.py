@@ -1,6 +1,7 @@
 """The gradient rules, family by family; importing this package fills the vjp column."""
 from wherry_autograd.vjp import (
     activation,
+    attention,
     contraction,
     convolution,
     convolution3d,
@@ -20,6 +21,7 @@ from wherry_autograd.vjp import (
 
 __all__ = [
     "activation",
+    "attention",
     "contraction",
     "convolution",
     "convolution3d",

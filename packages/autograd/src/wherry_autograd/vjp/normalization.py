@@ -120,14 +120,22 @@ def vjp_cross_entropy(ct, out, logits, label, weight, *, soft_label, ignore_inde
 def vjp_attention(ct, out, q, k, v, mask, *, scale, causal, needs):
     out_ct, lse_ct = ct
     out, lse = out
-    q_ct = k_ct = v_ct = mask_ct = None
+    q_ct = k_ct = v_ct = None
     if out_ct is not None:
         q_ct, k_ct, v_ct = ops.attention_vjp(out_ct, q, k, v, mask, out, lse, scale=scale, causal=causal)
     learned = mask is not None and needs[3]
     if lse_ct is None and not learned:
         return q_ct, k_ct, v_ct, None
-    # Rare (a learned bias; second derivatives): with the matrix of probabilities written out.
+    return attention_cts(q_ct, k_ct, v_ct, out_ct, lse_ct, q, k, v, mask, out, lse, scale, causal, learned)
+
+
+def attention_cts(q_ct, k_ct, v_ct, out_ct, lse_ct, q, k, v, mask, out, lse, scale, causal, learned, dropped=None):
+    """What lse and a learned mask add to the cotangents of attention, with the matrix of probabilities written out.
+
+    That is rare: a learned bias, or second derivatives. `dropped` does to a cotangent of the weights what dropout did.
+    """
     qw, kw = widened(q), widened(k)
+    mask_ct = None
     p = attention_probability(attention_scores(qw, kw, mask, scale, causal), lse)
     if lse_ct is not None:
         scores_ct = p * ops.unsqueeze(lse_ct, axes=(3,))
@@ -138,6 +146,8 @@ def vjp_attention(ct, out, q, k, v, mask, *, scale, causal, needs):
     if learned and out_ct is not None:
         cw = widened(out_ct)
         p_ct = ops.matmul(cw, widened(v), transpose_x=False, transpose_y=True)
+        if dropped is not None:
+            p_ct = dropped(p_ct)
         mask_ct = _plus(mask_ct, p * (p_ct - ops.reduce_sum(cw * widened(out), axes=(3,), keepdim=True)))
     return q_ct, k_ct, v_ct, mask_ct
 

@@ -95,16 +95,14 @@ def attend(
     Returns:
         The result, and the weights (as they were used, so after dropping) or None.
     """
-    if not with_weights and not p:
+    if not with_weights:
+        if p:
+            return ops.attention_dropout(q, k, v, mask, scale=scale, causal=causal, p=p)[0], None
         return ops.attention(q, k, v, mask, scale=scale, causal=causal)[0], None
     weights = ops.softmax(_scores(q, k, mask, scale, causal), axis=3)
-    if causal or (mask is not None and mask.dtype is bool_):
-        # Where a query sees no key, 0 / 0 became NaN.
-        weights = ops.where(ops.isnan(weights), ops.full_like(weights, value=0, dtype=weights.dtype), weights)
     if p:
         weights = ops.dropout(weights, p=p, upscale=True)[0]
-    out = ops.matmul(weights, v, transpose_x=False, transpose_y=False)
-    return out, weights if with_weights else None
+    return ops.matmul(weights, v, transpose_x=False, transpose_y=False), weights
 
 
 def _scores(q: Tensor, k: Tensor, mask: Tensor | None, scale: float, causal: bool) -> Tensor:

@@ -6,6 +6,7 @@ packages. `python -m wherry ops` prints the whole matrix.
 """
 from wherry_tensor._core import VOCABULARY_VERSION, Op, registry, start
 from wherry_tensor.ops.activation import *  # noqa: F403
+from wherry_tensor.ops.attention import *  # noqa: F403
 from wherry_tensor.ops.contraction import *  # noqa: F403
 from wherry_tensor.ops.convolution import *  # noqa: F403
 from wherry_tensor.ops.convolution3d import *  # noqa: F403

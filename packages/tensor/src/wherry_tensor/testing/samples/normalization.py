@@ -312,7 +312,7 @@ def spec_cross_entropy_vjp(rng):
 # Attention.
 
 
-def _attention(q, k, v, mask, scale, causal):
+def attention_weights(q, k, v, mask, scale, causal):
     scores = q @ np.swapaxes(k, 2, 3) * scale
     if mask is not None:
         scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
@@ -327,7 +327,7 @@ def _attention(q, k, v, mask, scale, causal):
     return p @ v, lse[..., 0], p
 
 
-def _attended(rng):
+def attended_inputs(rng):
     for (batch, heads, queries, keys, width, value_width), mask in [
         ((1, 1, 1, 1, 1, 1), None),
         ((2, 2, 3, 4, 3, 2), None),
@@ -355,11 +355,11 @@ def _attended(rng):
 
 
 @spec(
-    ops.attention, reference=lambda *inputs, **attrs: _attention(*inputs, **attrs)[:2],
+    ops.attention, reference=lambda *inputs, **attrs: attention_weights(*inputs, **attrs)[:2],
     grad_through=(0,), tolerance={"float32": (1e-5, 1e-5), "float16": (3e-3, 3e-3), "bfloat16": (2e-2, 2e-2)},
 )
 def spec_attention(rng):
-    for inputs, attrs in _attended(rng):
+    for inputs, attrs in attended_inputs(rng):
         yield case(*inputs, **attrs, differentiable=0 < inputs[0].size < 100 and inputs[1].size > 0)
     q = np.zeros((1, 2, 3, 4))
     yield bad(q, q, np.zeros((1, 2, 5, 4)), None, scale=1.0, causal=False, error=ValueError, match="do not fit together")
@@ -369,7 +369,7 @@ def spec_attention(rng):
 
 
 def _attention_vjp(ct, q, k, v, mask, out, lse, scale, causal):
-    _, _, p = _attention(q, k, v, mask, scale, causal)
+    _, _, p = attention_weights(q, k, v, mask, scale, causal)
     scores_ct = p * (ct @ np.swapaxes(v, 2, 3) - (ct * out).sum(axis=3, keepdims=True)) * scale
     return scores_ct @ k, np.swapaxes(scores_ct, 2, 3) @ q, np.swapaxes(p, 2, 3) @ ct
 
@@ -381,9 +381,9 @@ def _attention_vjp(ct, q, k, v, mask, out, lse, scale, causal):
 )
 def spec_attention_vjp(rng):
     for dtype in "float64", "float32":
-        for inputs, attrs in _attended(rng):
+        for inputs, attrs in attended_inputs(rng):
             q, k, v, mask = inputs
-            out, lse, _ = _attention(*inputs, **attrs)
+            out, lse, _ = attention_weights(*inputs, **attrs)
             if mask is not None and mask.dtype != bool:
                 mask = mask.astype(dtype)
             yield case(
