@@ -275,7 +275,8 @@ class Layer:
             `paddle.nn.Layer.train`, which returns nothing either.
         """
         for layer in self.sublayers(include_self=True):
-            layer.training = True
+            if not layer.training:  # Model asks before every step
+                layer.training = True
 
     def eval(self) -> None:
         """Go to evaluation mode, with all layers inside.

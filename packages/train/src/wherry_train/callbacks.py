@@ -136,6 +136,7 @@ class CallbackList:
                     callback.save_dir = save_dir
         params = {"batch_size": batch_size, "epochs": epochs, "steps": steps, "verbose": verbose, "metrics": metrics or []}
         self.callbacks = found
+        self._methods: dict[str, list[Any]] = {}  # those that do something, by moment
         for callback in found:
             callback.set_model(model)
             callback.set_params(params)
@@ -145,10 +146,14 @@ class CallbackList:
 
     def call(self, moment: str, *args: Any) -> None:
         """Call the method of this name of every callback."""
-        for callback in self.callbacks:
-            method = getattr(callback, moment, None)  # callbacks need not derive from Callback
-            if method is not None:
-                method(*args)
+        methods = self._methods.get(moment)
+        if methods is None:
+            found = [getattr(callback, moment, None) for callback in self.callbacks]  # they need not derive from Callback
+            nothing = getattr(Callback, moment)
+            methods = [m for m in found if m is not None and getattr(m, "__func__", None) is not nothing]
+            self._methods[moment] = methods
+        for method in methods:
+            method(*args)
 
 
 class ProgBarLogger(Callback):

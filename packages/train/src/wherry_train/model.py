@@ -81,6 +81,7 @@ class Model:
         self._metrics: list[Any] = []
         self._scaler: Any = None
         self._cast: dict[str, Any] | None = None  # arguments of auto_cast
+        self._taken: tuple[Any, int | None] | None = None  # `forward` and how many parts of a batch it takes
         self._seen: list[tuple[list[int], Any]] = []  # shapes and dtypes of the last inputs
 
     def prepare(self, optimizer: Any = None, loss: Any = None, metrics: Any = None, amp_configs: Any = None) -> None:
@@ -484,7 +485,11 @@ class Model:
         elif self._labels:
             count = len(parts) - len(self._labels)
         else:
-            count = _arguments(self.network.forward, len(parts))
+            forward = getattr(self.network.forward, "__func__", self.network.forward)
+            if self._taken is None or self._taken[0] is not forward:
+                self._taken = forward, _arguments(self.network.forward)
+            taken = self._taken[1]
+            count = max(len(parts) - 1, 1) if taken is None else taken
         return parts[:count], parts[count:]
 
     # Files and tables.
@@ -654,11 +659,11 @@ def _flat(batch: Any) -> list[Any]:
     return [part for item in batch for part in _flat(item)]
 
 
-def _arguments(forward: Callable[..., Any], available: int) -> int:
-    """How many of the parts of a batch `forward` takes. One with *args leaves the last part to the loss."""
+def _arguments(forward: Callable[..., Any]) -> int | None:
+    """How many of the parts of a batch `forward` takes; None for one with *args, which leaves the last part to the loss."""
     kinds = [p.kind for p in inspect.signature(forward).parameters.values()]
     if inspect.Parameter.VAR_POSITIONAL in kinds:
-        return max(available - 1, 1)
+        return None
     return sum(kind in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD) for kind in kinds)
 
 

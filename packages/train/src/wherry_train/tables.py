@@ -68,7 +68,7 @@ def summary(net: Layer, input_size: Any = None, dtypes: Any = None, input: Any =
                 f"summary: Input is not tensor, list, tuple and dict, unable to determine input_size, please input input_size. "
                 f"Got {type(input).__name__}."
             )
-        inputs = [input]
+        inputs: list[Any] = [input]
     elif input_size is None:
         raise InvalidArgumentError(
             "summary: input_size and input cannot be None at the same time. Got neither, expected one. "
