@@ -187,7 +187,16 @@ def _rare_cross_entropy(
 def _one_hot(input: Tensor, label: Tensor, ignore_index: int, axis: int) -> Tensor:
     """1 at the class of each label; ignored ones are at class 0."""
     _, safe = kept_labels(label, ignore_index)
-    hot = ops.one_hot(ops.squeeze(safe, axes=(axis,)), num_classes=input.shape[axis])
+    if label.shape != [*input.shape[:axis], 1, *input.shape[axis + 1:]]:
+        raise InvalidArgumentError(
+            f"cross_entropy: a class label has the shape of the input without axis {axis}, or with size 1 there. "
+            f"Got {label.shape} and {input.shape}, expected a label of {[*input.shape[:axis], 1, *input.shape[axis + 1:]]}. "
+            f"Check the axis of the classes."
+        )
+    try:
+        hot = ops.one_hot(ops.squeeze(safe, axes=(axis,)), num_classes=input.shape[axis])
+    except ValueError as error:
+        raise InvalidIndexError(str(error).replace("one_hot", "cross_entropy")) from None
     rank = input.ndim
     return hot if axis == rank - 1 else ops.transpose(hot, perm=(*range(axis), rank - 1, *range(axis, rank - 1)))
 
