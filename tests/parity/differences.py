@@ -91,3 +91,16 @@ FUNCTIONAL_DIFFERENCES: dict[str, str] = {
     "F.kl_div(x, y, reduction='x')": _NO_SUCH_REDUCTION,
     "F.cosine_embedding_loss(x, y, i, 0.2, reduction='x')": _NO_SUCH_REDUCTION,
 }
+
+# "before; how it is made" of an optimizer, "how it is made: each step" of a scheduler -> reason.
+_SPARSE = "sparse gradients are dense here; Paddle's sparse Adam corrects the bias of the next step, and lazily skips rows"
+OPTIMIZER_DIFFERENCES: dict[str, str] = {
+    "optimizer.Adam(0.05, parameters=parameters), sparse": _SPARSE,
+    "optimizer.Adam(0.05, parameters=parameters, lazy_mode=True), sparse": _SPARSE,
+    "optimizer.Momentum(0.1, 0.5, parameters, True, rescale_grad=0.5)": "multiplies the gradient, as the manual says; Paddle 2.6.2 ignores it",
+    "optimizer.Adam(0.05, beta1=paddle.to_tensor([0.8]), beta2=paddle.to_tensor([0.95]), parameters=parameters)":
+        "the same as numbers; Paddle begins the powers of betas that are tensors with those of the defaults",
+    "optimizer.AdamW(0.05, parameters=parameters, lr_ratio=lambda p: 0.5 if 'b_0' in p.name else 1.0)": "an extension: on the CPU too",
+    "optimizer.SGD(0.1, parameters=[])": "an extension: nothing to update",
+    "optimizer.Adam(0.1, parameters=parameters, weight_decay=1)": "an extension: an int is a number",
+}

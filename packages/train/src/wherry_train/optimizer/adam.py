@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from wherry_nn.clip import ClipGradBase
-from wherry_nn.errors import AssertedArgumentError
+from wherry_nn.errors import AssertedArgumentError, AssertedTypeError
 from wherry_nn.param_attr import WeightDecayRegularizer
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
@@ -309,7 +309,7 @@ class Lamb(_WithBetas):
 
 def _function(optimizer: str, what: str, function: Any, of: str) -> None:
     if function is not None and not callable(function):
-        raise TypeError(
+        raise AssertedTypeError(
             f"{optimizer}: {what} must be a function. Got {function!r} ({type(function).__name__}), expected something to call "
             f"with a {of}. Write {what}=lambda p: ..."
         )

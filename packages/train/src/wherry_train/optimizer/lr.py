@@ -231,6 +231,11 @@ class PiecewiseDecay(LRScheduler):
     def __init__(
         self, boundaries: Sequence[int], values: Sequence[float], last_epoch: int = -1, verbose: bool = False
     ) -> None:
+        if not boundaries:
+            raise ValueError(
+                "PiecewiseDecay: The boundaries cannot be empty. Got none, expected one or more. A rate that never changes is "
+                "a number: learning_rate=0.1."
+            )
         if len(values) <= len(boundaries):
             raise ValueError(
                 f"PiecewiseDecay: The values have one more element than boundaries. Got {len(values)} values and "

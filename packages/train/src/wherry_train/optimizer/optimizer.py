@@ -18,6 +18,7 @@ from wherry_nn.param_attr import WeightDecayRegularizer
 from wherry_nn.parameter import Parameter
 from wherry_tensor import _core, ops, to_tensor
 from wherry_tensor._core import DType, Op, Tensor
+from wherry_tensor.errors import InvalidTypeError
 from wherry_train.optimizer.lr import LRScheduler
 from wherry_train.regularizer import L2Decay
 
@@ -477,6 +478,10 @@ class Optimizer:
 
     # State.
 
+    def _stem(self, param_name: str, name: str) -> str:
+        """What an accumulator is called in `state_dict()`, before the number that makes it unique."""
+        return f"{param_name}_{name}" if self._name is None else f"{param_name}_{self._name}_{name}"
+
     def _create_accumulators(self, param: Tensor, options: dict[str, Any]) -> None:
         dtype = _core.float32 if param.dtype in _HALF else param.dtype
         if param.dtype in _HALF and self._multi_precision and param.name not in self._master_weights:
@@ -491,7 +496,7 @@ class Optimizer:
                 continue
             shape = [1] if name in self._number_names else param.shape
             tensor = ops.full(shape=tuple(shape), value=self._first_value(name, options), dtype=dtype)
-            stem = f"{param.name}_{name}"
+            stem = self._stem(param.name, name)
             tensor.name = unique_name.generate(stem)
             tensor.persistable = True
             if self._accumulators_holder:
@@ -615,7 +620,7 @@ class Optimizer:
         found = []
         for name, of_params in self._accumulators.items():
             for param_name, tensor in of_params.items():
-                value = self._loaded(f"{param_name}_{name}", tensor.name, state)
+                value = self._loaded(self._stem(param_name, name), tensor.name, state)
                 found.append((tensor, _fitting(tensor, value, tensor.name)))
         masters = state.get("master_weights", {})
         for param_name, tensor in self._master_weights.items():
@@ -681,7 +686,7 @@ def number(optimizer: str, name: str, value: Any, allowed: Callable[[float], boo
             f"{optimizer}: {name} is not set. Got None, expected {expected}. Leave it out for the default."
         )
     if isinstance(value, str) or not hasattr(value, "__float__"):
-        raise TypeError(
+        raise InvalidTypeError(
             f"{optimizer}: {name} must be a number. Got {value!r} ({type(value).__name__}), expected {expected}. Pass a float."
         )
     found = float(value)
@@ -694,7 +699,7 @@ def number(optimizer: str, name: str, value: Any, allowed: Callable[[float], boo
 
 def _checked_rate(rate: Any, optimizer: Optimizer) -> Any:
     if rate is None:
-        raise ValueError(
+        raise AssertedArgumentError(
             f"{type(optimizer).__name__}: learning_rate is not set. Got None, expected a float or a scheduler. Write "
             f"learning_rate=0.001, say."
         )

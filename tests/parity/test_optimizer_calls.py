@@ -1,0 +1,99 @@
+"""Every optimizer and scheduler of `optimizer_calls.py` in real Paddle 2.6.2 and in wherry.
+
+Optimizers: losses and learning rates of ten steps, parameters and `state_dict` (keys too) after them.
+Schedulers: thirty rates, what `verbose` prints, `state_dict`.
+"""
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+from comparing import AFTER_STEPS, OF_COEFFICIENTS, TOLERANCE, compare, compare_errors  # noqa: E402
+from differences import OPTIMIZER_DIFFERENCES  # noqa: E402
+from optimizer_calls import OPTIMIZERS, SCHEDULERS  # noqa: E402
+
+PYTHON = os.environ.get("PARITY_PYTHON")
+pytestmark = pytest.mark.skipif(not PYTHON, reason="PARITY_PYTHON names no Python with real Paddle: use `tox -e parity`")
+
+TRAININGS = [("optimizer", number, dtype) for number, row in enumerate(OPTIMIZERS) for dtype in row.dtypes]
+SCHEDULES = [("scheduler", number) for number in range(len(SCHEDULERS))]
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("optimizers")
+    found = {}
+    for framework, python in (("wherry", sys.executable), ("paddle", PYTHON)):
+        target = folder / f"{framework}.pickle"
+        done = subprocess.run([python, str(HERE / "optimizer_worker.py"), framework, str(target)], cwd=HERE, timeout=600,
+                              capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr[-3000:]
+        found[framework] = pickle.loads(target.read_bytes())  # noqa: S301  our own file
+    return found
+
+
+def written(key):
+    if key[0] == "scheduler":
+        row = SCHEDULERS[key[1]]
+        return f"{row.how}: {row.step}"
+    row = OPTIMIZERS[key[1]]
+    return "; ".join(part for part in (row.before, row.how) if part) + ", sparse" * row.sparse
+
+
+@pytest.mark.parametrize("key", TRAININGS + SCHEDULES, ids=[" ".join([written(key), *key[2:]]) for key in TRAININGS + SCHEDULES])
+def test_same(key, outcomes):
+    if written(key) in OPTIMIZER_DIFFERENCES:
+        others = [k for k in TRAININGS + SCHEDULES if written(k) == written(key)]
+        assert any(differs(k, outcomes) for k in others), "listed in differences.py, but Paddle answers the same: remove the row"
+        return
+    check(key, outcomes["wherry"][key], outcomes["paddle"][key])
+
+
+def differs(key, outcomes):
+    try:
+        check(key, outcomes["wherry"][key], outcomes["paddle"][key])
+    except AssertionError:
+        return True
+    return False
+
+
+def check(key, ours, theirs):
+    if "error" in theirs:
+        compare_errors(ours, theirs, "")
+        return
+    assert "error" not in ours, f"we raise {ours.get('text')}"
+    if key[0] == "scheduler":
+        np.testing.assert_allclose(np.array(ours["rates"]), np.array(theirs["rates"]), rtol=1e-12)
+        same_state(ours["state"], theirs["state"], "state")
+        assert ours["said"] == theirs["said"]
+        return
+    tolerance = OF_COEFFICIENTS * AFTER_STEPS
+    factor = tolerance / TOLERANCE[key[2]]
+    np.testing.assert_allclose(ours["rates"], theirs["rates"], rtol=1e-6, err_msg="learning rates")
+    np.testing.assert_allclose(ours["losses"], theirs["losses"], rtol=tolerance, err_msg="losses")
+    assert ours["parameters"].keys() == theirs["parameters"].keys()
+    for name, expected in theirs["parameters"].items():
+        compare(ours["parameters"][name], expected, name, factor)
+    same_state(ours["state"], theirs["state"], "state", factor)
+
+
+def same_state(ours, theirs, where, factor=1.0):
+    assert ours.keys() == theirs.keys(), f"{where}: keys {sorted(ours)}, Paddle's {sorted(theirs)}"
+    for name, expected in theirs.items():
+        mine = ours[name]
+        if isinstance(expected, dict):
+            same_state(mine, expected, f"{where} {name}", factor)
+        elif isinstance(expected, list) and expected[:1] == ["tensor"]:
+            compare(mine, expected, f"{where} {name}", factor)
+        elif isinstance(expected, float):
+            assert mine == pytest.approx(expected, rel=1e-9, abs=1e-12), f"{where} {name}"
+        else:
+            assert mine == expected, f"{where} {name}"
