@@ -1,10 +1,10 @@
 """Images of Pillow, which does the work itself. Nothing here is called unless there is such an image."""
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
-from PIL import Image, ImageEnhance, ImageOps
 
 from wherry_vision.transforms import arrays
 
@@ -23,14 +23,16 @@ __all__ = [
     "vflip",
 ]
 
-METHODS = {
-    "nearest": Image.Resampling.NEAREST,
-    "bilinear": Image.Resampling.BILINEAR,
-    "bicubic": Image.Resampling.BICUBIC,
-    "box": Image.Resampling.BOX,
-    "lanczos": Image.Resampling.LANCZOS,
-    "hamming": Image.Resampling.HAMMING,
-}
+METHODS = ("nearest", "bilinear", "bicubic", "box", "lanczos", "hamming")
+
+
+def _pillow(module: str) -> Any:
+    """Looked up when it is needed: whoever has such an image has imported it."""
+    return import_module(f"PIL.{module}")
+
+
+def _method(name: str) -> Any:
+    return _pillow("Image").Resampling[name.upper()]
 
 
 def size_of(image: Any) -> tuple[int, int]:
@@ -39,7 +41,7 @@ def size_of(image: Any) -> tuple[int, int]:
 
 
 def resize(image: Any, height: int, width: int, method: str) -> Any:
-    return image.resize((width, height), METHODS[method])
+    return image.resize((width, height), _method(method))
 
 
 def crop(image: Any, top: int, left: int, height: int, width: int) -> Any:
@@ -47,43 +49,41 @@ def crop(image: Any, top: int, left: int, height: int, width: int) -> Any:
 
 
 def hflip(image: Any) -> Any:
-    return image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+    return image.transpose(_pillow("Image").Transpose.FLIP_LEFT_RIGHT)
 
 
 def vflip(image: Any) -> Any:
-    return image.transpose(Image.Transpose.FLIP_TOP_BOTTOM)
+    return image.transpose(_pillow("Image").Transpose.FLIP_TOP_BOTTOM)
 
 
 def pad(image: Any, left: int, top: int, right: int, bottom: int, fill: Any, mode: str) -> Any:
     if mode == "constant":
-        return ImageOps.expand(image, (left, top, right, bottom), _fill(image, fill))
+        return _pillow("ImageOps").expand(image, (left, top, right, bottom), _fill(image, fill))
+    padded = _pillow("Image").fromarray(arrays.pad(np.asarray(image), left, top, right, bottom, 0, mode))
     if image.mode == "P":
-        palette = image.getpalette()
-        padded = Image.fromarray(arrays.pad(np.asarray(image), left, top, right, bottom, 0, mode))
-        padded.putpalette(palette)
-        return padded
-    return Image.fromarray(arrays.pad(np.asarray(image), left, top, right, bottom, 0, mode))
+        padded.putpalette(image.getpalette())
+    return padded
 
 
 def rotate(image: Any, angle: float, method: str, expand: bool, center: Any, fill: Any) -> Any:
-    return image.rotate(angle, METHODS[method], expand, center, fillcolor=_fill(image, fill))
+    return image.rotate(angle, _method(method), expand, center, fillcolor=_fill(image, fill))
 
 
 def to_grayscale(image: Any, channels: int) -> Any:
     gray = image.convert("L")
-    return Image.merge("RGB", (gray, gray, gray)) if channels == 3 else gray
+    return _pillow("Image").merge("RGB", (gray, gray, gray)) if channels == 3 else gray
 
 
 def adjust_brightness(image: Any, factor: float) -> Any:
-    return ImageEnhance.Brightness(image).enhance(factor)
+    return _pillow("ImageEnhance").Brightness(image).enhance(factor)
 
 
 def adjust_contrast(image: Any, factor: float) -> Any:
-    return ImageEnhance.Contrast(image).enhance(factor)
+    return _pillow("ImageEnhance").Contrast(image).enhance(factor)
 
 
 def adjust_saturation(image: Any, factor: float) -> Any:
-    return ImageEnhance.Color(image).enhance(factor)
+    return _pillow("ImageEnhance").Color(image).enhance(factor)
 
 
 def adjust_hue(image: Any, factor: float) -> Any:
@@ -92,7 +92,8 @@ def adjust_hue(image: Any, factor: float) -> Any:
         return image
     hue, saturation, value = image.convert("HSV").split()
     turned = (np.asarray(hue, np.int32) + int(factor * 255)) % 256  # the turn is cut downwards, as in Paddle
-    return Image.merge("HSV", (Image.fromarray(turned.astype(np.uint8), "L"), saturation, value)).convert(mode)
+    hue = _pillow("Image").fromarray(turned.astype(np.uint8))
+    return _pillow("Image").merge("HSV", (hue, saturation, value)).convert(mode)
 
 
 def _fill(image: Any, fill: Any) -> Any:
