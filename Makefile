@@ -12,7 +12,7 @@ endif
 # One wheel of the kernels, one build of each Python: no need for pip to look for newer versions of itself.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test wheels lint ops clean
+.PHONY: help demo test wheels wasm lint ops clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | column -t -s '|'
@@ -25,6 +25,9 @@ test: $(VENV)/tools  ## the whole test matrix (ENVS=py311-tensor,lint picks some
 
 wheels: $(VENV)/tools  ## build the wheels of every package for every Python found, into wheelhouse/
 	$(BIN)/python tools/wheels.py build
+
+wasm: $(VENV)/bin/python  ## build the wheels for the browser, into wheelhouse/wasm/
+	$(BIN)/python tools/wasm/build.py
 
 lint: $(VENV)/tools  ## style, types and layering
 	$(BIN)/python -m tox run -e lint

@@ -38,6 +38,7 @@ PACKAGES = {
     "train": ("tensor", "autograd", "nn"),
     "vision": ("tensor", "autograd", "nn", "train"),
     "wherry": ("tensor", "ops-cpu", "autograd", "nn", "train", "vision"),
+    "web": ("tensor", "ops-cpu", "autograd", "nn", "train", "vision", "wherry"),
 }
 
 
@@ -52,6 +53,11 @@ def main() -> None:
             build(python, packages)
     else:
         install(build(sys.executable, packages))
+
+
+def folder_of(package: str) -> Path:
+    """Where its sources are."""
+    return ROOT / package if package == "web" else ROOT / "packages" / package
 
 
 def needed(packages: list[str]) -> list[str]:
@@ -101,7 +107,7 @@ def build_one(python: str, package: str, digest: str) -> Path:
     environment.setdefault("CCACHE_NOHASHDIR", "1")
     done = subprocess.run(
         [tools / "bin" / "python", "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "--no-cache-dir",
-         "--wheel-dir", fresh, ROOT / "packages" / package],
+         "--wheel-dir", fresh, folder_of(package)],
         capture_output=True, text=True, env=environment,
     )
     if done.returncode:
@@ -177,7 +183,7 @@ _tags: dict[str, str] = {}
 
 def digest_of(package: str) -> str:
     """Digest of everything that goes into a package's wheel."""
-    folder = ROOT / "packages" / package
+    folder = folder_of(package)
     files = {path for path in folder.rglob("*") if path.is_file() and is_source(path.relative_to(folder))}
     if compiled(folder):
         tensor = ROOT / "packages" / "tensor" / "src"

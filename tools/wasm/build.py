@@ -39,7 +39,7 @@ FLAGS = "-O3 -fvisibility=hidden"
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("packages", nargs="*", default=list(native.PACKAGES), help="default: all")
+    parser.add_argument("packages", nargs="*", default=[name for name in native.PACKAGES if name != "web"], help="default: all")
     parser.add_argument("--test", action="store_true", help="run the tests inside Pyodide too")
     options = parser.parse_args()
     pyodide = pyodide_core()
@@ -57,7 +57,7 @@ def build(package: str, pyodide: Path) -> Path:
         if known["digest"] == digest and (WHEELHOUSE / known["wheel"]).exists():
             return WHEELHOUSE / known["wheel"]
     started = time.monotonic()
-    folder = ROOT / "packages" / package
+    folder = native.folder_of(package)
     with tempfile.TemporaryDirectory() as output:
         if native.compiled(folder):
             cross_build(folder, Path(output), pyodide)

@@ -2,9 +2,12 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import runpy
 import sys
 from pathlib import Path
+
+SERVING = "wherry_web.serving"  # stands above this package: known by name only
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -38,22 +41,21 @@ def main(arguments: list[str] | None = None) -> int:
     if chosen.command == "ops":
         return print_ops(chosen.names)
     if chosen.command == "serve":
-        from wherry_web.serving import serve as run_server
-
-        return run_server(chosen)
+        status: int = importlib.import_module(SERVING).serve(chosen)
+        return status
     return run_script(chosen.script, chosen.script_arguments)
 
 
 def add_serve_arguments(parser: argparse.ArgumentParser) -> bool:
     """The options of wherry-web; False, with a message, where it is not installed."""
     try:
-        from wherry_web.serving import add_arguments
+        serving = importlib.import_module(SERVING)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "wherry_web":
             raise
         print("wherry serve: the pages and their server are a package of their own: pip install wherry-web", file=sys.stderr)
         return False
-    add_arguments(parser)
+    serving.add_arguments(parser)
     return True
 
 
