@@ -60,7 +60,7 @@ class Adam(_WithBetas):
         lazy_mode: accepted for compatibility; it says something of sparse gradients, which there are none of.
         multi_precision: keep float32 copies of 16-bit parameters.
         use_multi_tensor: accepted for compatibility; many parameters are always updated in one call.
-        name: accepted for compatibility; unused.
+        name: becomes part of the names of the accumulators.
 
     Raises:
         ValueError: a beta lies outside of [0, 1), epsilon is negative, or one of them None.
@@ -123,7 +123,7 @@ class AdamW(_WithBetas):
         grad_clip: how to clip gradients.
         lazy_mode: accepted for compatibility; it says something of sparse gradients, which there are none of.
         multi_precision: keep float32 copies of 16-bit parameters.
-        name: accepted for compatibility; unused.
+        name: becomes part of the names of the accumulators.
 
     Raises:
         TypeError: `weight_decay` is neither float nor Tensor.
@@ -213,7 +213,7 @@ class Adamax(_WithBetas):
         parameters: tensors, or parameter groups; see `Optimizer`.
         weight_decay: the coefficient of an L2 penalty, or a regularizer.
         grad_clip: how to clip gradients.
-        name: accepted for compatibility; unused.
+        name: becomes part of the names of the accumulators.
 
     Raises:
         ValueError: a beta lies outside of [0, 1), epsilon is negative, or one of them None.
@@ -262,7 +262,7 @@ class Lamb(_WithBetas):
         exclude_from_weight_decay_fn: a function of a parameter: does it not decay?
         multi_precision: keep float32 copies of 16-bit parameters.
         always_adapt: adapt the length of the step also for parameters that do not decay.
-        name: accepted for compatibility; unused.
+        name: becomes part of the names of the accumulators.
 
     Raises:
         ValueError: a beta lies outside of [0, 1), epsilon is negative, or one of them None.

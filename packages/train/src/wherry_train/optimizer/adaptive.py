@@ -26,7 +26,7 @@ class Adagrad(Optimizer):
         parameters: tensors, or parameter groups; see `Optimizer`.
         weight_decay: the coefficient of an L2 penalty, or a regularizer.
         grad_clip: how to clip gradients.
-        name: accepted for compatibility; unused.
+        name: becomes part of the names of the accumulators.
         initial_accumulator_value: what `moment` starts with.
 
     Raises:
@@ -86,7 +86,7 @@ class Adadelta(Optimizer):
         parameters: tensors, or parameter groups; see `Optimizer`.
         weight_decay: the coefficient of an L2 penalty, or a regularizer.
         grad_clip: how to clip gradients.
-        name: accepted for compatibility; unused.
+        name: becomes part of the names of the accumulators.
 
     Raises:
         ValueError: `epsilon` or `rho` is None; `epsilon` is negative.
@@ -139,7 +139,7 @@ class RMSProp(Optimizer):
         parameters: tensors, or parameter groups; see `Optimizer`.
         weight_decay: the coefficient of an L2 penalty, or a regularizer.
         grad_clip: how to clip gradients.
-        name: accepted for compatibility; unused.
+        name: becomes part of the names of the accumulators.
 
     Raises:
         ValueError: `rho`, `epsilon` or `momentum` is None or negative.

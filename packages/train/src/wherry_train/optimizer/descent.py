@@ -23,7 +23,7 @@ class SGD(Optimizer):
         weight_decay: the coefficient of an L2 penalty, or a regularizer.
         grad_clip: how to clip gradients.
         multi_precision: keep float32 copies of 16-bit parameters.
-        name: accepted for compatibility; unused.
+        name: becomes part of the names of the accumulators.
 
     Raises:
         TypeError, ValueError, AttributeError: as `Optimizer`.
@@ -73,7 +73,7 @@ class Momentum(Optimizer):
         multi_precision: keep float32 copies of 16-bit parameters.
         rescale_grad: multiplies gradients before anything else is added; 1 / batch size, say.
         use_multi_tensor: accepted for compatibility; many parameters are always updated in one call.
-        name: accepted for compatibility; unused.
+        name: becomes part of the names of the accumulators.
 
     Raises:
         ValueError: `momentum` is None.

@@ -119,8 +119,15 @@ class LRScheduler:
         )
 
     def state_keys(self) -> None:
-        """Set `self.keys`, the attributes that are the scheduler's state. Subclasses with more of them redefine it."""
+        """Set `self.keys`, the attributes that are the scheduler's state. Subclasses with more of them redefine it.
+
+        Source:
+            `paddle.optimizer.lr.LRScheduler.state_keys`; Paddle 2.3 called it `_state_keys`.
+        """
         self.keys = ["last_epoch", "last_lr"]
+
+    def _state_keys(self) -> None:
+        self.state_keys()
 
     def state_dict(self) -> dict[str, Any]:
         """The state, plain numbers by name, for `set_state_dict`.
@@ -129,7 +136,7 @@ class LRScheduler:
             >>> wherry.optimizer.lr.StepDecay(0.5, step_size=2).state_dict()
             {'last_epoch': 0, 'last_lr': 0.5}
         """
-        self.state_keys()
+        self._state_keys()
         state = {}
         for key in self.keys:
             if key in self.__dict__:
@@ -152,7 +159,7 @@ class LRScheduler:
                 f"{type(self).__name__}: this is no state. Got {type(state_dict).__name__}, expected a dict. Pass what "
                 f"state_dict() returned."
             )
-        self.state_keys()
+        self._state_keys()
         for key in self.keys:
             if key not in state_dict:
                 raise RuntimeError(

@@ -43,7 +43,7 @@ class Optimizer:
         weight_decay: the coefficient of an L2 penalty, or a regularizer. A parameter with a regularizer
             of its own keeps that.
         grad_clip: how to clip gradients before the update, such as `nn.ClipGradByGlobalNorm(1.0)`.
-        name: accepted for compatibility; unused.
+        name: becomes part of the names of the accumulators.
 
     Raises:
         TypeError: an argument has another type; a single tensor as `parameters`.
