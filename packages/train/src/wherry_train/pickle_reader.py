@@ -10,7 +10,7 @@ import pickle
 import struct
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, BinaryIO
+from typing import Any, Protocol
 
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
@@ -159,10 +159,18 @@ class Blob:
         return memoryview(self._bytes).tobytes()
 
 
+class ReadableFile(Protocol):
+    """What is read from."""
+
+    def read(self, count: int, /) -> bytes: ...
+
+    def readinto(self, target: Any, /) -> int | None: ...
+
+
 class PickleReader:
     """Reads one pickle from `file`, of which `size` bytes are left."""
 
-    def __init__(self, file: BinaryIO, size: int) -> None:
+    def __init__(self, file: ReadableFile, size: int) -> None:
         self._file = file
         self._left = size
         self._window = b""

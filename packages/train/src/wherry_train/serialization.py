@@ -10,7 +10,8 @@ import secrets
 import stat
 import struct
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from io import BytesIO
 from typing import Any, BinaryIO
 
@@ -78,21 +79,21 @@ def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
                 f"save: When use_binary_format = True, `paddle.save` expected Tensor, but received {type(obj)}. The format has "
                 f"room for one tensor. Leave use_binary_format out."
             )
-        write = _write_binary
+        write: Callable[[Any], None] = partial(_write_binary, obj)
     else:
         saved = _as_saved(obj, protocol)
 
-        def write(obj: Any, file: BinaryIO) -> None:
+        def write(file: Any) -> None:
             PickleWriter(file, protocol).write(saved)
 
     if isinstance(path, (str, os.PathLike)):
-        _write_file(os.fspath(path), lambda file: write(obj, file))
+        _write_file(os.fspath(path), write)
     elif hasattr(path, "write"):
         if isinstance(getattr(path, "mode", "b"), str) and "b" not in getattr(path, "mode", "b"):
             raise InvalidArgumentError(
                 f"save: the file is open for text. Got mode {path.mode!r}, expected a binary one. Open it with 'wb'."
             )
-        write(obj, path)
+        write(path)
     else:
         raise InvalidTypeError(
             f"save: only supports saving objects to file and `BytesIO`. Got {type(path).__name__}, expected a path, or a file "
@@ -225,7 +226,7 @@ def _state_as_saved(state: Mapping[Any, Any], protocol: int) -> dict[Any, Any]:
     return saved
 
 
-def _write_file(path: str, write: Any) -> None:
+def _write_file(path: str, write: Callable[[Any], None]) -> None:
     folder, name = os.path.split(path)
     if not name:
         raise InvalidArgumentError(
@@ -271,9 +272,9 @@ def _sync_folder(folder: str) -> None:
 # Loading.
 
 
-def _opened(path: str) -> BinaryIO:
+def _opened(path: str) -> Any:
     if os.path.isfile(path):
-        return open(path, "rb", buffering=0)  # type: ignore[return-value]  # it reads whole blocks
+        return open(path, "rb", buffering=0)  # it is read in whole blocks
     if os.path.isdir(path):
         raise InvalidArgumentError(
             f"load: {path!r} is a folder. Got a folder, as paddle.save of 1.x and models of static graphs have, expected one "
@@ -291,7 +292,7 @@ def _opened(path: str) -> BinaryIO:
     )
 
 
-def _read(file: BinaryIO, size: int, options: dict[str, Any], name: str) -> Any:
+def _read(file: Any, size: int, options: dict[str, Any], name: str) -> Any:
     start = file.tell()
     head = file.read(1)
     file.seek(start)

@@ -1,12 +1,34 @@
 """`paddle.vision`: models, image transforms, and reading images."""
-# ruff: noqa: F403, F405  each module lists its names
-from wherry_vision import image, models, transforms
-from wherry_vision.image import *
-from wherry_vision.models import *
-from wherry_vision.transforms import *
+# ruff: noqa: F403  models list their names
+from importlib import import_module as _import_module
 
-__all__ = ["image", "models", "transforms"]
-__all__ += image.__all__
-__all__ += models.__all__
-__all__ += transforms.__all__
+from wherry_vision import models
+from wherry_vision.models import *
+
 __version__ = "0.1.0"
+
+# These modules load when one of their names is first used: they need NumPy, which models do without.
+_LATER = {
+    "image": "get_image_backend image_load set_image_backend",
+    "transforms": """
+        BaseTransform BrightnessTransform CenterCrop ColorJitter Compose ContrastTransform Grayscale HueTransform
+        Normalize Pad RandomCrop RandomHorizontalFlip RandomResizedCrop RandomRotation RandomVerticalFlip Resize
+        SaturationTransform ToTensor Transpose adjust_brightness adjust_contrast adjust_hue center_crop crop hflip
+        normalize pad resize rotate to_grayscale to_tensor vflip
+    """,
+}
+_MODULE_OF = {name: module for module, names in _LATER.items() for name in names.split()}
+
+__all__ = ["models", *models.__all__, *_LATER, *_MODULE_OF]
+
+
+def __getattr__(name: str) -> object:
+    if name in _LATER:
+        return _import_module(f"{__name__}.{name}")
+    if name in _MODULE_OF:
+        return getattr(_import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

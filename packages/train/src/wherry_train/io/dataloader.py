@@ -261,7 +261,7 @@ class _Workers:
 
     def __init__(self, loader: DataLoader, seed: int) -> None:
         forks = sys.platform.startswith("linux")
-        context = multiprocessing.get_context("fork" if forks else "spawn")
+        context: Any = multiprocessing.get_context("fork" if forks else "spawn")
         self.closed = False
         self.epoch = 0
         self.processes: list[Any] = []

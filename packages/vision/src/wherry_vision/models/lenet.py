@@ -1,7 +1,11 @@
 """LeNet, for small grey images."""
 from __future__ import annotations
 
-from wherry_nn import Conv2D, Layer, Linear, MaxPool2D, ReLU, Sequential
+from wherry_nn import Layer, Sequential
+from wherry_nn.layers.activation import ReLU
+from wherry_nn.layers.common import Linear
+from wherry_nn.layers.conv import Conv2D
+from wherry_nn.layers.pooling import MaxPool2D
 from wherry_tensor import Tensor
 from wherry_tensor.errors import InvalidTypeError
 from wherry_tensor.manipulation import flatten

@@ -86,7 +86,7 @@ class RandomResizedCrop(BaseTransform):
     def _get_params(self, inputs: tuple[Any, ...]) -> tuple[int, int, int, int]:
         width, height = F.size_of(inputs[self.keys.index("image")], "RandomResizedCrop")
         for _ in range(10):
-            area = np.random.uniform(*self.scale) * height * width
+            area = np.random.uniform(self.scale[0], self.scale[1]) * height * width
             ratio = math.exp(np.random.uniform(math.log(self.ratio[0]), math.log(self.ratio[1])))
             across, down = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
             if 0 < across <= width and 0 < down <= height:
