@@ -149,8 +149,8 @@ def _filled(shape: Any, dtype: Any, batch: int, value: float) -> Any:
         if all(hasattr(size, "__index__") for size in shape):
             sizes = [integer(size, "get_initial_states", "shape") for size in shape]
             return full([batch, *(sizes[1:] if sizes and sizes[0] == -1 else sizes)], value, dtype)
-        dtypes = dtype if isinstance(dtype, (list, tuple)) else [dtype] * len(shape)
-        return type(shape)(_filled(one, two, batch, value) for one, two in zip(shape, dtypes, strict=True))
+        each = dtype if isinstance(dtype, (list, tuple)) else [dtype] * len(shape)
+        return type(shape)(_filled(one, two, batch, value) for one, two in zip(shape, each, strict=True))
     if hasattr(shape, "__index__"):
         return full([batch, integer(shape, "get_initial_states", "shape")], value, dtype)
     raise InvalidTypeError(
@@ -686,7 +686,9 @@ class RNNBase(LayerList):
         width = self.input_size
         for _ in range(self.num_layers):
             cells = [self.cell_type(width, self.hidden_size, **cell_options) for _ in range(self.num_directions)]
-            self.append(RNN(*cells, False, time_major) if len(cells) == 1 else BiRNN(*cells, time_major))
+            self.append(
+                RNN(cells[0], time_major=time_major) if len(cells) == 1 else BiRNN(cells[0], cells[1], time_major)
+            )
             width = self.hidden_size * self.num_directions
         # Every parameter has a second name, by layer and direction, under which `forward` looks it up.
         self._weight_names: list[tuple[str, ...]] = []
