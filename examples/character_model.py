@@ -7,12 +7,11 @@ its own. The number to watch is bits per character: 8 for bytes that come as the
 someone who only knows how frequent each letter is.
 """
 import argparse
-import importlib
 import math
-import pkgutil
 import sys
 import time
 from pathlib import Path
+from pydoc_data.topics import topics
 
 import numpy as np
 
@@ -126,25 +125,12 @@ def write(net: nn.Layer, letters: list[str], text: str, count: int, random: np.r
 
 
 def text_of_system() -> str:
-    """Licences if there are some, else what Python's modules say about themselves."""
+    """Licences if there are some, else what Python's `help()` says about the language."""
     files = sorted(Path("/usr/share/common-licenses").glob("*GPL*")) + sorted(Path(sys.base_prefix).glob("**/LICENSE.txt"))
     texts = {path.resolve(): path.read_text(errors="replace") for path in files if path.is_file()}
     if sum(map(len, texts.values())) < 50_000:
-        return "\n".join(documentation())[:500_000]
+        return printable("\n".join(topics.values()))
     return printable("\n".join(texts.values()))
-
-
-def documentation() -> list[str]:
-    names = sorted(module.name for module in pkgutil.iter_modules() if module.name in sys.stdlib_module_names)
-    found = []
-    for name in names:
-        if not name.startswith("_") and name not in ("antigravity", "this", "idlelib", "tkinter", "turtle"):
-            try:
-                module = importlib.import_module(name)
-            except ImportError:  # a module for another system
-                continue
-            found += [printable(getattr(thing, "__doc__", None) or "") for thing in (module, *vars(module).values())]
-    return found
 
 
 def printable(text: str) -> str:
