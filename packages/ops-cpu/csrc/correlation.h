@@ -56,12 +56,42 @@ WRY_INLINE void copy_run(T *WRY_RESTRICT to, const T *WRY_RESTRICT from, int64_t
   }
 }
 
-// to[j, i] = from[i, j] for rows x columns values, with the given distances of rows.
+#if defined(__AVX__)
+// to[j, i] = from[i, j] for 8 x 8 values.
+WRY_INLINE void transpose8(const float *from, int64_t from_row, float *to, int64_t to_row) {
+  __m256 r[8], pairs[8];
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) r[i] = _mm256_loadu_ps(from + i * from_row);
+#pragma GCC unroll 4
+  for (int i = 0; i < 8; i += 2) {
+    pairs[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
+    pairs[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
+  }
+#pragma GCC unroll 2
+  for (int i = 0; i < 8; i += 4) {
+    r[i] = _mm256_shuffle_ps(pairs[i], pairs[i + 2], 0x44);
+    r[i + 1] = _mm256_shuffle_ps(pairs[i], pairs[i + 2], 0xee);
+    r[i + 2] = _mm256_shuffle_ps(pairs[i + 1], pairs[i + 3], 0x44);
+    r[i + 3] = _mm256_shuffle_ps(pairs[i + 1], pairs[i + 3], 0xee);
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    _mm256_storeu_ps(to + i * to_row, _mm256_permute2f128_ps(r[i], r[i + 4], 0x20));
+    _mm256_storeu_ps(to + (i + 4) * to_row, _mm256_permute2f128_ps(r[i], r[i + 4], 0x31));
+  }
+}
+#endif
+
+// to[j, i] = from[i, j] for at most 8 x 8 values.
 template <typename T>
-WRY_INLINE void transpose_block(const T *from, int64_t from_row, T *to, int64_t to_row, int64_t rows,
-                                int64_t columns) {
-  for (int64_t j = 0; j < columns; j += 4)
-    for (int64_t i = 0; i < rows; i += 4) {
+WRY_INLINE void transpose_piece(const T *from, int64_t from_row, T *to, int64_t to_row, int64_t rows, int64_t columns) {
+#if defined(__AVX__)
+  if constexpr (std::is_same<T, float>::value) {
+    if (rows == 8 && columns == 8) return transpose8(from, from_row, to, to_row);
+  }
+#endif
+  for (int64_t i = 0; i < rows; i += 4)
+    for (int64_t j = 0; j < columns; j += 4) {
       if (i + 4 <= rows && j + 4 <= columns) {
         transpose4(from + i * from_row + j, from_row, to + j * to_row + i, to_row);
       } else {
@@ -69,6 +99,30 @@ WRY_INLINE void transpose_block(const T *from, int64_t from_row, T *to, int64_t 
           for (int64_t u = i; u < min_of(rows, i + 4); ++u) to[v * to_row + u] = from[u * from_row + v];
       }
     }
+}
+
+// to[j, i] = from[i, j] for rows x columns values, with the given distances of rows.
+//
+// Where these are multiples of 4 KiB, as the planes of images often are, all rows compete for the same few
+// lines of the first-level cache. So a line of the side whose rows lie farther apart is used up, or filled,
+// before the next one is touched.
+template <typename T>
+WRY_INLINE void transpose_block(const T *from, int64_t from_row, T *to, int64_t to_row, int64_t rows,
+                                int64_t columns) {
+  constexpr int64_t line = 64 / int64_t(sizeof(T));
+  const auto piece = [&](int64_t i, int64_t j, int64_t bottom, int64_t right) {
+    transpose_piece(from + i * from_row + j, from_row, to + j * to_row + i, to_row, min_of<int64_t>(8, bottom - i),
+                    min_of<int64_t>(8, right - j));
+  };
+  if (from_row >= to_row) {
+    for (int64_t left = 0; left < columns; left += line)
+      for (int64_t i = 0, right = min_of(columns, left + line); i < rows; i += 8)
+        for (int64_t j = left; j < right; j += 8) piece(i, j, rows, right);
+  } else {
+    for (int64_t top = 0; top < rows; top += line)
+      for (int64_t j = 0, bottom = min_of(rows, top + line); j < columns; j += 8)
+        for (int64_t i = top; i < bottom; i += 8) piece(i, j, bottom, columns);
+  }
 }
 
 // One slice of scratch memory for each thread of a parallel_for, which calls its function at most

@@ -165,6 +165,10 @@ inline void read_slab(const wry_call *call, const Source &source, int64_t image0
         for (int64_t i = 0; i < n; ++i) copy_run(inside + i * padded, from + i * channels, channels, 1);
       } else {
         const float *from = source.images + (image * channels * source.h + y) * source.w + x;
+        // The next row of each plane: a few bytes from each of many pages is nothing that hardware foresees.
+        if (y + 1 < source.h)
+          for (int64_t c = 0; c < channels; ++c)
+            for (int64_t i = 0; i < n; i += 16) __builtin_prefetch(from + c * source.h * source.w + source.w + i, 0, 2);
         transpose_block(from, source.h * source.w, inside, padded, channels, n);
       }
       if (channels < padded)
@@ -253,8 +257,9 @@ WRY_INLINE void multiply(const Plan &p, int64_t plane, int64_t first, int64_t la
   }
 }
 
-// The sizes of all but blocks, and room for the slabs.
-inline Plan plan_of(const wry_call *call, const Correlation<float> &op) {
+// The sizes of all but blocks. A slab holds no more than `most` values, but at least `tiles` where there are
+// so many.
+inline Plan plan_of(const Correlation<float> &op, int64_t most, int64_t tiles) {
   constexpr int64_t panel = gemm_columns<float>;
   Plan p;
   p.op = &op;
@@ -263,38 +268,78 @@ inline Plan plan_of(const wry_call *call, const Correlation<float> &op) {
   p.in_width = 4 * p.tiles_x + 2, p.out_width = 4 * p.tiles_x;
   p.input_step = odd_lines(p.cin), p.output_step = odd_lines(p.cout);
   p.weight_plane = odd_lines(p.cout * op.cin);
-
-  // A slab's input and output should stay in the last-level cache: 16 MiB.
-  const int64_t row_values = (4 * p.in_width * p.cin) + (4 * p.out_width * p.cout), most = 4 << 20;
-  p.slab_rows = max_of<int64_t>(1, min_of(p.tiles_y, most / row_values));
-  p.slab_images = p.slab_rows < p.tiles_y ? 1 : max_of<int64_t>(1, min_of(op.images, most / (row_values * p.tiles_y)));
-  p.input = workspace<float>(call, p.slab_images * (4 * p.slab_rows + 2) * p.in_width * p.cin);
-  p.output = workspace<float>(call, p.slab_images * 4 * p.slab_rows * p.out_width * p.cout);
+  const int64_t row_values = (4 * p.in_width * p.cin) + (4 * p.out_width * p.cout);
+  p.slab_rows = min_of(p.tiles_y, max_of(ceil_div(tiles, p.tiles_x), most / row_values));
+  p.slab_images = p.slab_rows < p.tiles_y
+                      ? 1
+                      : min_of(op.images, max_of(ceil_div(tiles, p.tiles_y * p.tiles_x), most / (row_values * p.tiles_y)));
   return p;
+}
+
+WRY_INLINE int64_t slab_input_values(const Plan &p) {
+  return rounded_up(p.slab_images * (4 * p.slab_rows + 2) * p.in_width * p.cin, 16);
+}
+WRY_INLINE int64_t slab_output_values(const Plan &p) {
+  return rounded_up(p.slab_images * 4 * p.slab_rows * p.out_width * p.cout, 16);
+}
+
+// Tiles [begin, end) of a slab through all three stages. in and out hold 36 planes of a block.
+WRY_INLINE void convolve_tiles(const Plan &p, int64_t rows, int64_t begin, int64_t end, float *in, float *out) {
+  for (int64_t first = begin; first < end; first += p.block) {
+    const int64_t last = min_of(end, first + p.block);
+    into_planes(p, rows, first, last, first, in);
+    for (int64_t i = 0; i < 36; ++i) multiply(p, i, 0, p.cout / gemm_columns<float>, last - first, in, out);
+    out_of_planes(p, rows, first, last, first, out);
+  }
 }
 
 // False when there is no memory.
 inline bool run(const wry_call *call, const Correlation<float> &op) {
   constexpr int64_t panel = gemm_columns<float>;
-  Plan p = plan_of(call, op);
-  const int64_t slab_tiles = p.slab_images * p.slab_rows * p.tiles_x, most = 4 << 20;
-  p.weight = workspace<float>(call, 36 * p.weight_plane);
-  p.bias = workspace<float>(call, p.cout);
+  const int64_t most = 4 << 20;  // 16 MiB: what may stay in the last-level cache
+  Plan p = plan_of(op, most, 1);
 
   // Few channels: a task takes a block of tiles through all three stages in its second-level cache.
   // Many: the transformed weight is larger than that, so each stage covers all tiles, and each part
   // of the weight is read once. Both give the same values.
-  const int64_t tile_values = 36 * (p.input_step + p.output_step);
   const bool by_blocks = 36 * op.cin * p.cout <= (3 << 20) / 4;
-  p.block = by_blocks ? 32 : max_of<int64_t>(32, min_of(slab_tiles, most / tile_values));
+  // Then, with enough images, a task takes some of them from memory to memory: slabs of its own stay in that
+  // cache too.
+  bool alone = false;
+  if (by_blocks) {
+    const Plan small = plan_of(op, 1 << 16, 32);
+    alone = small.slab_rows == small.tiles_y && op.images >= 4 * small.slab_images &&
+            slab_input_values(small) + slab_output_values(small) <= (1 << 18);
+    if (alone) p = small;
+  }
+  const int64_t slab_tiles = p.slab_images * p.slab_rows * p.tiles_x;
+  p.weight = workspace<float>(call, 36 * p.weight_plane);
+  p.bias = workspace<float>(call, p.cout);
+  p.block = by_blocks ? 32 : max_of<int64_t>(32, min_of(slab_tiles, most / (36 * (p.input_step + p.output_step))));
   p.input_plane = odd_lines(p.block * p.input_step), p.output_plane = odd_lines(p.block * p.output_step);
-  const int64_t pieces = by_blocks ? ceil_div(slab_tiles, p.block) : 1;
-  Slices<float> slices(call, 36 * (p.input_plane + p.output_plane), pieces);
-  if (!p.weight || !p.bias || !p.input || !p.output || !slices.memory) return false;
+  const int64_t tasks = alone ? ceil_div(op.images, p.slab_images) : ceil_div(slab_tiles, p.block);
+  const int64_t planes = 36 * (p.input_plane + p.output_plane), slabs = slab_input_values(p) + slab_output_values(p);
+  Slices<float> slices(call, planes + (alone ? slabs : 0), by_blocks ? tasks : 1);
+  if (!alone) p.input = workspace<float>(call, slabs), p.output = p.input + slab_input_values(p);
+  if (!p.weight || !p.bias || !slices.memory || (!alone && !p.input)) return false;
   for (int64_t k = 0; k < p.cout; ++k) p.bias[k] = op.bias && k < op.cout ? op.bias[k] : 0.0f;
   weights(call, p);
 
   const Source input = {op.in, op.cin, op.ih, op.iw, op.dy[0], op.dx[0], op.channels_last};
+  if (alone) {
+    parallel_for(call, tasks, 1, [&](int64_t begin, int64_t end) {
+      float *in = slices.take(), *out = in + 36 * p.input_plane;
+      Plan mine = p;
+      mine.input = in + planes, mine.output = mine.input + slab_input_values(p);
+      for (int64_t image = begin * p.slab_images; image < min_of(op.images, end * p.slab_images); image += p.slab_images) {
+        const int64_t images = min_of(p.slab_images, op.images - image);
+        read_slab(call, input, image, images, 0, 4 * p.tiles_y + 2, p.in_width, p.cin, mine.input);
+        convolve_tiles(mine, p.tiles_y, 0, images * p.tiles_y * p.tiles_x, in, out);
+        write_slab(call, mine, image, images, 0, p.tiles_y);
+      }
+    });
+    return true;
+  }
   for (int64_t image = 0; image < op.images; image += p.slab_images)
     for (int64_t row = 0; row < p.tiles_y; row += p.slab_rows) {
       const int64_t images = min_of(p.slab_images, op.images - image), rows = min_of(p.slab_rows, p.tiles_y - row);
@@ -303,13 +348,8 @@ inline bool run(const wry_call *call, const Correlation<float> &op) {
       if (by_blocks) {
         slices.next = 0;
         parallel_for(call, ceil_div(tiles, p.block), 1, [&](int64_t begin, int64_t end) {
-          float *in = slices.take(), *out = in + 36 * p.input_plane;
-          for (int64_t at = begin; at < end; ++at) {
-            const int64_t first = at * p.block, last = min_of(tiles, first + p.block);
-            into_planes(p, rows, first, last, first, in);
-            for (int64_t i = 0; i < 36; ++i) multiply(p, i, 0, p.cout / panel, last - first, in, out);
-            out_of_planes(p, rows, first, last, first, out);
-          }
+          float *in = slices.take();
+          convolve_tiles(p, rows, begin * p.block, min_of(tiles, end * p.block), in, in + 36 * p.input_plane);
         });
       } else {
         float *in = slices.memory, *out = in + 36 * p.input_plane;
@@ -384,13 +424,14 @@ inline void weights_back(const wry_call *call, const Plan &p, const float *sums,
 // op.out is the cotangent of the output; op.weight is unused. False when there is no memory.
 inline bool run_weight(const wry_call *call, const Correlation<float> &op, float *weight_ct) {
   constexpr int64_t panel = gemm_columns<float>;
-  Plan p = plan_of(call, op);
-  // A block's 72 planes should stay in the second-level cache, but summing over few tiles at a time
-  // would read and write the sums too often.
+  Plan p = plan_of(op, 1 << 16, 64);
+  // A slab and a block's 72 planes should stay in the second-level cache, but summing over few tiles at a
+  // time would read and write the sums too often.
   const int64_t slab_tiles = p.slab_images * p.slab_rows * p.tiles_x;
   p.block = min_of(slab_tiles, max_of<int64_t>(64, (1 << 18) / (36 * (p.input_step + p.output_step))));
   p.input_plane = odd_lines(p.block * p.input_step), p.output_plane = odd_lines(p.block * p.output_step);
   const int64_t sums_plane = odd_lines(op.cin * p.output_step);
+  p.input = workspace<float>(call, slab_input_values(p)), p.output = workspace<float>(call, slab_output_values(p));
   float *in = workspace<float>(call, 36 * p.input_plane), *ct = workspace<float>(call, 36 * p.output_plane);
   float *sums = workspace<float>(call, 36 * sums_plane);
   if (!p.input || !p.output || !in || !ct || !sums) return false;
