@@ -41,7 +41,7 @@ def main() -> int:
         paddle.nn.CrossEntropyLoss(),
         paddle.metric.Accuracy(),
     )
-    model.fit(train, epochs=epochs, batch_size=32, verbose=1)
+    model.fit(train, epochs=epochs, batch_size=32, log_freq=1, verbose=1)
     accuracy = model.evaluate(test, batch_size=64, verbose=0)["acc"]
     print(f"{accuracy:.2%} of {len(test)} unseen digits are recognised")
 
