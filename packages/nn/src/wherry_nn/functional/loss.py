@@ -101,6 +101,8 @@ def cross_entropy(
     """
     if reduction not in ("mean", "sum", "none"):
         raise unknown_reduction("cross_entropy", reduction)
+    if type(ignore_index) is not int:
+        ignore_index = integer(ignore_index, "cross_entropy", "ignore_index")
     if soft_label or label_smoothing or not use_softmax:
         return _rare_cross_entropy(
             input, label, weight, ignore_index, reduction, soft_label, axis, use_softmax, label_smoothing
@@ -145,6 +147,11 @@ def _rare_cross_entropy(
         )
     if weight is not None:
         weight = to_dtype(require_tensor(weight, "cross_entropy", "weight"), input.dtype)
+        if weight.shape != [input.shape[axis]]:
+            raise InvalidArgumentError(
+                f"cross_entropy: the weight needs one number for each class. Got shape {weight.shape}, expected "
+                f"[{input.shape[axis]}], the size of axis {axis} of the input. Check the number of classes."
+            )
     kept = None  # the hard labels, of which some may be ignored
     if not soft_label:
         if not label.dtype.is_integer:
@@ -257,7 +264,7 @@ def softmax_with_cross_entropy(
         >>> print(loss.numpy().round(4), softmax.numpy())
         [[0.6931]] [[0.5 0.5]]
     """
-    require_tensor(logits, "softmax_with_cross_entropy", "logits")
+    _require_floating("softmax_with_cross_entropy", logits, "logits")
     require_tensor(label, "softmax_with_cross_entropy", "label")
     axis = one_axis(axis, logits.ndim, "softmax_with_cross_entropy")
     if soft_label:
@@ -267,7 +274,8 @@ def softmax_with_cross_entropy(
     if label.ndim < logits.ndim:
         label = ops.unsqueeze(label, axes=(axis,))
     loss, softmax = ops.cross_entropy(
-        logits, label, None, soft_label=bool(soft_label), ignore_index=ignore_index, axis=axis
+        logits, label, None, soft_label=bool(soft_label), axis=axis,
+        ignore_index=integer(ignore_index, "softmax_with_cross_entropy", "ignore_index"),
     )
     return (loss, softmax) if return_softmax else loss
 
@@ -313,6 +321,7 @@ def nll_loss(
     """
     if reduction not in ("mean", "sum", "none"):
         raise unknown_reduction("nll_loss", reduction)
+    ignore_index = integer(ignore_index, "nll_loss", "ignore_index")
     require_tensor(input, "nll_loss", "input")
     require_tensor(label, "nll_loss", "label")
     if input.ndim < 2:
@@ -658,6 +667,7 @@ def smooth_l1_loss(
         raise InvalidArgumentError(
             f"smooth_l1_loss: delta is a distance. Got delta={delta}, expected a number >= 0. The default is 1.0."
         )
+    _require_floating("smooth_l1_loss", input)
     distance = ops.abs(_difference("smooth_l1_loss", input, label))
     _require_same_shape("smooth_l1_loss", input, label)
     # With near = min(d, delta) both branches are near * (d - near / 2).
@@ -1154,6 +1164,8 @@ def _data_like(op_name: str, input: Any, label: Any, name: str = "input") -> Ten
     """The labels as data in the dtype of `input`, which must be floating, and in its shape."""
     _require_floating(op_name, input, name)
     require_tensor(label, op_name, "label")
+    if label.dtype.is_complex:
+        raise _complex_label(op_name, label)
     _require_same_shape(op_name, input, label, name)
     return to_dtype(label, input.dtype).detach()
 
@@ -1170,6 +1182,15 @@ def _labels_like(op_name: str, name: str, input: Any, label: Any, error: Excepti
     """The labels in the dtype of the input, after an op refused them with `error`."""
     require_tensor(input, op_name, name)
     require_tensor(label, op_name, "label")
+    if label.dtype.is_complex:
+        raise _complex_label(op_name, label) from None
     if not input.dtype.is_floating or label.dtype is input.dtype:
         raise InvalidTypeError(str(error)) from None
     return to_dtype(label, input.dtype)
+
+
+def _complex_label(op_name: str, label: Tensor) -> Exception:
+    return InvalidTypeError(
+        f"{op_name}: a complex number is no label. Got {label.dtype.name}, expected a floating or integer dtype. "
+        f"Take label.real() if that is what is meant."
+    )
