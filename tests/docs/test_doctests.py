@@ -13,6 +13,8 @@ import wherry_autograd
 import wherry_nn
 import wherry_ops_cpu
 import wherry_tensor
+import wherry_train
+import wherry_vision
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(ROOT.glob("packages/*/README.md"))]
@@ -24,7 +26,7 @@ def names():
 
 
 def modules():
-    for package in wherry_tensor, wherry_ops_cpu, wherry_autograd, wherry_nn, wherry:
+    for package in wherry_tensor, wherry_ops_cpu, wherry_autograd, wherry_nn, wherry_train, wherry_vision, wherry:
         yield package
         for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
             if ".testing" not in found.name and not found.name.endswith("__main__"):
