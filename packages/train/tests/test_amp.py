@@ -100,6 +100,23 @@ def test_blocks_nest_and_end(x):
     assert product().dtype.name == "bfloat16" and product().dtype.name == "bfloat16"
 
 
+def test_a_layer_that_is_pushed_inside_a_block_may_outlive_it(x):
+    class Counting:
+        seen = 0
+
+        def __call__(self, op, inputs, attrs):
+            self.seen += 1
+            return op.apply(inputs, attrs)
+
+    counting = Counting()
+    with amp.auto_cast(dtype="bfloat16"):
+        _core.push_layer(counting, "outer")
+    assert (x @ x).dtype.name == "float32" and counting.seen == 1
+    _core.pop_layer(counting, "outer")
+    assert dtypes(lambda: x @ x, dtype="bfloat16") == "bfloat16"
+    assert (x @ x).dtype.name == "float32"
+
+
 def test_a_block_belongs_to_its_thread(x):
     seen = []
     with amp.auto_cast(dtype="bfloat16"):
@@ -169,7 +186,7 @@ def test_hooks_and_layers_inside_backward_do_not_disturb_the_block(x):
         (w @ x).sum().backward()
         assert (x @ x).dtype.name == "bfloat16"
     assert (x @ x).dtype.name == "float32"
-    assert seen[0] == "float32"
+    assert seen == ["float32", "float16"]
 
 
 @pytest.mark.parametrize(

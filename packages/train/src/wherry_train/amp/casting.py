@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 from wherry_nn import Layer
 from wherry_nn import layers as nn_layers
@@ -22,17 +22,19 @@ from wherry_train.optimizer import Optimizer
 
 __all__ = ["amp_decorate", "amp_guard", "auto_cast", "decorate", "is_bfloat16_supported", "is_float16_supported"]
 
+Rules: TypeAlias = "dict[Op | None, Any]"
+
 _half = {"float16": _core.float16, "bfloat16": _core.bfloat16}
 
 
 class _Autocast:
-    """The layer. `rules` is None where auto_cast was switched off inside auto_cast."""
+    """The layer. `rules` is None where nothing is cast."""
 
     forward_only = True
 
-    def __init__(self) -> None:
-        self.rules: dict[Op | None, Any] | None = None
-        self.low: DType = _core.float16
+    def __init__(self, rules: Rules | None, low: DType) -> None:
+        self.rules = rules
+        self.low = low
 
     def __call__(self, op: Op, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
         rules = self.rules
@@ -42,30 +44,29 @@ class _Autocast:
         if rule is None:
             rule = rules[None]
         elif rule is lists.white and (op is ops.linear or op is ops.conv2d) and inputs[2] is not None:
-            return self._biased(op, inputs, attrs)
+            return self._biased(rules, op, inputs, attrs)
         return op.apply(rule(inputs, self.low), attrs)
 
-    def _biased(self, op: Op, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
+    def _biased(self, rules: Rules, op: Op, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
         """In Paddle the bias is added by an op of its own, which runs as that op's rule says."""
-        if self.rules.get(ops.add) is lists.white or inputs[2].dtype is self.low:
+        rule: Any = rules.get(ops.add, rules[None])
+        if rule is lists.white or inputs[2].dtype is self.low:
             return op.apply(lists.white(inputs, self.low), attrs)
         product = op.apply((*lists.white(inputs[:2], self.low), None), attrs)
         bias = inputs[2]
         if op is ops.conv2d and attrs[op.attr_names.index("data_format")] == "NCHW":
             bias = ops.reshape(bias, shape=(bias.size, *[1] * (product.ndim - 2)))
-        return ops.add.apply(self.rules.get(ops.add, self.rules[None])((product, bias), self.low), ())
+        return ops.add.apply(rule((product, bias), self.low), ())
 
 
 class _State(threading.local):
-    """The layer of this thread, while it is installed."""
+    """The layer of the innermost block of this thread."""
 
     layer: _Autocast | None = None
-    level = "O0"
-    dtype = "float32"
 
 
 _state = _State()
-_tables: dict[Any, dict[Op | None, Any]] = {}
+_tables: dict[Any, Rules] = {}
 
 
 @contextmanager
@@ -106,7 +107,7 @@ def auto_cast(
     """
     level = _checked_level(level)
     if not enable or level == "O0":
-        rules, low, level = None, _core.float16, "O0"
+        rules, low = None, _core.float16
     else:
         if dtype not in _half:
             raise ValueError(
@@ -115,27 +116,36 @@ def auto_cast(
             )
         low = _half[dtype]
         rules = _table(level, bool(use_promote), custom_white_list, custom_black_list)
-    outermost = _state.layer is None
-    if outermost and rules is None:
+    below = _state.layer
+    if below is None and rules is None:
         yield
         return
-    layer = _Autocast() if outermost else _state.layer
-    before = layer.rules, layer.low, _state.level, _state.dtype
-    layer.rules, layer.low = rules, low
-    _state.level, _state.dtype = level, low.name if rules is not None else "float32"
-    if outermost:
-        push_layer(layer, "outer")
-        _state.layer = layer
+    # Each block has a layer of its own, and those of the blocks around it wait: a block inside of
+    # backward, where they are switched off, then works as anywhere.
+    layer = _Autocast(rules, low)
+    waiting = None
+    if below is not None:
+        waiting, below.rules = below.rules, None
+    push_layer(layer, "outer")
+    _state.layer = layer
     try:
         yield
     finally:
-        layer.rules, layer.low, _state.level, _state.dtype = before
-        if outermost:
-            _state.layer = None
-            pop_layer(layer, "outer")
+        _state.layer = below
+        if below is not None:
+            below.rules = waiting
+        _remove(layer)
 
 
 amp_guard = auto_cast
+
+
+def _remove(layer: _Autocast) -> None:
+    layer.rules = None
+    try:
+        pop_layer(layer, "outer")
+    except ValueError:
+        return  # another layer was pushed above it inside the block, and is still there: this one stays, idle
 
 
 def _checked_level(level: Any) -> str:
@@ -147,7 +157,7 @@ def _checked_level(level: Any) -> str:
     return name
 
 
-def _table(level: str, use_promote: bool, white: Any, black: Any) -> dict[Op | None, Any]:
+def _table(level: str, use_promote: bool, white: Any, black: Any) -> Rules:
     for name, names in ("custom_white_list", white), ("custom_black_list", black):
         if isinstance(names, str):
             raise TypeError(
@@ -278,7 +288,7 @@ def _excluded(excluded: Any) -> tuple[tuple[type, ...], set[int]]:
         if isinstance(kind, type) and name.removesuffix("1D").removesuffix("2D").removesuffix("3D")
         in ("BatchNorm", "SyncBatchNorm", "InstanceNorm")
     ]
-    instances = set()
+    instances: set[int] = set()
     given = () if excluded is None else excluded if isinstance(excluded, (list, tuple)) else (excluded,)
     for one in given:
         if isinstance(one, type) and issubclass(one, Layer):

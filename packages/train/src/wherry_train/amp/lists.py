@@ -13,6 +13,7 @@ The choice is Paddle's; its lists name the ops of its old programs, `aliases` sa
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from wherry_tensor import _core, ops
 from wherry_tensor._core import DType, Op, Tensor
@@ -154,9 +155,9 @@ def named(name: str) -> tuple[Op, ...]:
     return found
 
 
-def table(level: str, use_promote: bool, custom_white: Iterable[str], custom_black: Iterable[str]) -> dict[Op, object]:
+def table(level: str, use_promote: bool, custom_white: Iterable[str], custom_black: Iterable[str]) -> dict[Op | None, Any]:
     """The rule of each op that has one, for a level: "OD", "O1" or "O2"; the others' is under None."""
-    rules: dict[Op | None, object] = {None: promote}
+    rules: dict[Op | None, Any] = {None: promote}
     if level == "OD":
         rules[None] = black
     elif level == "O2" and not use_promote:

@@ -847,13 +847,16 @@ class CosineAnnealingWarmRestarts(LRScheduler):
                 f"CosineAnnealingWarmRestarts: Expected non-negative epoch. Got epoch={epoch!r}, expected a number >= 0. "
                 f"Epochs count from 0."
             )
-        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        self.last_lr = self.get_lr()
-        self.last_epoch = math.floor(self.last_epoch)
+        now = self.last_epoch + 1 if epoch is None else epoch
+        self.last_lr = self._rate_at(now)
+        self.last_epoch = math.floor(now)
         self._say()
 
     def get_lr(self) -> float:
-        now, period = self.last_epoch, self.T_0
+        return self._rate_at(self.last_epoch)
+
+    def _rate_at(self, now: float) -> float:
+        period = self.T_0
         if self.T_mult == 1:
             now %= period
         else:
@@ -1043,7 +1046,7 @@ class CyclicLR(LRScheduler):
             _int(value, name, self)
             if value <= 0:
                 raise ValueError(f"CyclicLR: '{name}' must be a positive integer. Got {value!r}, expected more. Count steps.")
-        modes = {
+        modes: dict[str, tuple[Callable[[float], float], str]] = {
             "triangular": (lambda x: 1.0, "cycle"),
             "triangular2": (lambda x: 1 / (2.0 ** (x - 1)), "cycle"),
             "exp_range": (lambda x: exp_gamma**x, "iterations"),

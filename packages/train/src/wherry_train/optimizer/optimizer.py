@@ -62,7 +62,7 @@ class Optimizer:
         [0. 0.]
     """
 
-    _op: Op | None = None
+    _op: Op
     # Behind the parameter, in the order of the op: names as in Paddle's files.
     _accumulator_names: tuple[str, ...] = ()
     # Those of one element, such as powers of beta.
@@ -328,7 +328,7 @@ class Optimizer:
         return []
 
     def append_regularization_ops(
-        self, parameters_and_grads: Iterable[tuple[Tensor, Tensor]], regularization: WeightDecayRegularizer | None = None
+        self, parameters_and_grads: Iterable[tuple[Tensor, Tensor]], regularization: Any = None
     ) -> list[tuple[Tensor, Tensor]]:
         """Gradients with those of the penalties added.
 
@@ -418,14 +418,12 @@ class Optimizer:
             factor *= self._extra_factor(param)
             half = param.dtype if param.dtype in _HALF else None
             batch = batches.setdefault((factor, attributes, half), _Batch(factor, attributes, half))
-            batch.chosen.append(i)
+            batch.places.append(i)
             batch.params.append(param)
-            batch.regularizers.append(regularizer)
+            batch.penalties.append(regularizer)
         for batch in batches.values():
-            if len(batch.params) == len(params):
-                batch.chosen = None
-            if not any(batch.regularizers):
-                batch.regularizers = None
+            batch.chosen = None if len(batch.params) == len(params) else batch.places
+            batch.regularizers = batch.penalties if any(batch.penalties) else None
             for param in batch.params:
                 self._create_accumulators(param, group.options)
             batch.columns = (
@@ -664,8 +662,10 @@ class _Batch:
         self.attributes = attributes
         self.half = half                             # the dtype, if it has 16 bits
         self.params: list[Any] = []
-        self.chosen: list[int] | None = []           # places among the parameters of the step; None: all of them
-        self.regularizers: list[Any] | None = []     # penalties that the op does not know
+        self.places: list[int] = []                  # among the parameters of the step
+        self.chosen: list[int] | None = None         # the same; None where it is all of them
+        self.penalties: list[Any] = []               # that the op does not know
+        self.regularizers: list[Any] | None = None   # the same; None where there are none
         self.columns: tuple[list[Tensor], ...] = ()  # what the op reads and writes
         self.masters: list[Tensor] | None = None
 
