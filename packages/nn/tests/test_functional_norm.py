@@ -158,7 +158,9 @@ X, MEAN, VARIANCE = wt.zeros([2, 3, 4]), wt.zeros([3]), wt.ones([3])
     [
         (lambda: F.batch_norm(X, MEAN, VARIANCE, data_format="CN"), ValueError, "data_format"),
         (lambda: F.batch_norm(X, MEAN, VARIANCE, wt.ones([2])), ValueError, "scale"),
-        (lambda: F.batch_norm(X, wt.zeros([4]), VARIANCE, training=True), ValueError, "do not fit each other"),
+        (lambda: F.batch_norm(X, wt.zeros([4]), VARIANCE, training=True), ValueError, r"running_mean of shape \[4\].*expected \[3\]"),
+        (lambda: F.batch_norm(X, MEAN, wt.zeros([1]), training=True), ValueError, r"running_var of shape \[1\]"),
+        (lambda: F.batch_norm(X, wt.zeros([4]), VARIANCE), ValueError, "mean"),
         (lambda: F.batch_norm(X, None, None, training=True), TypeError, "'running_mean' must be a Tensor"),
         (lambda: F.batch_norm(X.astype("float64"), MEAN, VARIANCE, wt.ones([3])), TypeError, "one dtype"),
         (lambda: F.batch_norm(X.astype("int32"), MEAN, VARIANCE), TypeError, "int32"),

@@ -307,7 +307,8 @@ int average(const wry_call *call, const char *op, const Geometry &in, bool last,
     const A *from = x + plane * in.h * in.w * unit;
     for (int64_t o = 0; o < xs.count; ++o) {
       A *WRY_RESTRICT to = out + (at * xs.count + o) * unit;
-      const A size = A(divisor != 0 ? divisor : double(ys.extent[y] * xs.extent[o]));
+      // A window that holds nothing gives 0.
+      const A size = A(divisor != 0 ? divisor : double(max_of<int64_t>(1, ys.extent[y] * xs.extent[o])));
       if (unit == 1) {
         A sum = 0;
         for (int64_t i = ys.first[y]; i < ys.last[y]; ++i)

@@ -88,9 +88,18 @@ def batch_norm(
     try:
         if use_global_stats:
             return ops.batch_norm_infer(x, running_mean, running_var, weight, bias, epsilon, layout)
-        if running_mean.shape != running_var.shape or x.size == 0:
-            raise _unusable(x, running_mean, running_var)
+        if x.size == 0:
+            raise InvalidArgumentError(
+                f"batch_norm: an empty batch has no mean. Got x of shape {x.shape}, expected at least one element. "
+                f"Skip the batch, or use the running statistics with use_global_stats=True."
+            )
         out, mean, variance = ops.batch_norm(x, weight, bias, epsilon, layout)
+        if running_mean.shape != mean.shape or running_var.shape != mean.shape:
+            raise InvalidArgumentError(
+                f"batch_norm: the running statistics do not fit x. Got running_mean of shape {running_mean.shape} and "
+                f"running_var of shape {running_var.shape} for x of shape {x.shape}, expected {mean.shape}. Give one number for "
+                f"each channel, and check data_format."
+            )
         share = _constant(1.0 - momentum, running_mean.dtype)
         ops.lerp.into((running_mean,), running_mean, mean.detach(), share)
         ops.lerp.into((running_var,), running_var, variance.detach(), share)
@@ -112,18 +121,6 @@ def _constant(value: float, dtype: DType) -> Tensor:
             _constants.clear()
         found = _constants[value, dtype] = full([], value, dtype)
     return found
-
-
-def _unusable(x: Tensor, running_mean: Tensor, running_var: Tensor) -> Exception:
-    if running_mean.shape != running_var.shape:
-        return InvalidArgumentError(
-            f"batch_norm: the running statistics do not fit each other. Got shapes {running_mean.shape} and "
-            f"{running_var.shape}, expected both [channels]. Give one number for each channel."
-        )
-    return InvalidArgumentError(
-        f"batch_norm: an empty batch has no mean. Got x of shape {x.shape}, expected at least one element. "
-        f"Skip the batch, or use the running statistics with use_global_stats=True."
-    )
 
 
 def layer_norm(

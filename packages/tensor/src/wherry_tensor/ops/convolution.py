@@ -37,7 +37,8 @@ max_pool2d = op("max_pool2d", "x", kernel=tuple, strides=tuple, paddings=tuple, 
 max_pool2d_vjp = op("max_pool2d_vjp", "ct, mask, like", data_format=str)  # adds each value at its position
 max_pool2d_take = op("max_pool2d_take", "x, mask", data_format=str)  # reads each position: 0 at -1
 max_unpool2d = op("max_unpool2d", "x, index", output_size=tuple, data_format=str)
-# exclusive: only positions inside the input count; otherwise those of the padding do too.
+# exclusive: only positions inside the input count; otherwise those of the padding do too. A window of which
+# nothing counts gives 0.
 avg_pool2d = op("avg_pool2d", "x", kernel=tuple, strides=tuple, paddings=tuple, ceil_mode=bool, exclusive=bool,
                 divisor=int, data_format=str)  # divisor None: the window's size
 avg_pool2d_vjp = op("avg_pool2d_vjp", "ct, like", kernel=tuple, strides=tuple, paddings=tuple, ceil_mode=bool,

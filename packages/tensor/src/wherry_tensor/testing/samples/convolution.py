@@ -250,7 +250,7 @@ def _averages(x, rows, columns, divisor):
     out = np.empty((*x.shape[:2], len(rows), len(columns)))
     for i, (top, bottom, height) in enumerate(rows):
         for j, (left, right, width) in enumerate(columns):
-            out[:, :, i, j] = x[:, :, top:bottom, left:right].sum((2, 3)) / (divisor or height * width)
+            out[:, :, i, j] = x[:, :, top:bottom, left:right].sum((2, 3)) / (divisor or max(1, height * width))
     return out
 
 
@@ -258,7 +258,7 @@ def _shares(ct, like, rows, columns, divisor):
     out = np.zeros(like.shape)
     for i, (top, bottom, height) in enumerate(rows):
         for j, (left, right, width) in enumerate(columns):
-            out[:, :, top:bottom, left:right] += ct[:, :, i, j, None, None] / (divisor or height * width)
+            out[:, :, top:bottom, left:right] += ct[:, :, i, j, None, None] / (divisor or max(1, height * width))
     return out
 
 
@@ -292,7 +292,7 @@ def _untied(rng, shape):
     return rng.permutation(int(np.prod(shape))).reshape(shape) / 8 - 2
 
 
-# The last window lies beyond the image: the lowest number, 0 / 0 or 0.
+# The last window lies beyond the image: the lowest number, or an average of 0.
 _EMPTY_WINDOW = dict(kernel=(3, 2), strides=(2, 3), paddings=(1, 0, 0, 1), ceil_mode=True)
 _POOLS = [
     ((2, 3, 5, 6), (2, 2), (2, 2), (0, 0, 0, 0), False),
