@@ -12,7 +12,7 @@ import pytest
 
 import wherry_tensor as wt
 from wherry_train import io
-from wherry_train.io import dataloader
+from wherry_train.io import workers as of_the_loader
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts processes and mappings in /proc")
 
@@ -242,7 +242,7 @@ def test_two_loaders_run_side_by_side():
 
 
 def test_workers_of_other_systems_are_started_anew(monkeypatch):
-    monkeypatch.setattr(dataloader.sys, "platform", "elsewhere")
+    monkeypatch.setattr(of_the_loader.sys, "platform", "elsewhere")
     data = io.TensorDataset([wt.arange(6), wt.ones([6, 100, 100])])
     found = list(io.DataLoader(data, batch_size=4, num_workers=1))
     assert [(y.tolist(), x.shape) for y, x in found] == [([0, 1, 2, 3], [4, 100, 100]), ([4, 5], [2, 100, 100])]

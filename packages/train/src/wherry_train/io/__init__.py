@@ -4,7 +4,7 @@ from wherry_train.io import dataset, sampler
 from wherry_train.io.dataloader import DataLoader
 from wherry_train.io.dataset import *
 from wherry_train.io.sampler import *
-from wherry_train.io.worker import get_worker_info
+from wherry_train.io.worker_info import get_worker_info
 
 __all__ = ["DataLoader", "get_worker_info"]
 __all__ += dataset.__all__

@@ -18,7 +18,7 @@ from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 from wherry_tensor.manipulation import stack
 
-__all__ = ["TensorStacker", "as_tensors", "default_collate_fn"]
+__all__ = ["Bfloat16Array", "TensorStacker", "as_tensors", "converted", "default_collate_fn"]
 
 
 class Bfloat16Array(np.ndarray):
@@ -46,7 +46,7 @@ class TensorStacker:
 
     def numbers(self, array: Any) -> Any:
         """A batch of numbers, which stand in an array already."""
-        return _converted(array)
+        return converted(array)
 
 
 def default_collate_fn(batch: Sequence[Any], stacker: Any = None) -> Any:
@@ -128,7 +128,7 @@ def _stacked(batch: Sequence[Any], stacker: Any) -> Any:
 def as_tensors(data: Any, leaf: Callable[[Any], Any] | None = None) -> Any:
     """`data` with its arrays as tensors, in lists, tuples and dicts to any depth; the rest as it is."""
     if isinstance(data, np.ndarray):
-        return (leaf or _converted)(data)
+        return (leaf or converted)(data)
     if isinstance(data, Tensor):
         return leaf(data) if leaf else data
     if isinstance(data, Mapping):
@@ -141,7 +141,7 @@ def as_tensors(data: Any, leaf: Callable[[Any], Any] | None = None) -> Any:
     return data
 
 
-def _converted(array: Any) -> Tensor:
+def converted(array: Any) -> Tensor:
     """A tensor with a copy of an array."""
     if isinstance(array, Bfloat16Array):
         return _core.reinterpreted(to_tensor(np.asarray(array).view(np.int16)), bfloat16)

@@ -19,7 +19,6 @@ import traceback
 import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from multiprocessing import reduction
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
@@ -29,47 +28,14 @@ import numpy as np
 from wherry_tensor import _core
 from wherry_tensor._core import Tensor, bfloat16
 from wherry_tensor.random import seed as seed_tensors
-from wherry_train.io.collate import Bfloat16Array, _converted, as_tensors, default_collate_fn
+from wherry_train.io.collate import Bfloat16Array, as_tensors, converted, default_collate_fn
+from wherry_train.io.worker_info import WorkerInfo, set_worker_info
 
-__all__ = ["SegmentReader", "WorkerInfo", "get_worker_info", "run_worker", "shared_segments_work"]
+__all__ = ["SegmentReader", "run_worker", "shared_segments_work"]
 
 _INLINE = 1 << 14  # bytes; smaller arrays travel through the socket
 _ALIGNMENT = 64
 _GRACE = 1.0  # seconds that a worker has to finish when its DataLoader is gone
-
-
-@dataclass(frozen=True)
-class WorkerInfo:
-    """Which worker this is: `id` of `num_workers`, with its copy of `dataset`; `seed` is the same in all of them."""
-
-    id: int
-    num_workers: int
-    dataset: Any
-    seed: int
-
-
-_worker_info: WorkerInfo | None = None
-
-
-def get_worker_info() -> WorkerInfo | None:
-    """In a worker of DataLoader, which one it is; None elsewhere.
-
-    Returns:
-        `id` (counted from 0), `num_workers`, `dataset` (the worker's copy) and `seed`.
-
-    Source:
-        `paddle.io.get_worker_info`.
-
-    Examples:
-        >>> class Count(wherry.io.IterableDataset):
-        ...     def __iter__(self):
-        ...         worker = wherry.io.get_worker_info()
-        ...         first, step = (0, 1) if worker is None else (worker.id, worker.num_workers)
-        ...         return iter(range(first, 6, step))
-        >>> [batch.tolist() for batch in wherry.io.DataLoader(Count(), batch_size=3, num_workers=2)]
-        [[0, 2, 4], [1, 3, 5]]
-    """
-    return _worker_info
 
 
 def shared_segments_work() -> bool:
@@ -240,7 +206,6 @@ def run_worker(
     use_shared_memory: bool,
 ) -> None:
     """The life of a worker: answers tasks until its DataLoader closes the connection."""
-    global _worker_info
     # Ctrl-C reaches the whole group of processes; the DataLoader decides what follows from it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -257,7 +222,7 @@ def run_worker(
         np.random.seed(own)
         random.seed(int(own[0]) << 32 | int(own[1]))
         seed_tensors(int(own[2]) << 32 | int(own[3]))
-        _worker_info = WorkerInfo(worker, num_workers, dataset, seed)
+        set_worker_info(WorkerInfo(worker, num_workers, dataset, seed))
         if init_fn is not None:
             init_fn(worker)
     except BaseException as error:
@@ -399,9 +364,9 @@ class SegmentReader:
             try:
                 return _core.share_buffer(array)
             except TypeError:  # a dtype that tensors do not have, or another byte order
-                return _converted(array.copy())
+                return converted(array.copy())
         if kind is _Inline:
-            return _converted(data.array.view(Bfloat16Array) if data.bfloat16 else data.array)
+            return converted(data.array.view(Bfloat16Array) if data.bfloat16 else data.array)
         if kind is list:
             return [self._read(value, whole) for value in data]
         if kind is dict:
