@@ -291,6 +291,12 @@ def test_half_precision_runs(kind):
     np.testing.assert_allclose(layer(x.astype("bfloat16"))[0].astype("float32").numpy(), expected, atol=0.05)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_first_states_have_the_dtype_of_the_inputs(kind):
+    cell, x = CELLS[kind](4, 3).astype("float64"), wt.randn([2, 5, 4], "float64")
+    assert nn.RNN(cell)(x)[0].dtype == cell(x[:, 0])[0].dtype == x.dtype
+
+
 # Cells over sequences.
 
 

@@ -517,7 +517,9 @@ def _run(
                 f"RNN: {type(cell).__name__} does not say its first states. Got initial_states=None and a cell without "
                 f"get_initial_states, expected either. Pass initial_states, or derive the cell from RNNCellBase."
             )
-        states = cell.get_initial_states(batch_ref=inputs, batch_dim_idx=1 if time_major else 0)
+        ours = isinstance(cell, _GatedCell) and isinstance(inputs, Tensor)
+        dtype = {"dtype": inputs.dtype} if ours else {}  # else what the cell, or the default dtype, says
+        states = cell.get_initial_states(batch_ref=inputs, batch_dim_idx=1 if time_major else 0, **dtype)
     if length is not None:
         length = _length_of("RNN", length)
     whole = type(cell) in (LSTMCell, GRUCell, SimpleRNNCell)
