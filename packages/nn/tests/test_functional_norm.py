@@ -73,6 +73,16 @@ def test_statistics_of_16_bits_are_float32(dtype):
     np.testing.assert_allclose(out.astype("float64").numpy(), normalized(x, (0, 2)), atol=5e-2)
 
 
+def test_statistics_may_have_16_bits():
+    x, mean, variance = (wt.to_tensor(one).astype("bfloat16") for one in (values(8, 3, 5), np.zeros(3), np.ones(3)))
+    out = F.batch_norm(x, mean, variance, training=True, momentum=0.5)
+    np.testing.assert_allclose(out.astype("float64").numpy(), normalized(values(8, 3, 5), (0, 2)), atol=5e-2)
+    np.testing.assert_allclose(mean.astype("float64").numpy(), 0.5 * values(8, 3, 5).mean((0, 2)), atol=1e-2)
+    assert (mean.dtype.name, F.batch_norm(x, mean, variance).dtype.name) == ("bfloat16", "bfloat16")
+    with pytest.raises(TypeError, match="float32"):
+        F.batch_norm(x.astype("float32"), mean, variance, weight=wt.ones([3], "bfloat16"))
+
+
 def test_gradients_of_batch_norm(check_gradient):
     x, weight, bias = values(4, 2, 3), values(2, seed=1), values(2, seed=2)
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from wherry_nn.functional._windows import sizes
 from wherry_tensor import ops
-from wherry_tensor._core import DType, Tensor
-from wherry_tensor.arguments import number, refused, require_tensor, to_dtype
+from wherry_tensor._core import DType, Tensor, bfloat16, float16, float32, float64
+from wherry_tensor.arguments import number, refused, require_tensor
 from wherry_tensor.creation import full
 from wherry_tensor.errors import InvalidArgumentError
 
@@ -107,7 +107,18 @@ def batch_norm(
     except (TypeError, AttributeError) as error:
         for argument, value in ("x", x), ("running_mean", running_mean), ("running_var", running_var):
             require_tensor(value, "batch_norm", argument)
-        raise _affine_error("batch_norm", error, x, weight, bias) from None
+        if not (running_mean.dtype is running_var.dtype and running_mean.dtype in _NARROW):
+            raise _affine_error("batch_norm", error, x, weight, bias) from None
+    # Statistics of 16 bits, as a layer has them that was cast as a whole: computed in 32.
+    wide = [ops.cast(one.detach(), float32) for one in (running_mean, running_var)]
+    out = batch_norm(x, *wide, weight, bias, training, momentum, epsilon, data_format, use_global_stats)
+    if not use_global_stats:
+        ops.cast.into((running_mean,), wide[0], dtype=running_mean.dtype)
+        ops.cast.into((running_var,), wide[1], dtype=running_var.dtype)
+    return out
+
+
+_NARROW = (float16, bfloat16)
 
 
 _constants: dict[tuple[float, DType], Tensor] = {}
@@ -318,13 +329,14 @@ def group_norm(
             )
         rows = ops.reshape(x, (n * num_groups, channels // num_groups * math.prod(shape[2:])))
         out = ops.reshape(ops.layer_norm(rows, None, None, epsilon, 1)[0], tuple(shape))
-        for parameter, apply in (weight, ops.multiply), (bias, ops.add):
-            if parameter is None:
-                continue
-            if parameter.shape != [channels]:
-                raise _misfit("group_norm", parameter, channels)
-            spread = ops.reshape(to_dtype(parameter, out.dtype), (channels, *(1 for _ in shape[2:])))
-            out = apply(out, spread)
+        if weight is not None or bias is not None:
+            for parameter in weight, bias:
+                if parameter is not None and parameter.shape != [channels]:
+                    raise _misfit("group_norm", parameter, channels)
+            # Scale and shift in one pass: normalization with mean 0 and variance 1.
+            statistic = float64 if out.dtype is float64 else float32
+            zeros, ones = (full([channels], value, statistic) for value in (0.0, 1.0))
+            out = ops.batch_norm_infer(out, zeros, ones, weight, bias, 0.0, "NCHW")
         return _channels_last(out) if last else out
     except (TypeError, AttributeError) as error:
         raise _affine_error("group_norm", error, x, weight, bias) from None
