@@ -1,13 +1,15 @@
 """Callbacks, driven as Model drives them."""
 import sys
 import types
+import warnings
 from typing import ClassVar
 
 import numpy as np
 import pytest
 
 import wherry_nn as nn
-from wherry_tensor import rand
+from wherry_nn import unique_name
+from wherry_tensor import rand, seed
 from wherry_train import Model
 from wherry_train.callbacks import (
     Callback,
@@ -248,3 +250,43 @@ def test_an_early_stop_is_remembered(tmp_path):
         model = prepared()
         model.fit(DATA, DATA, batch_size=6, epochs=5, verbose=0, callbacks=callbacks)
         assert callbacks[0].run.stopped and callbacks[1].stopped_epoch == 1
+
+
+class Interrupt(Callback):
+    """Stands for a kill: after some steps, fit ends with an error."""
+
+    def __init__(self, steps):
+        super().__init__()
+        self.left = steps
+
+    def on_train_batch_end(self, step, logs=None):
+        self.left -= 1
+        if self.left == 0:
+            raise InterruptedError
+
+
+@pytest.mark.parametrize("options", [
+    {"epochs": 3}, {"num_iters": 7}, {"epochs": 3, "accumulate_grad_batches": 2}, {"epochs": 3, "eval_data": DATA},
+])
+@pytest.mark.parametrize("amp", [None, "O1", {"level": "O1", "dtype": "bfloat16"}])
+def test_fit_goes_on_after_any_number_of_steps(options, amp, tmp_path):
+    def trained(path, steps):
+        with unique_name.guard():
+            seed(5)
+            np.random.seed(5)
+            model = Model(nn.Sequential(nn.Linear(4, 3), nn.Dropout(0.5)))
+        model.prepare(Adam(0.1, parameters=model.parameters()), nn.CrossEntropyLoss(), Accuracy(), amp_configs=amp)
+        counter = Interrupt(steps)
+        stopping = EarlyStopping(patience=9)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # without evaluation there is nothing to stop for
+            try:
+                model.fit(DATA, batch_size=2, verbose=0, callbacks=[counter, stopping, ResumeTraining(path, 1)], **options)
+            except InterruptedError:
+                return trained(path, steps)
+        return [*(p.numpy().tolist() for p in model.parameters()), stopping.state_dict(), np.random.rand(), counter.left]
+
+    expected = trained(tmp_path / "whole", 1000)
+    for steps in (3, 4):
+        found = trained(tmp_path / str(steps), steps)
+        assert found[:-1] == expected[:-1]

@@ -334,16 +334,19 @@ class Model:
         left = None if num_iters is None else num_iters - run.epoch * (steps or 0) - run.step
         logs: dict[str, Any] = {}
         for epoch in run.epochs(epochs):
+            if left is not None and left <= 0:
+                break
+            done = run.step
             watchers.call("on_epoch_begin", epoch, None)
             logs = self._train_epoch(train_loader, run, watchers, resumer, steps, accumulate_grad_batches, left)
             watchers.call("on_epoch_end", epoch, logs)
             if left is not None:
-                left -= run.step
+                left -= run.step - done
             if eval_loader is not None and epoch % eval_freq == 0:
                 logs = self._evaluate_all(eval_loader, watchers, None)
             if resumer is not None:
                 resumer.after_epoch()
-            if self.stop_training or (left is not None and left <= 0):
+            if self.stop_training:
                 break
         watchers.call("on_train_end", logs)
 
@@ -357,19 +360,18 @@ class Model:
                 metric.reset()
         first = run.step
         updated = True
-        if left is None or left > 0:
-            for batch in run.batches(loader):
-                step = run.step - 1
-                watchers.call("on_train_batch_begin", step, logs)
-                inputs, labels = self._split(batch)
-                updated = run.step % accumulate == 0 or run.step == steps
-                losses, _ = self._train(inputs, labels, updated)
-                logs = self._logs(losses, step, inputs)
-                watchers.call("on_train_batch_end", step, logs)
-                if resumer is not None and updated:
-                    resumer.after_step()
-                if left is not None and run.step - first >= left:
-                    break
+        for batch in run.batches(loader):
+            step = run.step - 1
+            watchers.call("on_train_batch_begin", step, logs)
+            inputs, labels = self._split(batch)
+            updated = run.step % accumulate == 0 or run.step == steps
+            losses, _ = self._train(inputs, labels, updated)
+            logs = self._logs(losses, step, inputs)
+            watchers.call("on_train_batch_end", step, logs)
+            if resumer is not None and updated:
+                resumer.after_step()
+            if left is not None and run.step - first >= left:
+                break
         if not updated:
             self._apply_gradients()
         return logs
