@@ -1,0 +1,55 @@
+"""Files go from real Paddle 2.6.2 to wherry and back: what one writes the other reads, and trains on from."""
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PYTHON = os.environ.get("PARITY_PYTHON")
+pytestmark = pytest.mark.skipif(not PYTHON, reason="PARITY_PYTHON names no Python with real Paddle: use `tox -e parity`")
+
+PROGRAM = Path(__file__).parent / "file_program.py"
+OURS, THEIRS = (sys.executable, "-m", "wherry", "run"), (PYTHON,)
+
+
+def run(framework, *arguments):
+    done = subprocess.run([*map(str, framework), str(PROGRAM), *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
+    return json.loads(line.removeprefix("RESULT "))
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    found = {}
+    for name, framework in (("ours", OURS), ("theirs", THEIRS)):
+        found[name] = tmp_path_factory.mktemp(name)
+        run(framework, "save", found[name])
+    assert sorted(os.listdir(found["ours"])) == sorted(os.listdir(found["theirs"]))
+    return found
+
+
+@pytest.fixture(scope="module")
+def expected(folders):
+    return run(THEIRS, "load", folders["theirs"])
+
+
+@pytest.mark.parametrize(("reader", "writer"), [(OURS, "theirs"), (THEIRS, "ours"), (OURS, "ours")],
+                         ids=["we read Paddle's", "Paddle reads ours", "we read ours"])  # fmt: skip
+def test_files_hold_the_same_for_whoever_reads(folders, expected, reader, writer):
+    found = run(reader, "load", folders[writer])
+    assert found.keys() == expected.keys()
+    for name, value in expected.items():
+        assert found[name] == value, name
+
+
+@pytest.mark.parametrize(("first", "second"), [(THEIRS, OURS), (OURS, THEIRS), (OURS, OURS)],
+                         ids=["we go on from Paddle", "Paddle goes on from us", "we go on from us"])  # fmt: skip
+def test_training_goes_on_from_the_other_ones_checkpoint(tmp_path, first, second):
+    expected = run(first, "train", tmp_path)
+    found = run(second, "resume", tmp_path)
+    assert found == pytest.approx(expected, rel=1e-4)
