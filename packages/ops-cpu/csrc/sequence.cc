@@ -3,9 +3,11 @@
 //
 // A label of L symbols becomes S = 2 L + 1 states, blanks around and between its symbols. alpha[t, s]
 // is the logarithm of the probability of all paths that are at state s at step t, beta that of all
-// ways on from there. Everything stays in logarithms: rescaled probabilities would be several times
-// faster, but lose the right path where the network is sure of another one at first. A step is one
-// pass over the states, which are neighbours in memory; examples are shared out among threads.
+// ways on from there. Everything stays in logarithms: probabilities would be several times faster,
+// but lose the right path where the network is sure of another one at first. Each step is taken
+// relative to its largest value, because a float near -4000 has only three digits behind the point;
+// of alpha these values are summed up in double. A step is one pass over the states, which are
+// neighbours in memory; examples are shared out among threads.
 //
 // log_probs [T, B, C]; labels [B, L]; both lengths [B]; alpha [B, T, 2 L + 1], -inf past the end of an
 // example. All inputs are contiguous.
@@ -101,7 +103,17 @@ WRY_INLINE A log_sum_of_two(A a, A b) {
   return top + scalar_log(scalar_exp(a - top) + scalar_exp(b - top));
 }
 
-// The logarithm of the label's probability: all paths end in the last two states.
+// Makes the largest value 0, and returns what it was; a row without a path stays as it is.
+template <typename A>
+WRY_INLINE A lower(A *row, int64_t states) {
+  const A top = row_reduce<A>(states, -A(INFINITY), [&](int64_t s, auto part) { return keep<vec<A>>(get((const A *)row + s, part), splat<vec<A>>(-A(INFINITY)), part); }, Larger());
+  if (top == -A(INFINITY)) return 0;
+  over<A>(states, [&](int64_t s, auto part) { put(row + s, get((const A *)row + s, part) - top, part); });
+  return top;
+}
+
+// The logarithm of the label's probability, less what the rows were lowered by: all paths end in the
+// last two states.
 template <typename A>
 WRY_INLINE A end_of(const A *alpha, int64_t states) {
   return states > 1 ? log_sum_of_two(alpha[states - 1], alpha[states - 2]) : alpha[0];
@@ -126,6 +138,7 @@ int ctc_loss(const wry_call *call) {
     for (int64_t i = 0; i < z.steps * z.states; ++i) out[i] = -A(INFINITY);
     // Rows begin after two -inf. At first nothing has happened, which is like being before state 0.
     A *before = e.row + 2, *now = e.next + 2;
+    double lowered = 0;
     for (int64_t s = -2; s < e.states; ++s) before[s] = now[s] = -A(INFINITY);
     for (int64_t t = 0; t < e.steps; ++t) {
       e.read(log_probs, z, t, b);
@@ -137,6 +150,7 @@ int ctc_loss(const wry_call *call) {
           put(now + s, log_sum(get((const A *)before + s, part), get((const A *)before + s - 1, part), far) + get((const A *)e.emit + s, part), part);
         });
       }
+      lowered += double(lower(now, e.states));
       memcpy(out + t * z.states, now, size_t(e.states) * sizeof(A));
       A *swapped = before;
       before = now;
@@ -144,7 +158,7 @@ int ctc_loss(const wry_call *call) {
     }
     // Without a step only the empty label is certain.
     const A end = e.steps ? end_of(before, e.states) : e.states == 1 ? A(0) : -A(INFINITY);
-    loss[b] = T(end <= A(least) ? A(0) : -end);
+    loss[b] = T(end <= A(least) ? A(0) : A(-(lowered + double(end))));
   });
   return WRY_OK;
 }
@@ -182,15 +196,22 @@ int ctc_loss_vjp(const wry_call *call) {
           const vec<A> far = get((const A *)on + s + 2, part) + get((const A *)e.skip + s + 2, part);
           put(beta + s, log_sum(get((const A *)on + s, part), get((const A *)on + s + 1, part), far), part);
         });
+      lower(beta, e.states);
       over<A>(e.states, [&](int64_t s, auto part) { put(on + s, get((const A *)beta + s, part) + get((const A *)e.emit + s, part), part); });
-      // emit has served; it now takes the probability of each state.
-      over<A>(e.states, [&](int64_t s, auto part) {
-        put(e.emit + s, lane_exp(get(a + t * z.states + s, part) + get((const A *)beta + s, part) - end), part);
-      });
+      // emit has served; it now takes the probability of each state, which add up to 1 when divided by total.
+      A *p = e.emit;
+      over<A>(e.states, [&](int64_t s, auto part) { put(p + s, get(a + t * z.states + s, part) + get((const A *)beta + s, part), part); });
+      lower(p, e.states);
+      const A total = row_reduce<A>(e.states, A(0), [&](int64_t s, auto part) {
+        const vec<A> v = lane_exp(get((const A *)p + s, part));
+        put(p + s, v, part);
+        return v;
+      }, Plus());
       for (int64_t c = 0; c < z.classes; ++c) e.sums[c] = 0;
-      for (int64_t s = 0; s < e.states; ++s) e.sums[e.symbol[s]] += e.emit[s];
+      for (int64_t s = 0; s < e.states; ++s) e.sums[e.symbol[s]] += p[s];
       T *to = out + (t * z.batch + b) * z.classes;
-      for (int64_t c = 0; c < z.classes; ++c) to[c] = T(-e.sums[c] * factor);
+      const A each = total == 0 ? A(0) : factor / total;
+      for (int64_t c = 0; c < z.classes; ++c) to[c] = T(-e.sums[c] * each);
     }
   });
   return WRY_OK;

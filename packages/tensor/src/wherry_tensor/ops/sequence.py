@@ -15,8 +15,8 @@ from wherry_tensor.ops.shapes import (
 
 # Connectionist temporal classification. log_probs [T, B, C], labels [B, L], both lengths [B]; loss [B],
 # 0 where no path gives the label. alpha [B, T, 2 L + 1], float32 (float64 for float64), is what the
-# gradient needs: the logarithms of the forward probabilities. norm_by_times divides the gradient (not
-# the loss) by the input length.
+# gradient needs: the logarithms of the forward probabilities, of each step relative to the largest.
+# norm_by_times divides the gradient (not the loss) by the input length.
 ctc_loss = op("ctc_loss", "log_probs, labels, input_lengths, label_lengths", blank=int, norm_by_times=bool,
               outputs="loss, alpha")
 ctc_loss_vjp = op("ctc_loss_vjp", "ct, log_probs, labels, input_lengths, label_lengths, alpha", blank=int,

@@ -42,7 +42,8 @@ def _ctc_loss(log_probs, labels, input_lengths, label_lengths, blank, norm_by_ti
     for b in range(batch):
         symbols = _states(labels[b], label_lengths[b], blank)
         found = _alpha(log_probs[: input_lengths[b], b], symbols)
-        alpha[b, : input_lengths[b], : len(symbols)] = found
+        top = found.max(axis=1, keepdims=True)
+        alpha[b, : input_lengths[b], : len(symbols)] = found - np.where(np.isfinite(top), top, 0)
         end = _end(found, symbols)
         loss[b] = 0 if end == -np.inf else -end
     return loss, alpha
@@ -53,13 +54,16 @@ def _ctc_loss_vjp(ct, log_probs, labels, input_lengths, label_lengths, alpha, bl
     for b in range(len(ct)):
         steps, symbols = int(input_lengths[b]), _states(labels[b], label_lengths[b], blank)
         x, forward = log_probs[:steps, b], alpha[b, :steps, : len(symbols)]
-        end = _end(forward, symbols)
+        if _end(forward, symbols) == -np.inf:
+            continue
         # Read from both ends, a label is the same label.
         backward = _alpha(x[::-1], symbols[::-1])[::-1, ::-1]
-        for t, s in itertools.product(range(steps), range(len(symbols))):
-            if end > -np.inf:
-                probability = np.exp(forward[t, s] + backward[t, s] - x[t, symbols[s]] - end)
-                out[t, b, symbols[s]] -= ct[b] * probability / (steps if norm_by_times else 1)
+        for t in range(steps):
+            ways = [forward[t, s] + backward[t, s] - x[t, symbol] for s, symbol in enumerate(symbols)]
+            total = _log_sum(ways)
+            for way, symbol in zip(ways, symbols):
+                if total > -np.inf:
+                    out[t, b, symbol] -= ct[b] * np.exp(way - total) / (steps if norm_by_times else 1)
     return out
 
 
