@@ -72,6 +72,7 @@ FUNCTIONAL_DIFFERENCES: dict[str, str] = {
     **{f"F.{name}(x)  # at the edges": _MASK for name in ("log_sigmoid", "softshrink", "thresholded_relu")},
     "F.prelu(x, 0.2)": "says that weight is a tensor; Paddle fails on the way",
     "F.embedding(i, x)  # -1": "-1 is no row; Paddle takes it for padding",
+    **{f"F.avg_pool{rank}d(x, kernel_size=2, padding=9)": "windows wholly in the padding give 0; Paddle gives 0 or NaN" for rank in (2, 3)},
     "F.one_hot(x, 3)": "TypeError, as for every argument of the wrong dtype",
     "F.label_smooth(x, prior_dist=y, epsilon=0.2)": _REACHES,
     **{f"F.diag_embed(x{arguments})": _REACHES for arguments in ("", ", offset=1", ", -1", ", offset=0, dim1=0, dim2=2", ", dim1=1, dim2=0")},
