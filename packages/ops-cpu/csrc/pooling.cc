@@ -294,6 +294,64 @@ int max_unpool2d(const wry_call *call) {
 
 // ---- average ------------------------------------------------------------------------------------
 
+// Rows of a plane up to this wide are summed row by row: first down the window, whole rows at a time, then
+// across it. Wider ones window by window.
+constexpr int64_t most_wide = 2048;
+
+WRY_INLINE double elements_of(const Windows &ys, const Windows &xs, int64_t y, int64_t x, double divisor) {
+  // A window that holds nothing gives 0.
+  return divisor != 0 ? divisor : double(max_of<int64_t>(1, ys.extent[y] * xs.extent[x]));
+}
+
+template <typename A>
+void average_planes(const wry_call *call, const A *x, const Geometry &in, const Windows &ys, const Windows &xs, double divisor,
+                    A *out) {
+  for_each_row(call, in, false, ys.count, in.w * 4 + xs.count * 4, [&](int64_t plane, int64_t at, int64_t y) {
+    alignas(64) A sums[most_wide];
+    const A *from = x + plane * in.h * in.w;
+    const A *down = from + ys.first[y] * in.w;
+    if (ys.first[y] < ys.last[y]) {
+      for (int64_t j = 0; j < in.w; ++j) sums[j] = down[j];
+    } else {
+      for (int64_t j = 0; j < in.w; ++j) sums[j] = A(0);
+    }
+    for (int64_t i = ys.first[y] + 1; i < ys.last[y]; ++i) {
+      down += in.w;
+      for (int64_t j = 0; j < in.w; ++j) sums[j] += down[j];
+    }
+    A *to = out + at * xs.count;
+    for (int64_t o = 0; o < xs.count; ++o) {
+      A sum = 0;
+      for (int64_t j = xs.first[o]; j < xs.last[o]; ++j) sum += sums[j];
+      to[o] = sum / A(elements_of(ys, xs, y, o, divisor));
+    }
+  });
+}
+
+// The cotangents of [planes, windows] spread over `to`.
+template <typename A>
+void spread_planes(const wry_call *call, const A *ct, const Geometry &to, const Windows &ys, const Windows &xs, double divisor,
+                   A *out) {
+  const int64_t size = to.h * to.w;
+  parallel_for(call, to.n * to.channels, max_of<int64_t>(1, 16384 / max_of<int64_t>(1, size)), [&](int64_t begin, int64_t end) {
+    alignas(64) A share[most_wide];
+    for (int64_t plane = begin; plane < end; ++plane) {
+      A *image = out + plane * size;
+      for (int64_t i = 0; i < size; ++i) image[i] = A(0);
+      for (int64_t y = 0; y < ys.count; ++y) {
+        const A *from = ct + (plane * ys.count + y) * xs.count;
+        for (int64_t j = 0; j < to.w; ++j) share[j] = A(0);
+        for (int64_t o = 0; o < xs.count; ++o) {
+          const A value = from[o] / A(elements_of(ys, xs, y, o, divisor));
+          for (int64_t j = xs.first[o]; j < xs.last[o]; ++j) share[j] += value;
+        }
+        for (int64_t i = ys.first[y]; i < ys.last[y]; ++i)
+          for (int64_t j = 0; j < to.w; ++j) image[i * to.w + j] += share[j];
+      }
+    }
+  });
+}
+
 template <typename T>
 int average(const wry_call *call, const char *op, const Geometry &in, bool last, const Windows &ys, const Windows &xs,
             double divisor) {
@@ -302,13 +360,17 @@ int average(const wry_call *call, const char *op, const Geometry &in, bool last,
   const A *x = as_arithmetic<T>(call, input(call, 0), &failed);
   A *out = result_for<T>(call, output(call, 0));
   if (failed || !out) return no_memory(call, op);
+  if (!last && in.w <= most_wide) {
+    average_planes(call, x, in, ys, xs, divisor, out);
+    deliver<T>(call, out, output(call, 0));
+    return WRY_OK;
+  }
   const int64_t unit = last ? in.channels : 1;
   for_each_row(call, in, last, ys.count, xs.count * unit * 9, [&](int64_t plane, int64_t at, int64_t y) {
     const A *from = x + plane * in.h * in.w * unit;
     for (int64_t o = 0; o < xs.count; ++o) {
       A *WRY_RESTRICT to = out + (at * xs.count + o) * unit;
-      // A window that holds nothing gives 0.
-      const A size = A(divisor != 0 ? divisor : double(max_of<int64_t>(1, ys.extent[y] * xs.extent[o])));
+      const A size = A(elements_of(ys, xs, y, o, divisor));
       if (unit == 1) {
         A sum = 0;
         for (int64_t i = ys.first[y]; i < ys.last[y]; ++i)
@@ -338,6 +400,11 @@ int average_vjp(const wry_call *call, const char *op, const Geometry &to, bool l
   const A *ct = as_arithmetic<T>(call, input(call, 0), &failed);
   A *out = result_for<T>(call, output(call, 0));
   if (failed || !out) return no_memory(call, op);
+  if (!last && to.w <= most_wide) {
+    spread_planes(call, ct, to, ys, xs, divisor, out);
+    deliver<T>(call, out, output(call, 0));
+    return WRY_OK;
+  }
   const int64_t size = to.h * to.w, outputs = ys.count * xs.count, stretch = last ? 64 : 1;
   const int64_t pieces = (to.channels + stretch - 1) / stretch, unit = last ? to.channels : 1;
   parallel_for(call, to.n * pieces, max_of<int64_t>(1, 16384 / max_of<int64_t>(1, size * stretch)),
@@ -351,7 +418,7 @@ int average_vjp(const wry_call *call, const char *op, const Geometry &to, bool l
                    for (int64_t y = 0; y < ys.count; ++y)
                      for (int64_t o = 0; o < xs.count; ++o) {
                        const A *WRY_RESTRICT value = from + (y * xs.count + o) * unit;
-                       const A share = A(1) / A(divisor != 0 ? divisor : double(ys.extent[y] * xs.extent[o]));
+                       const A share = A(1) / A(elements_of(ys, xs, y, o, divisor));
                        for (int64_t i = ys.first[y]; i < ys.last[y]; ++i)
                          for (int64_t j = xs.first[o]; j < xs.last[o]; ++j) {
                            A *WRY_RESTRICT into = image + (i * to.w + j) * unit;

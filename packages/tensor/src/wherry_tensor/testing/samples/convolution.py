@@ -339,8 +339,9 @@ def spec_max_pool2d(rng):
         yield case(_untied(rng, (1, 5, 5, 5)), **_EMPTY_WINDOW, data_format=data_format, differentiable=False,
                    dtypes="float64 float32")
     special = np.array([[0, np.nan, 1, 1], [-np.inf, -np.inf, 3, 3], [-np.inf, -np.inf, 2, np.nan], [5, 5, 5, 5.0]])
-    yield case(special[None, None], kernel=(1, 2), strides=(2, 2), paddings=(0, 0, 0, 0), ceil_mode=False,
-               data_format="NCHW", differentiable=False)
+    for repeats, step in (1, 2), (11, 2), (11, 1):
+        yield case(np.tile(special, repeats)[None, None], kernel=(1, 2), strides=(2, step), paddings=(0, 0, 0, 0),
+                   ceil_mode=False, data_format="NCHW", differentiable=False)
     yield from _bad_pools()
 
 
@@ -353,6 +354,8 @@ def spec_avg_pool2d(rng):
     for exclusive in True, False:
         yield case(_untied(rng, (1, 5, 5, 5)), **_EMPTY_WINDOW, exclusive=exclusive, divisor=None, data_format="NCHW",
                    differentiable=False)
+    yield case(rng.standard_normal((1, 1, 3, 2100)), kernel=(2, 3), strides=(1, 2), paddings=(0, 0, 1, 1), ceil_mode=False,
+               exclusive=True, divisor=None, data_format="NCHW", differentiable=False)
     yield from _bad_pools(exclusive=True, divisor=None)
     yield bad(np.zeros((1, 2, 4, 4)), kernel=(2, 2), strides=(2, 2), paddings=(0, 0, 0, 0), ceil_mode=False, exclusive=True,
               divisor=0, data_format="NCHW", error=ValueError, match="divisor is zero")
@@ -364,6 +367,8 @@ def spec_avg_pool2d_vjp(rng):
         options = dict(exclusive=bool(i % 2), divisor=(None, 3)[i // 2 % 2])
         ct = rng.standard_normal(_avg_pool2d(x, **attrs, **options).shape)
         yield case(ct, x, **attrs, **options)
+    yield case(rng.standard_normal((1, 1, 2, 1050)), np.zeros((1, 1, 3, 2100)), kernel=(2, 3), strides=(1, 2), paddings=(0, 0, 1, 1),
+               ceil_mode=False, exclusive=True, divisor=None, data_format="NCHW", differentiable=False)
     yield bad(np.zeros((1, 1, 3, 3)), np.zeros((1, 1, 4, 4)), kernel=(2, 2), strides=(2, 2), paddings=(0, 0, 0, 0),
               ceil_mode=False, exclusive=True, divisor=None, data_format="NCHW", error=ValueError,
               match=r"Got \[1, 1, 3, 3\] and \[1, 1, 2, 2\]")
