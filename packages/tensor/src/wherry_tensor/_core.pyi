@@ -49,6 +49,8 @@ class Op:
     def __call__(self, *inputs: Any, **attrs: Any) -> Any: ...
     def apply(self, inputs: Any, attrs: Any) -> Any:
         """Apply to a tuple of inputs and the tuple of all attributes, in the order of the declaration."""
+    def each_into(self, outs: Any, inputs: Any, attrs: Any) -> Any:
+        """Apply to many groups of tensors, one after the other, writing the results in place."""
     def infer(self, inputs: Any, attrs: Any) -> Any:
         """Metas of the outputs for tensors `inputs`: a tuple. Runs the shape rule, no kernel."""
     def into(self, outs: Any, *inputs: Any, **attrs: Any) -> Any:
@@ -887,6 +889,8 @@ def add_methods(methods: Any) -> Any:
     """Give Tensor more methods and properties: {name: function or property}."""
 def alias(x: Any) -> Any:
     """Another tensor on the same memory, without gradient history."""
+def clear_gradients(tensors: Any, set_to_zero: Any = ...) -> Any:
+    """Let the gradients of all these tensors be zeros again, or None. Where there is none, nothing happens."""
 def dtype_of_name(name: Any) -> Any:
     """The DType called `name`, as in "float32"."""
 def from_buffer(data: Any, dtype: Any = ...) -> Any:

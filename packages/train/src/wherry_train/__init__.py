@@ -1,5 +1,14 @@
 """Training: optimizers, mixed precision, data loading, metrics and `Model`."""
+# ruff: noqa: F401  imports for checkers
 from importlib import import_module as _import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # what __getattr__ finds, for editors and checkers
+    from wherry_train.checkpoint import Checkpoint
+    from wherry_train.model import Model
+    from wherry_train.serialization import load, save
+    from wherry_train.state import random_state, set_random_state
+    from wherry_train.tables import flops, summary
 
 __version__ = "0.1.0"
 
@@ -17,7 +26,7 @@ _LATER = {  # each loads its module when it is first used
 __all__ = [*_LATER]
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     if name in _LATER:
         return getattr(_import_module(f"{__name__}.{_LATER[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

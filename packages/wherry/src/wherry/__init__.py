@@ -5,14 +5,33 @@
 Nothing is defined here: tensors and their functions come from wherry_tensor, gradients from
 wherry_autograd, layers from wherry_nn. Modules below load when they are first used.
 """
-# ruff: noqa: F405  names of the star are listed from tensor's own list
+# ruff: noqa: F401, F405  names of the star are listed from tensor's own list; others are for checkers
 from importlib import import_module as _import_module
+from typing import TYPE_CHECKING, Any
 
 # Registers the kernels now: asking the installed packages for their entry points is slower.
 import wherry_ops_cpu.column as _kernels
 from wherry_autograd import enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled
 from wherry_tensor import *  # noqa: F403
 from wherry_tensor import __all__ as _tensor_names
+
+if TYPE_CHECKING:  # what __getattr__ finds, for editors and checkers
+    from wherry import (
+        amp,
+        autograd,
+        callbacks,
+        incubate,
+        io,
+        metric,
+        nn,
+        optimizer,
+        regularizer,
+        utils,
+        version,
+        vision,
+    )
+    from wherry_nn import ParamAttr, create_parameter
+    from wherry_train import Model, flops, load, save, summary
 
 _kernels.register()
 for _module in ("device", "linalg"):  # in place of the star's `device`, which is tensor's
@@ -58,7 +77,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return _import_module(f"{__name__}.{name}")
     if name in _LATER:

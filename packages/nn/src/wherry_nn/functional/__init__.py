@@ -1,5 +1,7 @@
 """`paddle.nn.functional`: what layers compute, without parameters of their own."""
 # ruff: noqa: F403, F405  each module lists its names
+from typing import TYPE_CHECKING
+
 from wherry_nn.functional import (
     activation,
     attention,
@@ -15,6 +17,7 @@ from wherry_nn.functional import (
     resizing,
     sampling,
     sliding,
+    structured_loss,
     vision,
 )
 from wherry_nn.functional.activation import *
@@ -31,21 +34,24 @@ from wherry_nn.functional.pooling import *
 from wherry_nn.functional.resizing import *
 from wherry_nn.functional.sampling import *
 from wherry_nn.functional.sliding import *
+from wherry_nn.functional.structured_loss import *
 from wherry_nn.functional.vision import *
 
-__all__: list[str] = []
-__all__ += activation.__all__
-__all__ += attention.__all__
-__all__ += common.__all__
-__all__ += conv.__all__
-__all__ += distance.__all__
-__all__ += extension.__all__
-__all__ += loss.__all__
-__all__ += margin_loss.__all__
-__all__ += norm.__all__
-__all__ += padding.__all__
-__all__ += pooling.__all__
-__all__ += resizing.__all__
-__all__ += sampling.__all__
-__all__ += sliding.__all__
-__all__ += vision.__all__
+if not TYPE_CHECKING:  # checkers cannot follow a list that is computed
+    __all__ = []
+    __all__ += activation.__all__
+    __all__ += attention.__all__
+    __all__ += common.__all__
+    __all__ += conv.__all__
+    __all__ += distance.__all__
+    __all__ += extension.__all__
+    __all__ += loss.__all__
+    __all__ += margin_loss.__all__
+    __all__ += norm.__all__
+    __all__ += padding.__all__
+    __all__ += pooling.__all__
+    __all__ += resizing.__all__
+    __all__ += sampling.__all__
+    __all__ += sliding.__all__
+    __all__ += structured_loss.__all__
+    __all__ += vision.__all__

@@ -8,11 +8,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from wherry_nn.errors import AssertedArgumentError, AssertedTypeError
+from wherry_nn.functional._losses import (
+    complex_label,
+    data_like,
+    reduced,
+    require_floating,
+    require_same_shape,
+    unknown_reduction,
+)
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64
 from wherry_tensor.arguments import integer, number, one_axis, promoted, refused, require_tensor, to_dtype
-from wherry_tensor.creation import to_tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
 from wherry_tensor.ops.loss import kept_labels, label_divisor
 from wherry_tensor.ops.normalization import label_weight
@@ -22,10 +28,7 @@ __all__ = [
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "cross_entropy",
-    "ctc_loss",
-    "dice_loss",
     "gaussian_nll_loss",
-    "hsigmoid_loss",
     "kl_div",
     "l1_loss",
     "log_loss",
@@ -131,7 +134,7 @@ def _rare_cross_entropy(
     use_softmax: bool, label_smoothing: float,
 ) -> Tensor:
     """Cross entropy of soft or smoothed labels, or of probabilities."""
-    _require_floating("cross_entropy", input)
+    require_floating("cross_entropy", input)
     require_tensor(label, "cross_entropy", "label")
     axis = one_axis(axis, input.ndim, "cross_entropy")
     smoothing = number(label_smoothing, "cross_entropy", "label_smoothing")
@@ -264,7 +267,7 @@ def softmax_with_cross_entropy(
         >>> print(loss.numpy().round(4), softmax.numpy())
         [[0.6931]] [[0.5 0.5]]
     """
-    _require_floating("softmax_with_cross_entropy", logits, "logits")
+    require_floating("softmax_with_cross_entropy", logits, "logits")
     require_tensor(label, "softmax_with_cross_entropy", "label")
     axis = one_axis(axis, logits.ndim, "softmax_with_cross_entropy")
     if soft_label:
@@ -444,7 +447,7 @@ def binary_cross_entropy_with_logits(
 
 def _weighted_logits(op_name: str, logit: Any, label: Any, pos_weight: Any) -> Tensor:
     """Binary cross entropy in which yes has another weight than no: two exact terms, each of one sign."""
-    label = _data_like(op_name, logit, label, "logit")
+    label = data_like(op_name, logit, label, "logit")
     pos_weight = to_dtype(require_tensor(pos_weight, op_name, "pos_weight"), logit.dtype)
     return -(label * pos_weight * ops.log_sigmoid(logit) + (1.0 - label) * ops.log_sigmoid(-logit))
 
@@ -474,7 +477,7 @@ def log_loss(input: Tensor, label: Tensor, epsilon: float = 1e-4, name: str | No
         >>> print(wherry.nn.functional.log_loss(wherry.to_tensor([[0.5]]), wherry.to_tensor([[1.0]])).numpy().round(4))
         [[0.6929]]
     """
-    label = _data_like("log_loss", input, label)
+    label = data_like("log_loss", input, label)
     epsilon = number(epsilon, "log_loss", "epsilon")
     return -(label * ops.log(input + epsilon)) - (1.0 - label) * ops.log(1.0 - input + epsilon)
 
@@ -523,7 +526,7 @@ def sigmoid_focal_loss(
     """
     if reduction not in ("mean", "sum", "none"):
         raise unknown_reduction("sigmoid_focal_loss", reduction)
-    label = _data_like("sigmoid_focal_loss", logit, label, "logit")
+    label = data_like("sigmoid_focal_loss", logit, label, "logit")
     alpha, gamma = number(alpha, "sigmoid_focal_loss", "alpha"), number(gamma, "sigmoid_focal_loss", "gamma")
     no = 1.0 - label
     # Not 1 - p: the sigmoid of -logit keeps its digits where the answer is sure.
@@ -667,9 +670,9 @@ def smooth_l1_loss(
         raise InvalidArgumentError(
             f"smooth_l1_loss: delta is a distance. Got delta={delta}, expected a number >= 0. The default is 1.0."
         )
-    _require_floating("smooth_l1_loss", input)
+    require_floating("smooth_l1_loss", input)
     distance = ops.abs(_difference("smooth_l1_loss", input, label))
-    _require_same_shape("smooth_l1_loss", input, label)
+    require_same_shape("smooth_l1_loss", input, label)
     # With near = min(d, delta) both branches are near * (d - near / 2).
     near = ops.minimum(distance, ops.full(shape=(), value=float(delta), dtype=distance.dtype))
     return reduced(near * (distance - near * 0.5), reduction)
@@ -709,7 +712,7 @@ def kl_div(input: Tensor, label: Tensor, reduction: str = "mean", name: str | No
     """
     if reduction not in ("mean", "sum", "none", "batchmean"):
         raise unknown_reduction("kl_div", reduction, "'mean', 'batchmean', 'sum' or 'none'")
-    label = _data_like("kl_div", input, label)
+    label = data_like("kl_div", input, label)
     zero = ops.full_like(label, value=0, dtype=label.dtype)
     positive = ops.greater_than(label, zero)
     logarithm = ops.log(ops.where(positive, label, ops.full_like(label, value=1, dtype=label.dtype)))
@@ -760,9 +763,9 @@ def poisson_nll_loss(
     """
     if reduction not in ("mean", "sum", "none"):
         raise unknown_reduction("poisson_nll_loss", reduction)
-    _require_floating("poisson_nll_loss", input)
+    require_floating("poisson_nll_loss", input)
     label = to_dtype(require_tensor(label, "poisson_nll_loss", "label"), input.dtype)
-    _require_same_shape("poisson_nll_loss", input, label)
+    require_same_shape("poisson_nll_loss", input, label)
     if not number(epsilon, "poisson_nll_loss", "epsilon") > 0:
         raise InvalidArgumentError(
             f"poisson_nll_loss: epsilon keeps a logarithm finite. Got epsilon={epsilon}, expected a number above 0. "
@@ -821,9 +824,9 @@ def gaussian_nll_loss(
     """
     if reduction not in ("mean", "sum", "none"):
         raise unknown_reduction("gaussian_nll_loss", reduction)
-    _require_floating("gaussian_nll_loss", input)
+    require_floating("gaussian_nll_loss", input)
     label = to_dtype(require_tensor(label, "gaussian_nll_loss", "label"), input.dtype)
-    _require_same_shape("gaussian_nll_loss", input, label)
+    require_same_shape("gaussian_nll_loss", input, label)
     variance = to_dtype(require_tensor(variance, "gaussian_nll_loss", "variance"), input.dtype)
     if variance.shape == input.shape[:-1] and input.ndim and variance.shape != input.shape:
         variance = ops.unsqueeze(variance, axes=(variance.ndim,))
@@ -846,287 +849,7 @@ def gaussian_nll_loss(
     return reduced(loss, reduction)
 
 
-# Sets, trees and sequences.
-
-
-def dice_loss(input: Tensor, label: Tensor, epsilon: float = 1e-5, name: str | None = None) -> Tensor:
-    """One minus the overlap of predicted and true regions, `2 |A and B| / (|A| + |B|)`, averaged over examples.
-
-    Args:
-        input: floating, `[N, ..., classes]`; probabilities of the classes.
-        label: integers, `[N, ..., 1]`.
-        epsilon: added to the denominator.
-        name: accepted for compatibility; unused.
-
-    Returns:
-        The dtype of `input`, 0-d.
-
-    Raises:
-        ValueError: shapes that do not fit (also an AssertionError).
-        IndexError: a label is no class.
-        TypeError: an argument is no tensor, or has a dtype that does not fit (also a ValueError).
-
-    Source:
-        `paddle.nn.functional.dice_loss`; Milletari et al., "V-Net" (2016).
-
-    Examples:
-        >>> loss = wherry.nn.functional.dice_loss(wherry.to_tensor([[[0.0, 1.0]]]), wherry.to_tensor([[[1]]]))
-        >>> print(loss.numpy().round(4))
-        0.0
-    """
-    _require_floating("dice_loss", input)
-    require_tensor(label, "dice_loss", "label")
-    if not label.dtype.is_integer:
-        raise AssertedTypeError(
-            f"dice_loss: labels are the numbers of classes. Got dtype {label.dtype.name}, expected int32 or int64. "
-            f"Cast them with label.astype('int64')."
-        )
-    if input.ndim < 2 or label.shape != [*input.shape[:-1], 1]:
-        raise AssertedArgumentError(
-            f"dice_loss: the label does not fit the input. Got label of shape {label.shape} and input of shape "
-            f"{input.shape}, expected {[*input.shape[:-1], 1] if input.ndim > 1 else '[N, ..., 1] and [N, ..., classes]'}. "
-            f"Put the classes into the last axis of the input."
-        )
-    if not input.size:
-        raise AssertedArgumentError(
-            f"dice_loss: there is no example. Got input of shape {input.shape}, expected at least one element. "
-            f"Check that the data is not empty first."
-        )
-    hot = to_dtype(ops.one_hot(ops.squeeze(label, axes=(label.ndim - 1,)), num_classes=input.shape[-1]), input.dtype)
-    axes = tuple(range(1, input.ndim))
-    overlap = ops.reduce_sum(input * hot, axes=axes, keepdim=False)
-    total = ops.reduce_sum(input, axes=axes, keepdim=False) + ops.reduce_sum(hot, axes=axes, keepdim=False)
-    return mean(1.0 - overlap * 2.0 / (total + number(epsilon, "dice_loss", "epsilon")))
-
-
-def hsigmoid_loss(
-    input: Tensor,
-    label: Tensor,
-    num_classes: int,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    path_table: Tensor | None = None,
-    path_code: Tensor | None = None,
-    is_sparse: bool = False,
-    name: str | None = None,
-) -> Tensor:
-    """Cross entropy over a binary tree of classes: a yes or no at each node on the way to the label.
-
-    It needs about log2(classes) products for each example instead of one for each class. The default tree
-    is complete; `path_table` and `path_code` describe another.
-
-    Args:
-        input: floating, `[N, D]`.
-        label: integers, `[N]` or `[N, 1]`.
-        num_classes: at least 2 for the default tree.
-        weight: `[num_classes - 1, D]`, one row for each inner node of the default tree; as many as the
-            table names otherwise.
-        bias: `[nodes, 1]` or `[nodes]`.
-        path_table: integers, `[N, L]`; the nodes from the root to the label, then -1.
-        path_code: integers, `[N, L]`; for each node 1 or 0, the branch that is taken.
-        is_sparse: accepted for compatibility; gradients are dense.
-        name: accepted for compatibility; unused.
-
-    Returns:
-        `[N, 1]` in the dtype of `input`, in nats. As in Paddle, products count as at most 40 in size, and each
-        level that a path lacks beside the longest adds log 2, so that values compare with Paddle's.
-
-    Raises:
-        ValueError: too few classes, shapes that do not fit, or only one of table and code.
-        IndexError: a label is no class, or the table names a node that does not exist (also a ValueError).
-        TypeError: an argument is no tensor, or has a dtype that does not fit (also a ValueError).
-
-    Source:
-        `paddle.nn.functional.hsigmoid_loss`; Morin & Bengio, "Hierarchical probabilistic neural network
-        language model" (2005).
-
-    Examples:
-        >>> loss = wherry.nn.functional.hsigmoid_loss(
-        ...     wherry.zeros([2, 3]), wherry.to_tensor([0, 1]), 2, wherry.zeros([1, 3]))
-        >>> print(loss.numpy().round(4))
-        [[0.6931]
-         [0.6931]]
-    """
-    op_name = "hsigmoid_loss"
-    _require_floating(op_name, input)
-    require_tensor(label, op_name, "label")
-    require_tensor(weight, op_name, "weight")
-    if not label.dtype.is_integer:
-        raise InvalidTypeError(
-            f"hsigmoid_loss: labels are the numbers of classes. Got dtype {label.dtype.name}, expected int64. "
-            f"Cast them with label.astype('int64')."
-        )
-    if input.ndim != 2 or label.shape not in ([input.shape[0]], [input.shape[0], 1]):
-        raise InvalidArgumentError(
-            f"hsigmoid_loss: input and label do not fit. Got shapes {input.shape} and {label.shape}, expected [N, D] and "
-            f"[N, 1]. Flatten each example first."
-        )
-    if (path_table is None) != (path_code is None):
-        raise InvalidArgumentError(
-            "hsigmoid_loss: a tree of one's own needs nodes and branches. Got only one of path_table and path_code, "
-            "expected both or none. Leave both out for the default tree."
-        )
-    if path_table is None:
-        node, code = _default_path(label, integer(num_classes, op_name, "num_classes"))
-        nodes = num_classes - 1
-    else:
-        node, code = _given_path(input, path_table, path_code)
-        nodes = weight.shape[0] if weight.ndim else 0
-    if weight.shape != [nodes, input.shape[1]]:
-        raise InvalidArgumentError(
-            f"hsigmoid_loss: the weight needs one row for each inner node. Got shape {weight.shape}, expected "
-            f"{[nodes, input.shape[1]]}. With num_classes={num_classes} the default tree has {num_classes - 1} nodes."
-        )
-    if bias is not None and require_tensor(bias, op_name, "bias").shape not in ([nodes], [nodes, 1]):
-        raise InvalidArgumentError(
-            f"hsigmoid_loss: the bias needs one number for each inner node. Got shape {bias.shape}, expected {[nodes, 1]}. "
-            f"Reshape it."
-        )
-    on_path = node >= 0
-    safe = ops.where(on_path, node, ops.full_like(node, value=0, dtype=node.dtype))
-    try:
-        rows = ops.gather(weight, safe, axis=0)
-    except IndexError as error:
-        raise InvalidIndexError(
-            f"hsigmoid_loss: path_table names a node without a row in the weight. Got {error}, expected nodes in [0, {nodes}). "
-            f"Count nodes from 0; -1 ends a path."
-        ) from None
-    product = ops.matmul(rows, ops.unsqueeze(input, axes=(2,)), transpose_x=False, transpose_y=False)
-    product = ops.squeeze(product, axes=(2,))
-    if bias is not None:
-        product = product + ops.gather(ops.reshape(bias, shape=(nodes,)), safe, axis=0)
-    zero = ops.full_like(product, value=0, dtype=product.dtype)
-    product = ops.where(on_path, product, zero)
-    # As in Paddle, the bound changes the value and lets the gradient through.
-    limit = ops.full(shape=(), value=40.0, dtype=product.dtype)
-    product = product + (ops.clip(product, -limit, limit) - product).detach()
-    taken = ops.where(on_path, to_dtype(code, product.dtype), zero)
-    loss = ops.binary_cross_entropy_logits(product, taken)
-    return ops.reduce_sum(loss, axes=(1,), keepdim=True)
-
-
-def _default_path(label: Tensor, num_classes: int) -> tuple[Tensor, Tensor]:
-    """Nodes and branches in a complete tree: leaf c has number c + classes, and i has the parent i // 2; the root is 1."""
-    if num_classes < 2:
-        raise InvalidArgumentError(
-            f"hsigmoid_loss: a tree needs two classes. Got num_classes={num_classes}, expected at least 2. "
-            f"One class has no loss."
-        )
-    leaf = ops.reshape(ops.cast(label, dtype=int64), shape=(label.shape[0], 1))
-    if leaf.size:
-        low, high = (op(leaf, axes=(0, 1), keepdim=False).item() for op in (ops.reduce_min, ops.reduce_max))
-        if low < 0 or high >= num_classes:
-            raise InvalidIndexError(
-                f"hsigmoid_loss: a label is no class. Got {low if low < 0 else high}, expected labels in [0, {num_classes}). "
-                f"Check num_classes."
-            )
-    leaf = leaf + num_classes
-    levels = (num_classes - 1).bit_length()
-    power = to_tensor([2**level for level in range(levels + 1)], dtype="int64")
-    above = ops.floor_divide(leaf, power)  # the leaf, its parent, and so on
-    first, last = ({"axes": (1,), "starts": (start,), "ends": (start + levels,), "steps": (1,)} for start in (0, 1))
-    # A node's row in the weight is its number less 1; what is above the root has number 0.
-    return ops.slice(above, **last) - 1, ops.remainder(ops.slice(above, **first), ops.full(shape=(), value=2, dtype=int64))
-
-
-def _given_path(input: Tensor, path_table: Any, path_code: Any) -> tuple[Tensor, Tensor]:
-    for name, path in ("path_table", path_table), ("path_code", path_code):
-        require_tensor(path, "hsigmoid_loss", name)
-        if not path.dtype.is_integer or path.ndim != 2 or path.shape[0] != input.shape[0] or path.shape != path_table.shape:
-            raise InvalidArgumentError(
-                f"hsigmoid_loss: {name} does not describe a path for each example. Got shape {path.shape}, dtype "
-                f"{path.dtype.name}, expected integers of shape [{input.shape[0]}, L], the same L for table and code. "
-                f"Fill short paths with -1."
-            )
-    return ops.cast(path_table, dtype=int64), path_code
-
-
-def ctc_loss(
-    log_probs: Tensor,
-    labels: Tensor,
-    input_lengths: Tensor,
-    label_lengths: Tensor,
-    blank: int = 0,
-    reduction: str = "mean",
-    norm_by_times: bool = False,
-) -> Tensor:
-    """Connectionist temporal classification: a sequence is read, and nobody says which step is which symbol.
-
-    The loss is the negative log probability of all ways to spread the label over the steps, with blanks
-    between symbols and symbols repeated.
-
-    Args:
-        log_probs: floating, `[T, B, classes]`, the blank among the classes. Despite the name these are logits:
-            softmax is applied here. (Doing it before changes nothing.)
-        labels: integers, `[B, L]`; what lies beyond the label lengths is not looked at.
-        input_lengths: integers, `[B]`; how many steps of each example are used.
-        label_lengths: integers, `[B]`; how many symbols each label has.
-        blank: the class of the blank.
-        reduction: "mean", "sum" or "none". The mean is that of the losses divided by their label lengths.
-        norm_by_times: divide the gradient (not the loss) of each example by its input length.
-
-    Returns:
-        The dtype of `log_probs`, in nats. Where no path is long enough for the label, both the loss and its
-        gradient are 0.
-
-    Shape:
-        The result is 0-d, or `[B]` with "none".
-
-    Raises:
-        ValueError: an unknown reduction, shapes that do not fit, a length that is too large, or a symbol that is
-            no class or the blank.
-        TypeError: an argument is no tensor, or has a dtype that does not fit (also a ValueError).
-
-    Source:
-        `paddle.nn.functional.ctc_loss`; Graves et al., "Connectionist temporal classification" (2006).
-
-    Examples:
-        >>> logits = wherry.zeros([2, 1, 3])  # two steps, each class equally likely
-        >>> one = wherry.to_tensor([1])
-        >>> loss = wherry.nn.functional.ctc_loss(logits, wherry.to_tensor([[1]]), one * 2, one)
-        >>> print(loss.numpy().round(4))  # of nine paths, three give the label: 1 1, 1 blank, blank 1
-        1.0986
-    """
-    if reduction not in ("mean", "sum", "none"):
-        raise unknown_reduction("ctc_loss", reduction)
-    tensors = {"log_probs": log_probs, "labels": labels, "input_lengths": input_lengths, "label_lengths": label_lengths}
-    for name, tensor in tensors.items():
-        require_tensor(tensor, "ctc_loss", name)
-        wanted = "floating" if name == "log_probs" else "integer"
-        if not (tensor.dtype.is_floating if name == "log_probs" else tensor.dtype.is_integer):
-            raise InvalidTypeError(
-                f"ctc_loss: {name} has the wrong dtype. Got {tensor.dtype.name}, expected a {wanted} one. "
-                f"Cast it with {name}.astype('{'float32' if wanted == 'floating' else 'int64'}')."
-            )
-    if log_probs.ndim != 3:
-        raise InvalidArgumentError(
-            f"ctc_loss: log_probs has three axes. Got shape {log_probs.shape}, expected [T, B, classes]. "
-            f"For one example add the axis of the batch with unsqueeze(1)."
-        )
-    loss, _ = ops.ctc_loss(
-        ops.log_softmax(log_probs, axis=2), labels, input_lengths, label_lengths,
-        blank=integer(blank, "ctc_loss", "blank"), norm_by_times=bool(norm_by_times),
-    )
-    if reduction == "mean":
-        one = ops.full(shape=(), value=1, dtype=label_lengths.dtype)
-        return mean(loss / ops.cast(ops.maximum(label_lengths, one), dtype=loss.dtype))
-    return reduced(loss, reduction)
-
-
 # Helpers.
-
-
-def unknown_reduction(op_name: str, reduction: Any, expected: str = "'mean', 'sum' or 'none'") -> Exception:
-    """The error for a reduction that does not exist: Paddle's losses raise it or assert."""
-    return AssertedArgumentError(
-        f"{op_name}: there is no such reduction. Got reduction={reduction!r}, expected {expected}. "
-        f"'none' gives the loss of each example."
-    )
-
-
-def reduced(loss: Tensor, reduction: str) -> Tensor:
-    """The loss as `reduction` wants it, which was checked before."""
-    return mean(loss) if reduction == "mean" else sum(loss) if reduction == "sum" else loss
 
 
 def _difference(op_name: str, input: Any, label: Any) -> Tensor:
@@ -1138,21 +861,13 @@ def _difference(op_name: str, input: Any, label: Any) -> Tensor:
         raise refused(op_name, error, input=input, label=label) from None
 
 
-def _require_same_shape(op_name: str, input: Tensor, label: Tensor, name: str = "input") -> None:
-    if input.shape != label.shape:
-        raise InvalidArgumentError(
-            f"{op_name}: {name} and label must have one shape. Got {input.shape} and {label.shape}, expected equal shapes. "
-            f"Reshape or expand one of them."
-        )
-
-
 def _classified(op_name: str, input: Any, label: Any, weight: Any, error: Exception) -> tuple[Tensor, Tensor, Tensor | None]:
     """The arguments after `error`, with labels as integers and weights in the dtype of the input."""
     require_tensor(input, op_name, "input")
     require_tensor(label, op_name, "label")
     if weight is not None:
         require_tensor(weight, op_name, "weight")
-    _require_floating(op_name, input)
+    require_floating(op_name, input)
     wrong_label = not label.dtype.is_integer and not label.dtype.is_complex
     wrong_weight = weight is not None and weight.dtype.is_floating and weight.dtype is not input.dtype
     if not wrong_label and not wrong_weight:
@@ -1160,37 +875,12 @@ def _classified(op_name: str, input: Any, label: Any, weight: Any, error: Except
     return input, ops.cast(label, dtype=int64) if wrong_label else label, to_dtype(weight, input.dtype) if wrong_weight else weight
 
 
-def _data_like(op_name: str, input: Any, label: Any, name: str = "input") -> Tensor:
-    """The labels as data in the dtype of `input`, which must be floating, and in its shape."""
-    _require_floating(op_name, input, name)
-    require_tensor(label, op_name, "label")
-    if label.dtype.is_complex:
-        raise _complex_label(op_name, label)
-    _require_same_shape(op_name, input, label, name)
-    return to_dtype(label, input.dtype).detach()
-
-
-def _require_floating(op_name: str, input: Any, name: str = "input") -> None:
-    if not require_tensor(input, op_name, name).dtype.is_floating:
-        raise InvalidTypeError(
-            f"{op_name}: {name} holds no floating numbers. Got dtype {input.dtype.name}, expected a floating one. "
-            f"Cast it with {name}.astype('float32')."
-        )
-
-
 def _labels_like(op_name: str, name: str, input: Any, label: Any, error: Exception) -> Tensor:
     """The labels in the dtype of the input, after an op refused them with `error`."""
     require_tensor(input, op_name, name)
     require_tensor(label, op_name, "label")
     if label.dtype.is_complex:
-        raise _complex_label(op_name, label) from None
+        raise complex_label(op_name, label) from None
     if not input.dtype.is_floating or label.dtype is input.dtype:
         raise InvalidTypeError(str(error)) from None
     return to_dtype(label, input.dtype)
-
-
-def _complex_label(op_name: str, label: Tensor) -> Exception:
-    return InvalidTypeError(
-        f"{op_name}: a complex number is no label. Got {label.dtype.name}, expected a floating or integer dtype. "
-        f"Take label.real() if that is what is meant."
-    )

@@ -8,18 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wherry_nn.functional.distance import pairwise_distance
-from wherry_nn.functional.loss import (
-    _require_floating,
-    _require_same_shape,
-    cross_entropy,
+from wherry_nn.functional._losses import (
     reduced,
+    require_floating,
+    require_one_process,
+    require_same_shape,
     unknown_reduction,
 )
+from wherry_nn.functional.distance import pairwise_distance
+from wherry_nn.functional.loss import cross_entropy
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, float64, int64
 from wherry_tensor.arguments import flag, number, require_tensor, to_dtype
-from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError, UnimplementedError
+from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
 from wherry_tensor.reduction import mean
 
 __all__ = [
@@ -72,7 +73,7 @@ def margin_ranking_loss(
     """
     if reduction not in ("mean", "sum", "none"):
         raise unknown_reduction("margin_ranking_loss", reduction)
-    _require_floating("margin_ranking_loss", input)
+    require_floating("margin_ranking_loss", input)
     other = to_dtype(require_tensor(other, "margin_ranking_loss", "other"), input.dtype)
     label = to_dtype(require_tensor(label, "margin_ranking_loss", "label"), input.dtype)
     loss = (other - input) * label
@@ -113,7 +114,7 @@ def hinge_embedding_loss(
     """
     if reduction not in ("mean", "sum", "none"):
         raise unknown_reduction("hinge_embedding_loss", reduction)
-    _require_floating("hinge_embedding_loss", input)
+    require_floating("hinge_embedding_loss", input)
     require_tensor(label, "hinge_embedding_loss", "label")
     apart = ops.relu(number(margin, "hinge_embedding_loss", "margin") - input)
     return reduced(_by_sign(label, input, apart), reduction)
@@ -148,9 +149,9 @@ def soft_margin_loss(input: Tensor, label: Tensor, reduction: str = "mean", name
     """
     if reduction not in ("mean", "sum", "none"):
         raise unknown_reduction("soft_margin_loss", reduction)
-    _require_floating("soft_margin_loss", input)
+    require_floating("soft_margin_loss", input)
     label = to_dtype(require_tensor(label, "soft_margin_loss", "label"), input.dtype)
-    _require_same_shape("soft_margin_loss", input, label)
+    require_same_shape("soft_margin_loss", input, label)
     return reduced(-ops.log_sigmoid(label * input), reduction)
 
 
@@ -186,9 +187,9 @@ def multi_label_soft_margin_loss(
     """
     if reduction not in ("mean", "sum", "none"):
         raise unknown_reduction("multi_label_soft_margin_loss", reduction)
-    _require_floating("multi_label_soft_margin_loss", input)
+    require_floating("multi_label_soft_margin_loss", input)
     label = to_dtype(require_tensor(label, "multi_label_soft_margin_loss", "label"), input.dtype)
-    _require_same_shape("multi_label_soft_margin_loss", input, label)
+    require_same_shape("multi_label_soft_margin_loss", input, label)
     loss = ops.binary_cross_entropy_logits(input, label)
     if weight is not None:
         loss = loss * to_dtype(require_tensor(weight, "multi_label_soft_margin_loss", "weight"), loss.dtype)
@@ -239,7 +240,7 @@ def multi_margin_loss(
     """
     if reduction not in ("mean", "sum", "none"):
         raise unknown_reduction("multi_margin_loss", reduction)
-    _require_floating("multi_margin_loss", input)
+    require_floating("multi_margin_loss", input)
     require_tensor(label, "multi_margin_loss", "label")
     if not label.dtype.is_integer:
         raise InvalidTypeError(
@@ -325,8 +326,8 @@ def margin_cross_entropy(
     op_name = "margin_cross_entropy"
     if reduction not in ("mean", "sum", "none", None):
         raise unknown_reduction(op_name, reduction, "'mean', 'sum', 'none' or None")
-    _one_process(op_name, group)
-    _require_floating(op_name, logits, "logits")
+    require_one_process(op_name, group)
+    require_floating(op_name, logits, "logits")
     require_tensor(label, op_name, "label")
     if logits.ndim != 2 or label.shape not in ([logits.shape[0]], [logits.shape[0], 1]):
         raise InvalidArgumentError(
@@ -398,7 +399,7 @@ def cosine_embedding_loss(
     if reduction not in ("mean", "sum", "none"):
         raise unknown_reduction(op_name, reduction)
     for argument, tensor in ("input1", input1), ("input2", input2):
-        _require_floating(op_name, tensor, argument)
+        require_floating(op_name, tensor, argument)
     require_tensor(label, op_name, "label")
     fits = input1.ndim in (1, 2) and input1.shape == input2.shape
     if not fits or label.ndim != 1 or label.shape[0] != (input1.shape[0] if input1.ndim == 2 else 1):
@@ -523,7 +524,7 @@ def _triplet(
     if reduction not in ("mean", "sum", "none"):
         raise unknown_reduction(op_name, reduction)
     for argument, tensor in ("input", input), ("positive", positive), ("negative", negative):
-        _require_floating(op_name, tensor, argument)
+        require_floating(op_name, tensor, argument)
         if tensor.shape != input.shape:
             raise InvalidArgumentError(
                 f"{op_name}: the three tensors must have one shape. Got {argument} of shape {tensor.shape} and input of "
@@ -572,7 +573,7 @@ def npair_loss(anchor: Tensor, positive: Tensor, labels: Tensor, l2_reg: float =
         0.0
     """
     for argument, tensor in ("anchor", anchor), ("positive", positive):
-        _require_floating("npair_loss", tensor, argument)
+        require_floating("npair_loss", tensor, argument)
     require_tensor(labels, "npair_loss", "labels")
     if anchor.ndim != 2 or positive.shape != anchor.shape or labels.size != anchor.shape[0]:
         raise InvalidArgumentError(
@@ -599,13 +600,3 @@ def _by_sign(label: Tensor, alike: Tensor, apart: Tensor) -> Tensor:
     """`alike` where the label is 1, `apart` where it is -1, else 0."""
     zero = ops.full(shape=(), value=0, dtype=alike.dtype)
     return ops.where(label == 1, alike, zero) + ops.where(label == -1, apart, zero)
-
-
-def _one_process(op_name: str, group: Any) -> None:
-    """Refuse a group of several processes."""
-    if group is None or group is False or getattr(group, "nranks", 1) == 1:
-        return
-    raise UnimplementedError(
-        f"{op_name}: classes spread over processes are not there yet. Got group={group!r}, expected None or False. "
-        f"Keep all classes in one process until the distributed package exists."
-    )

@@ -111,7 +111,8 @@ def batch_norm(
             raise _affine_error("batch_norm", error, x, weight, bias) from None
     # Statistics of 16 bits, as a layer has them that was cast as a whole: computed in 32.
     wide = [ops.cast(one.detach(), float32) for one in (running_mean, running_var)]
-    out = batch_norm(x, *wide, weight, bias, training, momentum, epsilon, data_format, use_global_stats)
+    mean, variance = wide
+    out = batch_norm(x, mean, variance, weight, bias, training, momentum, epsilon, data_format, use_global_stats)
     if not use_global_stats:
         ops.cast.into((running_mean,), wide[0], dtype=running_mean.dtype)
         ops.cast.into((running_var,), wide[1], dtype=running_var.dtype)

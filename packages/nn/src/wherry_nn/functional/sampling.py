@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wherry_nn.functional.margin_loss import _one_process
+from wherry_nn.functional._losses import require_one_process
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, bool_, int64
 from wherry_tensor.arguments import integer, require_tensor, to_dtype
@@ -44,7 +44,7 @@ def class_center_sample(label: Tensor, num_classes: int, num_samples: int, group
     """
     op_name = "class_center_sample"
     require_tensor(label, op_name, "label")
-    _one_process(op_name, group)
+    require_one_process(op_name, group)
     classes, samples = integer(num_classes, op_name, "num_classes"), integer(num_samples, op_name, "num_samples")
     if not label.dtype.is_integer:
         raise InvalidTypeError(

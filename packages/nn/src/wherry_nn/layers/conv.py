@@ -91,7 +91,7 @@ class _Convolution(Layer):
                 pass  # the longer way says what is wrong
         if self._fill is not None:
             x = pad(x, self._fill, mode=self._padding_mode, data_format=self._data_format)
-        return convolve(self._op_name, self._rank, x, self.weight, self.bias, *self._window)
+        return convolve(self._op_name, self._rank, x, self.weight, self.bias, *self._window)  # type: ignore[arg-type]
 
     def extra_repr(self) -> str:
         text = f"{self._in_channels}, {self._out_channels}, kernel_size={self._kernel_size}"
@@ -120,7 +120,7 @@ class _TransposedConvolution(_Convolution):
     def forward(self, x: Tensor, output_size: Any = None) -> Tensor:  # type: ignore[override]
         more = self._output_padding if output_size is None else (0,) * self._rank
         return convolve_transposed(
-            self._op_name, self._rank, x, self.weight, self.bias, *self._window, more, output_size
+            self._op_name, self._rank, x, self.weight, self.bias, *self._window, more, output_size  # type: ignore[arg-type]
         )
 
 

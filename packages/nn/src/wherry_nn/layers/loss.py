@@ -7,6 +7,8 @@ from typing import Any
 from wherry_nn.errors import AssertedArgumentError
 from wherry_nn.functional import loss as F
 from wherry_nn.functional import margin_loss as margins
+from wherry_nn.functional import structured_loss as structured
+from wherry_nn.functional._losses import unknown_reduction
 from wherry_nn.layer import Layer
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import integer, number
@@ -293,7 +295,7 @@ class KLDivLoss(Layer):
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__()
         if reduction not in ("mean", "sum", "none", "batchmean"):
-            raise F.unknown_reduction("KLDivLoss", reduction, "'mean', 'batchmean', 'sum' or 'none'")
+            raise unknown_reduction("KLDivLoss", reduction, "'mean', 'batchmean', 'sum' or 'none'")
         self.reduction = reduction
 
     def forward(self, input: Tensor, label: Tensor) -> Tensor:
@@ -669,7 +671,7 @@ class CTCLoss(Layer):
     def forward(
         self, log_probs: Tensor, labels: Tensor, input_lengths: Tensor, label_lengths: Tensor, norm_by_times: bool = False
     ) -> Tensor:
-        return F.ctc_loss(
+        return structured.ctc_loss(
             log_probs, labels, input_lengths, label_lengths, self.blank, self.reduction, norm_by_times=norm_by_times
         )
 
@@ -733,12 +735,12 @@ class HSigmoidLoss(Layer):
         self.bias = self.create_parameter([nodes, 1], attr=bias_attr, is_bias=True)
 
     def forward(self, input: Tensor, label: Tensor, path_table: Tensor | None = None, path_code: Tensor | None = None) -> Tensor:
-        return F.hsigmoid_loss(
-            input, label, self._num_classes, self.weight, self.bias, path_table, path_code, self._is_sparse
+        return structured.hsigmoid_loss(
+            input, label, self._num_classes, self.weight, self.bias, path_table, path_code, self._is_sparse  # type: ignore[arg-type]
         )
 
 
 def _known(op_name: str, reduction: str) -> str:
     if reduction not in ("mean", "sum", "none"):
-        raise F.unknown_reduction(op_name, reduction)
+        raise unknown_reduction(op_name, reduction)
     return reduction

@@ -397,7 +397,7 @@ class BatchNorm(Layer):
         trainable_statistics: bool = False,
     ) -> None:
         super().__init__()
-        if act is not None and act not in functional.__all__:
+        if act is not None and act not in functional.__all__:  # type: ignore[attr-defined]
             raise InvalidArgumentError(
                 f"BatchNorm: act is no function. Got {act!r}, expected a name in nn.functional, such as 'relu'. "
                 f"Leave it out and call the function on the result."

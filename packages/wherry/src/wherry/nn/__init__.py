@@ -1,7 +1,12 @@
 """`paddle.nn`: layers, and what belongs to them."""
 # ruff: noqa: F403, F405  wherry_nn lists its names
-from wherry.nn import functional, initializer, quant, utils
-from wherry_nn import *
-from wherry_nn import __all__ as _names
+from typing import TYPE_CHECKING
 
-__all__ = [name for name in _names if name not in ("WeightDecayRegularizer", "WeightNormParamAttr", "create_parameter", "unique_name")]
+from wherry.nn import functional, initializer, quant, utils
+from wherry_nn import *  # type: ignore[no-redef]
+
+if not TYPE_CHECKING:  # checkers cannot follow a list that is computed
+    from wherry_nn import __all__ as _names
+
+    __all__ = ["functional", "initializer", "quant", "utils"]
+    __all__ += [name for name in _names if name not in ("WeightDecayRegularizer", "WeightNormParamAttr", "create_parameter", "unique_name")]
