@@ -29,6 +29,11 @@ double number(const wry_tensor *t) {
   return value;
 }
 
+// By how much the gradient is multiplied: an optional input.
+double scale_of(const wry_call *call, int32_t i) {
+  return i < call->n_inputs && input(call, i) ? number(input(call, i)) : 1;
+}
+
 void set_number(const wry_tensor *t, double value) {
   dispatch<float16, bfloat16, float, double>(t->dtype, [&](auto tag) {
     using T = decltype(tag);
@@ -57,9 +62,10 @@ int sgd(const wry_call *call) {
   const T *param = data<T>(input(call, 0)), *grad = data<T>(input(call, 1));
   T *out = data<T>(output(call, 0));
   const A lr = A(number(input(call, 2))), decay = A(attr_float(call, 0));
+  const A scale = A(scale_of(call, 3));
   each_element<T>(call, input(call, 0)->size, [=](int64_t i, auto part) {
     const vec<T> p = get(param + i, part);
-    put(out + i, p - (get(grad + i, part) + p * decay) * lr, part);
+    put(out + i, p - (get(grad + i, part) * scale + p * decay) * lr, part);
   });
   return WRY_OK;
 }
@@ -71,8 +77,9 @@ int momentum(const wry_call *call) {
   T *out = data<T>(output(call, 0)), *velocity_out = data<T>(output(call, 1));
   const A lr = A(number(input(call, 3))), mu = A(attr_float(call, 0)), decay = A(attr_float(call, 2));
   const bool nesterov = attr_bool(call, 1);
+  const A scale = A(scale_of(call, 4));
   each_element<T>(call, input(call, 0)->size, [=](int64_t i, auto part) {
-    const vec<T> p = get(param + i, part), g = get(grad + i, part) + p * decay;
+    const vec<T> p = get(param + i, part), g = get(grad + i, part) * scale + p * decay;
     const vec<T> v = get(velocity + i, part) * mu + g;
     put(out + i, p - (nesterov ? g + v * mu : v) * lr, part);
     put(velocity_out + i, v, part);
@@ -94,8 +101,9 @@ int adam_step(const wry_call *call) {
   const A shrink = A(1 - lr * decay), l2 = A(decay);
   // 1 - beta from the rounded beta, as the powers are made of it: in the first steps the errors cancel.
   const A b1 = A(beta1), b2 = A(beta2), c1 = A(1) - b1, c2 = A(1) - b2;
+  const A scale = A(scale_of(call, 7));
   each_element<T>(call, input(call, 0)->size, [=](int64_t i, auto part) {
-    vec<T> p = get(param + i, part), g = get(grad + i, part);
+    vec<T> p = get(param + i, part), g = get(grad + i, part) * scale;
     if constexpr (Decoupled) p = p * shrink;
     else g = g + p * l2;
     const vec<T> m = get(first + i, part) * b1 + g * c1;
@@ -118,8 +126,9 @@ int adagrad(const wry_call *call) {
   const T *param = data<T>(input(call, 0)), *moment = data<T>(input(call, 1)), *grad = data<T>(input(call, 2));
   T *out = data<T>(output(call, 0)), *moment_out = data<T>(output(call, 1));
   const A lr = A(number(input(call, 3))), epsilon = A(attr_float(call, 0)), decay = A(attr_float(call, 1));
+  const A scale = A(scale_of(call, 4));
   each_element<T>(call, input(call, 0)->size, [=](int64_t i, auto part) {
-    const vec<T> p = get(param + i, part), g = get(grad + i, part) + p * decay;
+    const vec<T> p = get(param + i, part), g = get(grad + i, part) * scale + p * decay;
     const vec<T> total = get(moment + i, part) + g * g;
     put(out + i, p - over_root(g * lr, total, splat<vec<T>>(epsilon)), part);
     put(moment_out + i, total, part);
@@ -135,8 +144,9 @@ int adadelta(const wry_call *call) {
   T *out = data<T>(output(call, 0)), *grads_out = data<T>(output(call, 1)), *updates_out = data<T>(output(call, 2));
   const A lr = A(number(input(call, 4))), rho = A(attr_float(call, 0)), rest = A(1 - attr_float(call, 0));
   const A epsilon = A(attr_float(call, 1)), decay = A(attr_float(call, 2));
+  const A scale = A(scale_of(call, 5));
   each_element<T>(call, input(call, 0)->size, [=](int64_t i, auto part) {
-    const vec<T> p = get(param + i, part), g = get(grad + i, part) + p * decay, u = get(updates + i, part);
+    const vec<T> p = get(param + i, part), g = get(grad + i, part) * scale + p * decay, u = get(updates + i, part);
     const vec<T> s = get(grads + i, part) * rho + g * g * rest;
     const vec<T> step = sqrt((u + epsilon) / (s + epsilon)) * g;
     put(out + i, p - step * lr, part);
@@ -155,8 +165,9 @@ int adamax(const wry_call *call) {
   const double power = number(input(call, 3)), lr = number(input(call, 5)), beta1 = attr_float(call, 0);
   const A rate = A(lr / (1 - power)), b1 = A(beta1), c1 = A(1) - b1, b2 = A(attr_float(call, 1));
   const A epsilon = A(attr_float(call, 2)), decay = A(attr_float(call, 3));
+  const A scale = A(scale_of(call, 6));
   each_element<T>(call, input(call, 0)->size, [=](int64_t i, auto part) {
-    const vec<T> p = get(param + i, part), g = get(grad + i, part) + p * decay;
+    const vec<T> p = get(param + i, part), g = get(grad + i, part) * scale + p * decay;
     const vec<T> m = get(moment + i, part) * b1 + g * c1;
     const vec<T> size = max(g, -g), least = get(norm + i, part) * b2 + epsilon;
     const vec<T> n = select<vec<T>>(size == size, max(least, size), size);  // a NaN stays
@@ -177,10 +188,11 @@ int rmsprop(const wry_call *call) {
   T *mean_out = data<T>(output(call, 3));
   const A lr = A(number(input(call, 5))), rho = A(attr_float(call, 0)), rest = A(1 - attr_float(call, 0));
   const A epsilon = A(attr_float(call, 1)), mu = A(attr_float(call, 2)), decay = A(attr_float(call, 4));
+  const A scale = A(scale_of(call, 6));
   const int64_t n = input(call, 0)->size;
   const auto update = [&](auto centered) {
     each_element<T>(call, n, [=](int64_t i, auto part) {
-      const vec<T> p = get(param + i, part), g = get(grad + i, part) + p * decay;
+      const vec<T> p = get(param + i, part), g = get(grad + i, part) * scale + p * decay;
       const vec<T> s = get(square + i, part) * rho + g * g * rest;
       vec<T> spread = s + epsilon;
       if constexpr (decltype(centered)::value) {
@@ -219,6 +231,7 @@ int lamb(const wry_call *call) {
   const A b1 = A(beta1), b2 = A(beta2), c1 = A(1) - b1, c2 = A(1) - b2;
   const A correct1 = A(1 / (1 - power1)), correct2 = A(1 / (1 - power2));
   const V epsilon = splat<V>(A(attr_float(call, 2))), decay = splat<V>(A(attr_float(call, 3)));
+  const A scale = A(scale_of(call, 7));
   const int64_t n = input(call, 0)->size;
   const auto step_of = [=](V p, V m, V v) { return over_root(m * correct1, v * correct2, epsilon) + p * decay; };
 
@@ -230,7 +243,7 @@ int lamb(const wry_call *call) {
       V lengths = V{}, steps = V{};
       over<T>(min_of(block, n - b * block), [=, &lengths, &steps](int64_t k, auto part) {
         const int64_t i = b * block + k;
-        const V p = get(param + i, part), g = get(grad + i, part);
+        const V p = get(param + i, part), g = get(grad + i, part) * scale;
         const V m = get(first + i, part) * b1 + g * c1;
         const V v = get(second + i, part) * b2 + g * g * c2;
         put(first_out + i, m, part);

@@ -582,3 +582,19 @@ def test_the_base_class_says_what_is_missing():
     give([param], [np.ones(2, "float32")])
     with pytest.raises(NotImplementedError, match="it does not say how to update"):
         opt.Optimizer(0.1, [param]).step()
+
+
+@pytest.mark.parametrize("clip", [nn.ClipGradByValue(0.5), nn.ClipGradByNorm(0.5), nn.ClipGradByGlobalNorm(0.5)])
+def test_penalties_are_added_to_clipped_gradients(clip):
+    params = [parameter(np.ones(1, "float32"), regularizer=r) for r in (L1Decay(2.0), L2Decay(2.0))]
+    for param in params:
+        give([param], [np.full(1, 8.0, "float32")])
+        opt.SGD(1.0, [param], grad_clip=clip).step()
+        np.testing.assert_allclose(param.numpy(), 1 - 0.5 - 2.0, rtol=1e-6)
+
+
+def test_clipping_spares_parameters_that_need_none():
+    clips, free = parameter(np.zeros(1, "float32")), parameter(np.zeros(1, "float32"), need_clip=False)
+    give([clips, free], [np.full(1, 8.0, "float32")] * 2)
+    opt.Momentum(1.0, parameters=[clips, free], grad_clip=nn.ClipGradByGlobalNorm(2.0), rescale_grad=0.5).step()
+    np.testing.assert_allclose([clips.item(), free.item()], [-1.0, -4.0], rtol=1e-6)

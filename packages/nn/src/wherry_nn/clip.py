@@ -36,6 +36,23 @@ class ClipGradBase:
             f"ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm."
         )
 
+    def _scales(self, params: list[Any], grads: list[Tensor]) -> list[Tensor | None] | None:
+        """By what to multiply each gradient (None: leave it), for updates that do so as they go.
+
+        None where clipping is no multiplication.
+        """
+        return None
+
+    @staticmethod
+    def _clip_by(grads: list[Tensor], scales: list[Tensor | None]) -> list[Tensor]:
+        """The products."""
+        out = []
+        for grad, scale in zip(grads, scales, strict=True):
+            if scale is not None and scale.dtype is not grad.dtype:
+                scale = ops.cast(scale, dtype=grad.dtype)
+            out.append(grad if scale is None else ops.multiply(grad, scale))
+        return out
+
 
 class ClipGradByValue(ClipGradBase):
     """Clips every element of a gradient into `[min, max]`.
@@ -100,9 +117,10 @@ class ClipGradByNorm(ClipGradBase):
         self.clip_norm = _number(clip_norm, "ClipGradByNorm", "clip_norm")
 
     def _clip(self, params: list[Any], grads: list[Tensor]) -> list[Tensor]:
-        return [
-            _shortened([g], self.clip_norm)[0] if _needs(p) else g for p, g in zip(params, grads, strict=True)
-        ]
+        return self._clip_by(grads, self._scales(params, grads))
+
+    def _scales(self, params: list[Any], grads: list[Tensor]) -> list[Tensor | None]:
+        return [_factor([g], self.clip_norm) if _needs(p) else None for p, g in zip(params, grads, strict=True)]
 
     def __str__(self) -> str:
         return f"Gradient Clip By Norm, clip_norm={self.clip_norm:f}"
@@ -140,14 +158,12 @@ class ClipGradByGlobalNorm(ClipGradBase):
         self.auto_skip_clip = auto_skip_clip
 
     def _clip(self, params: list[Any], grads: list[Tensor]) -> list[Tensor]:
+        return self._clip_by(grads, self._scales(params, grads))
+
+    def _scales(self, params: list[Any], grads: list[Tensor]) -> list[Tensor | None]:
         clipped = [g for p, g in zip(params, grads, strict=True) if _needs(p)]
-        if not clipped:
-            return grads
-        clipped = _shortened(clipped, self.clip_norm)
-        if len(clipped) == len(grads):
-            return clipped
-        left = iter(clipped)
-        return [next(left) if _needs(p) else g for p, g in zip(params, grads, strict=True)]
+        factor = _factor(clipped, self.clip_norm) if clipped else None
+        return [factor if _needs(p) else None for p in params]
 
     def __str__(self) -> str:
         return f"Gradient Clip By GlobalNorm, global_norm={self.clip_norm:f}"
@@ -157,18 +173,11 @@ def _needs(param: Any) -> bool:
     return getattr(param, "need_clip", True)
 
 
-def _shortened(grads: list[Tensor], clip_norm: float) -> list[Tensor]:
-    """`grads` times clip_norm / max(norm, clip_norm), where norm is that of all of them together."""
+def _factor(grads: list[Tensor], clip_norm: float) -> Tensor:
+    """clip_norm / max(norm, clip_norm), where norm is that of all of `grads` together."""
     squares = ops.sum_of_squares(*grads)
     limit = scalar(clip_norm, squares.dtype)
-    factor = ops.divide(limit, ops.maximum(ops.sqrt(squares), limit))
-    factors: dict[Any, Tensor] = {factor.dtype: factor}
-    out = []
-    for grad in grads:
-        if grad.dtype not in factors:
-            factors[grad.dtype] = ops.cast(factor, dtype=grad.dtype)
-        out.append(ops.multiply(grad, factors[grad.dtype]))
-    return out
+    return ops.divide(limit, ops.maximum(ops.sqrt(squares), limit))
 
 
 def _number(value: Any, kind: str, name: str) -> float:

@@ -1,34 +1,35 @@
 """Parameter updates, each one pass over memory.
 
 Outputs may be the memory of the inputs they replace: `ops.sgd.into((param,), param, grad, lr)`.
-lr and the beta powers are tensors of one element, so that a schedule does not make a new op.
+lr and the beta powers are tensors of one element, so that a schedule does not make a new op. So is
+scale, by which the gradient is multiplied before anything else: clipping then takes no pass of its own.
 """
 from wherry_tensor import _core, ops
 from wherry_tensor.ops.declare import Meta, decompose, infer, op
 from wherry_tensor.ops.reduction import widened
 from wherry_tensor.ops.shapes import floats, require_dtype, require_one_dtype, require_same_shape, show
 
-sgd = op("sgd", "param, grad, lr", weight_decay=float, outputs="param_out")
-momentum = op("momentum", "param, velocity, grad, lr", mu=float, nesterov=bool, weight_decay=float,
+sgd = op("sgd", "param, grad, lr, scale?", weight_decay=float, outputs="param_out")
+momentum = op("momentum", "param, velocity, grad, lr, scale?", mu=float, nesterov=bool, weight_decay=float,
               outputs="param_out, velocity_out")
 # beta1_power and beta2_power hold beta ** t for the step being made; weight_decay is L2 (added to grad).
-adam = op("adam", "param, moment1, moment2, beta1_power, beta2_power, grad, lr", beta1=float, beta2=float,
+adam = op("adam", "param, moment1, moment2, beta1_power, beta2_power, grad, lr, scale?", beta1=float, beta2=float,
           epsilon=float, weight_decay=float,
           outputs="param_out, moment1_out, moment2_out, beta1_power_out, beta2_power_out")
 # weight_decay is decoupled: param *= 1 - lr * weight_decay before the update.
-adamw = op("adamw", "param, moment1, moment2, beta1_power, beta2_power, grad, lr", beta1=float, beta2=float,
+adamw = op("adamw", "param, moment1, moment2, beta1_power, beta2_power, grad, lr, scale?", beta1=float, beta2=float,
            epsilon=float, weight_decay=float,
            outputs="param_out, moment1_out, moment2_out, beta1_power_out, beta2_power_out")
-adagrad = op("adagrad", "param, moment, grad, lr", epsilon=float, weight_decay=float, outputs="param_out, moment_out")
-adadelta = op("adadelta", "param, avg_squared_grad, avg_squared_update, grad, lr", rho=float, epsilon=float,
+adagrad = op("adagrad", "param, moment, grad, lr, scale?", epsilon=float, weight_decay=float, outputs="param_out, moment_out")
+adadelta = op("adadelta", "param, avg_squared_grad, avg_squared_update, grad, lr, scale?", rho=float, epsilon=float,
               weight_decay=float, outputs="param_out, avg_squared_grad_out, avg_squared_update_out")
-adamax = op("adamax", "param, moment, inf_norm, beta1_power, grad, lr", beta1=float, beta2=float, epsilon=float,
+adamax = op("adamax", "param, moment, inf_norm, beta1_power, grad, lr, scale?", beta1=float, beta2=float, epsilon=float,
             weight_decay=float, outputs="param_out, moment_out, inf_norm_out, beta1_power_out")
 # mean_grad is read and written only when centered.
-rmsprop = op("rmsprop", "param, momentum, mean_square, mean_grad, grad, lr", rho=float, epsilon=float, mu=float,
+rmsprop = op("rmsprop", "param, momentum, mean_square, mean_grad, grad, lr, scale?", rho=float, epsilon=float, mu=float,
              centered=bool, weight_decay=float, outputs="param_out, momentum_out, mean_square_out, mean_grad_out")
 # adapt: scale the step by the ratio of the norms of parameter and step.
-lamb = op("lamb", "param, moment1, moment2, beta1_power, beta2_power, grad, lr", beta1=float, beta2=float, epsilon=float,
+lamb = op("lamb", "param, moment1, moment2, beta1_power, beta2_power, grad, lr, scale?", beta1=float, beta2=float, epsilon=float,
           weight_decay=float, adapt=bool,
           outputs="param_out, moment1_out, moment2_out, beta1_power_out, beta2_power_out")
 
@@ -44,62 +45,62 @@ __all__ = [name for name, value in list(globals().items()) if isinstance(value, 
 
 
 @infer.rule(sgd)
-def infer_sgd(param, grad, lr, *, weight_decay):
-    return _updated("sgd", param, {"grad": grad}, {"lr": lr})
+def infer_sgd(param, grad, lr, scale=None, *, weight_decay):
+    return _updated("sgd", param, {"grad": grad}, {"lr": lr, "scale": scale})
 
 
 @infer.rule(momentum)
-def infer_momentum(param, velocity, grad, lr, *, mu, nesterov, weight_decay):
-    out = _updated("momentum", param, {"velocity": velocity, "grad": grad}, {"lr": lr})
+def infer_momentum(param, velocity, grad, lr, scale=None, *, mu, nesterov, weight_decay):
+    out = _updated("momentum", param, {"velocity": velocity, "grad": grad}, {"lr": lr, "scale": scale})
     return out, out
 
 
 @infer.rule(adam)
-def infer_adam(param, moment1, moment2, beta1_power, beta2_power, grad, lr, *, beta1, beta2, epsilon, weight_decay):
-    return _infer_adam("adam", param, moment1, moment2, beta1_power, beta2_power, grad, lr)
+def infer_adam(param, moment1, moment2, beta1_power, beta2_power, grad, lr, scale=None, *, beta1, beta2, epsilon, weight_decay):
+    return _infer_adam("adam", param, moment1, moment2, beta1_power, beta2_power, grad, lr, scale)
 
 
 @infer.rule(adamw)
-def infer_adamw(param, moment1, moment2, beta1_power, beta2_power, grad, lr, *, beta1, beta2, epsilon, weight_decay):
-    return _infer_adam("adamw", param, moment1, moment2, beta1_power, beta2_power, grad, lr)
+def infer_adamw(param, moment1, moment2, beta1_power, beta2_power, grad, lr, scale=None, *, beta1, beta2, epsilon, weight_decay):
+    return _infer_adam("adamw", param, moment1, moment2, beta1_power, beta2_power, grad, lr, scale)
 
 
 @infer.rule(adagrad)
-def infer_adagrad(param, moment, grad, lr, *, epsilon, weight_decay):
-    out = _updated("adagrad", param, {"moment": moment, "grad": grad}, {"lr": lr})
+def infer_adagrad(param, moment, grad, lr, scale=None, *, epsilon, weight_decay):
+    out = _updated("adagrad", param, {"moment": moment, "grad": grad}, {"lr": lr, "scale": scale})
     return out, out
 
 
 @infer.rule(adadelta)
-def infer_adadelta(param, avg_squared_grad, avg_squared_update, grad, lr, *, rho, epsilon, weight_decay):
+def infer_adadelta(param, avg_squared_grad, avg_squared_update, grad, lr, scale=None, *, rho, epsilon, weight_decay):
     out = _updated(
         "adadelta", param,
-        {"avg_squared_grad": avg_squared_grad, "avg_squared_update": avg_squared_update, "grad": grad}, {"lr": lr},
+        {"avg_squared_grad": avg_squared_grad, "avg_squared_update": avg_squared_update, "grad": grad}, {"lr": lr, "scale": scale},
     )
     return out, out, out
 
 
 @infer.rule(adamax)
-def infer_adamax(param, moment, inf_norm, beta1_power, grad, lr, *, beta1, beta2, epsilon, weight_decay):
+def infer_adamax(param, moment, inf_norm, beta1_power, grad, lr, scale=None, *, beta1, beta2, epsilon, weight_decay):
     out = _updated(
-        "adamax", param, {"moment": moment, "inf_norm": inf_norm, "grad": grad}, {"beta1_power": beta1_power, "lr": lr}
+        "adamax", param, {"moment": moment, "inf_norm": inf_norm, "grad": grad}, {"beta1_power": beta1_power, "lr": lr, "scale": scale}
     )
     return out, out, out, beta1_power
 
 
 @infer.rule(rmsprop)
-def infer_rmsprop(param, momentum, mean_square, mean_grad, grad, lr, *, rho, epsilon, mu, centered, weight_decay):
+def infer_rmsprop(param, momentum, mean_square, mean_grad, grad, lr, scale=None, *, rho, epsilon, mu, centered, weight_decay):
     out = _updated(
         "rmsprop", param, {"momentum": momentum, "mean_square": mean_square, "mean_grad": mean_grad, "grad": grad},
-        {"lr": lr},
+        {"lr": lr, "scale": scale},
     )
     return out, out, out, out
 
 
 @infer.rule(lamb)
-def infer_lamb(param, moment1, moment2, beta1_power, beta2_power, grad, lr, *, beta1, beta2, epsilon, weight_decay,
+def infer_lamb(param, moment1, moment2, beta1_power, beta2_power, grad, lr, scale=None, *, beta1, beta2, epsilon, weight_decay,
                adapt):
-    return _infer_adam("lamb", param, moment1, moment2, beta1_power, beta2_power, grad, lr)
+    return _infer_adam("lamb", param, moment1, moment2, beta1_power, beta2_power, grad, lr, scale)
 
 
 @infer.rule(sum_of_squares)
@@ -121,10 +122,10 @@ def _require_some(op_name, xs):
         require_dtype(op_name, f"xs[{i}]", x.dtype, floats)
 
 
-def _infer_adam(op_name, param, moment1, moment2, beta1_power, beta2_power, grad, lr):
+def _infer_adam(op_name, param, moment1, moment2, beta1_power, beta2_power, grad, lr, scale):
     out = _updated(
         op_name, param, {"moment1": moment1, "moment2": moment2, "grad": grad},
-        {"beta1_power": beta1_power, "beta2_power": beta2_power, "lr": lr},
+        {"beta1_power": beta1_power, "beta2_power": beta2_power, "lr": lr, "scale": scale},
     )
     return out, out, out, beta1_power, beta2_power
 
@@ -136,6 +137,8 @@ def _updated(op_name, param, tensors, numbers):
     for name, meta in tensors.items():
         shape = require_same_shape(op_name, name, meta.shape, "param", shape)
     for name, meta in numbers.items():
+        if meta is None:  # no scale
+            continue
         require_dtype(op_name, name, meta.dtype, floats)
         if meta.size not in (1, -1):
             raise ValueError(
@@ -150,34 +153,34 @@ def _updated(op_name, param, tensors, numbers):
 
 
 @decompose.rule(sgd)
-def decompose_sgd(param, grad, lr, *, weight_decay):
+def decompose_sgd(param, grad, lr, scale=None, *, weight_decay):
     p = widened(param)
-    return _narrowed(p - _number(lr, p) * _decayed(grad, p, weight_decay), param)
+    return _narrowed(p - _number(lr, p) * _decayed(grad, p, weight_decay, scale), param)
 
 
 @decompose.rule(momentum)
-def decompose_momentum(param, velocity, grad, lr, *, mu, nesterov, weight_decay):
+def decompose_momentum(param, velocity, grad, lr, scale=None, *, mu, nesterov, weight_decay):
     p = widened(param)
-    g = _decayed(grad, p, weight_decay)
+    g = _decayed(grad, p, weight_decay, scale)
     v = mu * widened(velocity) + g
     step = g + mu * v if nesterov else v
     return _narrowed(p - _number(lr, p) * step, param), _narrowed(v, velocity)
 
 
 @decompose.rule(adam)
-def decompose_adam(param, moment1, moment2, beta1_power, beta2_power, grad, lr, *, beta1, beta2, epsilon,
+def decompose_adam(param, moment1, moment2, beta1_power, beta2_power, grad, lr, scale=None, *, beta1, beta2, epsilon,
                    weight_decay):
     p = widened(param)
-    g = _decayed(grad, p, weight_decay)
+    g = _decayed(grad, p, weight_decay, scale)
     return _adam_step(param, p, g, moment1, moment2, beta1_power, beta2_power, lr, beta1, beta2, epsilon)
 
 
 @decompose.rule(adamw)
-def decompose_adamw(param, moment1, moment2, beta1_power, beta2_power, grad, lr, *, beta1, beta2, epsilon,
+def decompose_adamw(param, moment1, moment2, beta1_power, beta2_power, grad, lr, scale=None, *, beta1, beta2, epsilon,
                     weight_decay):
     p = widened(param)
     shrunk = p * (1.0 - _number(lr, p) * weight_decay)
-    return _adam_step(param, shrunk, widened(grad), moment1, moment2, beta1_power, beta2_power, lr, beta1, beta2,
+    return _adam_step(param, shrunk, _scaled(grad, p, scale), moment1, moment2, beta1_power, beta2_power, lr, beta1, beta2,
                       epsilon)
 
 
@@ -196,17 +199,17 @@ def _adam_step(param, p, g, moment1, moment2, beta1_power, beta2_power, lr, beta
 
 
 @decompose.rule(adagrad)
-def decompose_adagrad(param, moment, grad, lr, *, epsilon, weight_decay):
+def decompose_adagrad(param, moment, grad, lr, scale=None, *, epsilon, weight_decay):
     p = widened(param)
-    g = _decayed(grad, p, weight_decay)
+    g = _decayed(grad, p, weight_decay, scale)
     total = widened(moment) + ops.square(g)
     return _narrowed(p - _number(lr, p) * g / (ops.sqrt(total) + epsilon), param), _narrowed(total, moment)
 
 
 @decompose.rule(adadelta)
-def decompose_adadelta(param, avg_squared_grad, avg_squared_update, grad, lr, *, rho, epsilon, weight_decay):
+def decompose_adadelta(param, avg_squared_grad, avg_squared_update, grad, lr, scale=None, *, rho, epsilon, weight_decay):
     p = widened(param)
-    g = _decayed(grad, p, weight_decay)
+    g = _decayed(grad, p, weight_decay, scale)
     updates = widened(avg_squared_update)
     grads = rho * widened(avg_squared_grad) + (1.0 - rho) * ops.square(g)
     update = ops.sqrt((updates + epsilon) / (grads + epsilon)) * g
@@ -218,9 +221,9 @@ def decompose_adadelta(param, avg_squared_grad, avg_squared_update, grad, lr, *,
 
 
 @decompose.rule(adamax)
-def decompose_adamax(param, moment, inf_norm, beta1_power, grad, lr, *, beta1, beta2, epsilon, weight_decay):
+def decompose_adamax(param, moment, inf_norm, beta1_power, grad, lr, scale=None, *, beta1, beta2, epsilon, weight_decay):
     p = widened(param)
-    g = _decayed(grad, p, weight_decay)
+    g = _decayed(grad, p, weight_decay, scale)
     m = beta1 * widened(moment) + (1.0 - beta1) * g
     # epsilon keeps the norm above zero as long as no gradient has come.
     n = ops.maximum(ops.abs(g), beta2 * widened(inf_norm) + epsilon)
@@ -229,9 +232,9 @@ def decompose_adamax(param, moment, inf_norm, beta1_power, grad, lr, *, beta1, b
 
 
 @decompose.rule(rmsprop)
-def decompose_rmsprop(param, momentum, mean_square, mean_grad, grad, lr, *, rho, epsilon, mu, centered, weight_decay):
+def decompose_rmsprop(param, momentum, mean_square, mean_grad, grad, lr, scale=None, *, rho, epsilon, mu, centered, weight_decay):
     p = widened(param)
-    g = _decayed(grad, p, weight_decay)
+    g = _decayed(grad, p, weight_decay, scale)
     squares, mean = rho * widened(mean_square) + (1.0 - rho) * ops.square(g), widened(mean_grad)
     spread = squares
     if centered:
@@ -245,9 +248,10 @@ def decompose_rmsprop(param, momentum, mean_square, mean_grad, grad, lr, *, rho,
 
 
 @decompose.rule(lamb)
-def decompose_lamb(param, moment1, moment2, beta1_power, beta2_power, grad, lr, *, beta1, beta2, epsilon, weight_decay,
+def decompose_lamb(param, moment1, moment2, beta1_power, beta2_power, grad, lr, scale=None, *, beta1, beta2, epsilon, weight_decay,
                    adapt):
-    p, g = widened(param), widened(grad)
+    p = widened(param)
+    g = _scaled(grad, p, scale)
     m1 = beta1 * widened(moment1) + (1.0 - beta1) * g
     m2 = beta2 * widened(moment2) + (1.0 - beta2) * ops.square(g)
     corrected1 = m1 / (1.0 - _number(beta1_power, p))
@@ -289,9 +293,14 @@ def _zero(like):
     return _core.scalar(0.0, like.dtype)
 
 
-def _decayed(grad, param, weight_decay):
-    """The gradient with that of weight_decay / 2 * |param| ** 2."""
-    return widened(grad) + weight_decay * param if weight_decay else widened(grad)
+def _decayed(grad, param, weight_decay, scale):
+    """The scaled gradient with that of weight_decay / 2 * |param| ** 2."""
+    g = _scaled(grad, param, scale)
+    return g + weight_decay * param if weight_decay else g
+
+
+def _scaled(grad, param, scale):
+    return widened(grad) if scale is None else widened(grad) * _number(scale, param)
 
 
 def _number(x, like):

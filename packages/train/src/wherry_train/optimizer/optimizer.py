@@ -369,11 +369,20 @@ class Optimizer:
             yield from group.params
 
     def _update(self, group: _Group, params: list[Any], grads: list[Tensor]) -> None:
-        if group.grad_clip is not None:
-            grads = group.grad_clip._clip(params, grads)
+        clip, scales = group.grad_clip, None
+        if clip is not None:
+            scales = clip._scales(params, grads)
+            if scales is None:
+                grads = clip._clip(params, grads)
         for batch in self._batches(group, params):
-            chosen = grads if batch.chosen is None else [grads[i] for i in batch.chosen]
+            places = batch.chosen
+            chosen = grads if places is None else [grads[i] for i in places]
+            scale: Any = None
+            if scales is not None:
+                scale = scales if places is None else [scales[i] for i in places]
             if batch.regularizers is not None:
+                if clip is not None and scale is not None:  # clipped before the penalty is added
+                    chosen, scale = clip._clip_by(chosen, scale), None
                 chosen = [
                     g if r is None else ops.add(g, r(p, g))
                     for p, g, r in zip(batch.params, chosen, batch.regularizers, strict=True)
@@ -382,11 +391,11 @@ class Optimizer:
             rate = self._rate_of(batch.factor)
             columns = batch.columns
             if batch.half is None:
-                self._op.each_into(columns, (*columns, chosen, rate), batch.attributes)
+                self._op.each_into(columns, (*columns, chosen, rate, scale), batch.attributes)
             else:
-                self._update_half(batch, chosen, rate)
+                self._update_half(batch, chosen, rate, scale)
 
-    def _update_half(self, batch: _Batch, grads: list[Tensor], rate: Tensor) -> None:
+    def _update_half(self, batch: _Batch, grads: list[Tensor], rate: Tensor, scale: Any) -> None:
         """Parameters of 16 bits: computed in float32, in master weights where these are kept."""
         params, *others = batch.columns
         masters = batch.masters
@@ -394,7 +403,7 @@ class Optimizer:
             masters = [ops.cast(p, dtype=_core.float32) for p in params]
         grads = [g if g.dtype is _core.float32 else ops.cast(g, dtype=_core.float32) for g in grads]
         columns = (masters, *others)
-        self._op.each_into(columns, (*columns, grads, rate), batch.attributes)
+        self._op.each_into(columns, (*columns, grads, rate, scale), batch.attributes)
         ops.cast.each_into((params,), (masters,), (batch.half,))
 
     def _batches(self, group: _Group, params: list[Any]) -> list[_Batch]:

@@ -6,25 +6,36 @@ from wherry_tensor.testing import bad, case, spec
 
 _LR = np.array([0.1])
 _SHAPES = (), (3,), (2, 0), (3, 5, 7), (40, 33)
+_SCALE = np.array([0.25])
 # Moments of half types lose digits before they are divided by each other.
 _TOLERANCE = {"float16": (4e-3, 4e-3), "bfloat16": (3e-2, 3e-2)}
 
 
+def _scaled(grad, scale):
+    return grad if scale is None else grad * scale.item()
+
+
 @spec(
-    ops.sgd, reference=lambda param, grad, lr, weight_decay: param - lr.item() * (grad + weight_decay * param),
-    differentiable=False,
+    ops.sgd, differentiable=False,
+    reference=lambda param, grad, lr, scale=None, *, weight_decay: (
+        param - lr.item() * (_scaled(grad, scale) + weight_decay * param)
+    ),
 )
 def spec_sgd(rng):
     for shape in _SHAPES:
         yield case(rng.standard_normal(shape), rng.standard_normal(shape), _LR, weight_decay=0.0)
     yield case(rng.standard_normal(5), rng.standard_normal(5), np.array(0.5), weight_decay=0.25)
+    yield case(rng.standard_normal(40), rng.standard_normal(40), _LR, np.array(0.5), weight_decay=0.25)
     yield bad(np.zeros(2), np.zeros(3), _LR, weight_decay=0.0, error=ValueError, match=r"`grad` and `param`.*\[3\] and \[2\]")
     yield bad(np.zeros(2), np.zeros(2, np.float32), _LR, weight_decay=0.0, error=TypeError, match="different dtypes")
     yield bad(np.zeros(2), np.zeros(2), np.zeros(2), weight_decay=0.0, error=ValueError, match="`lr` must hold one number")
+    yield bad(
+        np.zeros(2), np.zeros(2), _LR, np.zeros(2), weight_decay=0.0, error=ValueError, match="`scale` must hold one number"
+    )
 
 
-def _momentum_reference(param, velocity, grad, lr, mu, nesterov, weight_decay):
-    grad = grad + weight_decay * param
+def _momentum_reference(param, velocity, grad, lr, scale=None, *, mu, nesterov, weight_decay):
+    grad = _scaled(grad, scale) + weight_decay * param
     velocity = mu * velocity + grad
     return param - lr.item() * (grad + mu * velocity if nesterov else velocity), velocity
 
@@ -34,12 +45,16 @@ def spec_momentum(rng):
     for shape in _SHAPES:
         for nesterov in False, True:
             yield case(
-                *rng.standard_normal((3, *shape)), _LR, mu=0.9, nesterov=nesterov, weight_decay=0.1 if nesterov else 0.0
+                *rng.standard_normal((3, *shape)), _LR, *([_SCALE] if nesterov else []), mu=0.9, nesterov=nesterov,
+                weight_decay=0.1 if nesterov else 0.0
             )
 
 
 def _adam_reference(decoupled):
-    def reference(param, moment1, moment2, beta1_power, beta2_power, grad, lr, beta1, beta2, epsilon, weight_decay):
+    def reference(
+        param, moment1, moment2, beta1_power, beta2_power, grad, lr, scale=None, *, beta1, beta2, epsilon, weight_decay
+    ):
+        grad = _scaled(grad, scale)
         if decoupled:
             param = param * (1 - lr.item() * weight_decay)
         else:
@@ -61,7 +76,7 @@ def _adam_cases(rng):
             beta1=0.5, beta2=0.75, epsilon=0.125, weight_decay=0.0,
         )
         yield case(
-            param, moment1, rng.random(shape) + 0.1, np.array([0.5]), np.array([0.5]), grad, _LR,
+            param, moment1, rng.random(shape) + 0.1, np.array([0.5]), np.array([0.5]), grad, _LR, _SCALE,
             beta1=0.75, beta2=0.75, epsilon=1e-3, weight_decay=0.5,
         )
     yield bad(
@@ -80,8 +95,8 @@ def spec_adamw(rng):
     yield from _adam_cases(rng)
 
 
-def _adagrad_reference(param, moment, grad, lr, epsilon, weight_decay):
-    grad = grad + weight_decay * param
+def _adagrad_reference(param, moment, grad, lr, scale=None, *, epsilon, weight_decay):
+    grad = _scaled(grad, scale) + weight_decay * param
     moment = moment + grad**2
     return param - lr.item() * grad / (np.sqrt(moment) + epsilon), moment
 
@@ -91,15 +106,17 @@ def spec_adagrad(rng):
     for shape in _SHAPES:
         param, grad = rng.standard_normal((2, *shape))
         yield case(param, rng.random(shape) + 0.1, grad, _LR, epsilon=0.125, weight_decay=0.0)
-        yield case(param, rng.random(shape) + 0.1, grad, _LR, epsilon=0.0, weight_decay=0.5)
+        yield case(param, rng.random(shape) + 0.1, grad, _LR, _SCALE, epsilon=0.0, weight_decay=0.5)
     yield bad(
         np.zeros(2), np.zeros(3), np.zeros(2), _LR, epsilon=0.1, weight_decay=0.0, error=ValueError,
         match="`moment` and `param` must have one shape",
     )
 
 
-def _adadelta_reference(param, avg_squared_grad, avg_squared_update, grad, lr, rho, epsilon, weight_decay):
-    grad = grad + weight_decay * param
+def _adadelta_reference(
+    param, avg_squared_grad, avg_squared_update, grad, lr, scale=None, *, rho, epsilon, weight_decay
+):
+    grad = _scaled(grad, scale) + weight_decay * param
     avg_squared_grad = rho * avg_squared_grad + (1 - rho) * grad**2
     step = np.sqrt((avg_squared_update + epsilon) / (avg_squared_grad + epsilon)) * grad
     return param - lr.item() * step, avg_squared_grad, rho * avg_squared_update + (1 - rho) * step**2
@@ -112,15 +129,17 @@ def spec_adadelta(rng):
         yield case(
             param, rng.random(shape) + 0.1, rng.random(shape), grad, _LR, rho=0.75, epsilon=0.125, weight_decay=0.0
         )
-        yield case(param, rng.random(shape) + 0.1, np.zeros(shape), grad, _LR, rho=0.5, epsilon=1e-2, weight_decay=0.5)
+        yield case(param, rng.random(shape) + 0.1, np.zeros(shape), grad, _LR, _SCALE, rho=0.5, epsilon=1e-2, weight_decay=0.5)
     yield bad(
         np.zeros(2), np.zeros(2), np.zeros(3), np.zeros(2), _LR, rho=0.5, epsilon=0.1, weight_decay=0.0, error=ValueError,
         match="`avg_squared_update` and `param` must have one shape",
     )
 
 
-def _adamax_reference(param, moment, inf_norm, beta1_power, grad, lr, beta1, beta2, epsilon, weight_decay):
-    grad = grad + weight_decay * param
+def _adamax_reference(
+    param, moment, inf_norm, beta1_power, grad, lr, scale=None, *, beta1, beta2, epsilon, weight_decay
+):
+    grad = _scaled(grad, scale) + weight_decay * param
     moment = beta1 * moment + (1 - beta1) * grad
     inf_norm = np.maximum(np.abs(grad), beta2 * inf_norm + epsilon)
     return param - lr.item() / (1 - beta1_power.item()) * moment / inf_norm, moment, inf_norm, beta1_power * beta1
@@ -135,7 +154,7 @@ def spec_adamax(rng):
             weight_decay=0.0,
         )
         yield case(
-            param, moment, np.zeros(shape), np.array([0.5]), grad, _LR, beta1=0.5, beta2=0.75, epsilon=1e-2,
+            param, moment, np.zeros(shape), np.array([0.5]), grad, _LR, _SCALE, beta1=0.5, beta2=0.75, epsilon=1e-2,
             weight_decay=0.5,
         )
     yield bad(
@@ -145,9 +164,9 @@ def spec_adamax(rng):
 
 
 def _rmsprop_reference(
-    param, momentum, mean_square, mean_grad, grad, lr, rho, epsilon, mu, centered, weight_decay
+    param, momentum, mean_square, mean_grad, grad, lr, scale=None, *, rho, epsilon, mu, centered, weight_decay
 ):
-    grad = grad + weight_decay * param
+    grad = _scaled(grad, scale) + weight_decay * param
     mean_square = rho * mean_square + (1 - rho) * grad**2
     spread = mean_square
     if centered:
@@ -163,7 +182,7 @@ def spec_rmsprop(rng):
         param, momentum, grad = rng.standard_normal((3, *shape))
         for centered in False, True:
             yield case(
-                param, momentum, rng.random(shape) + 1.0, rng.random(shape) / 4, grad, _LR, rho=0.75, epsilon=0.125,
+                param, momentum, rng.random(shape) + 1.0, rng.random(shape) / 4, grad, _LR, *([_SCALE] if centered else []), rho=0.75, epsilon=0.125,
                 mu=0.5, centered=centered, weight_decay=0.5 if centered else 0.0,
             )
     yield bad(
@@ -173,8 +192,9 @@ def spec_rmsprop(rng):
 
 
 def _lamb_reference(
-    param, moment1, moment2, beta1_power, beta2_power, grad, lr, beta1, beta2, epsilon, weight_decay, adapt
+    param, moment1, moment2, beta1_power, beta2_power, grad, lr, scale=None, *, beta1, beta2, epsilon, weight_decay, adapt
 ):
+    grad = _scaled(grad, scale)
     moment1 = beta1 * moment1 + (1 - beta1) * grad
     moment2 = beta2 * moment2 + (1 - beta2) * grad**2
     corrected1, corrected2 = moment1 / (1 - beta1_power.item()), moment2 / (1 - beta2_power.item())
@@ -190,7 +210,7 @@ def spec_lamb(rng):
         param, moment1, grad = rng.standard_normal((3, *shape))
         for adapt in True, False:
             yield case(
-                param, moment1, rng.random(shape) + 0.1, np.array([0.75]), np.array([0.9375]), grad, _LR,
+                param, moment1, rng.random(shape) + 0.1, np.array([0.75]), np.array([0.9375]), grad, _LR, *([_SCALE] if adapt else []),
                 beta1=0.5, beta2=0.75, epsilon=0.125, weight_decay=0.25 if adapt else 0.0, adapt=adapt,
             )
     # Without length there is nothing to adapt to.
