@@ -56,21 +56,26 @@ def summary(shapes: dict[str, list[int]]) -> str:
     return f"{len(shapes)} tensors ({first}{', ...' if len(shapes) > 3 else ''})" if shapes else "none"
 
 
+def bytes_of(buffer: Any) -> bytes:
+    """The content of a buffer: Python's, or a typed array of the page."""
+    return buffer.to_bytes() if hasattr(buffer, "to_bytes") else bytes(buffer)
+
+
 class Predictor:
     """A saved model that answers."""
 
-    def __init__(self, architecture: str, classes: int, weights: bytes) -> None:
+    def __init__(self, architecture: str, classes: int, weights: Any) -> None:
         self.net = network(architecture, classes)
-        restore(self.net, bytes(weights))
+        restore(self.net, bytes_of(weights))
         self.net.eval()
 
-    def predict(self, pixels: bytes) -> dict[str, Any]:
+    def predict(self, pixels: Any) -> dict[str, Any]:
         """Probabilities of one digit.
 
         Args:
             pixels: 64 float32, from 0 (paper) to 16 (ink), row by row.
         """
-        image = paddle.reshape(paddle.to_tensor(memoryview(pixels).cast("f")), [1, 8, 8])
+        image = paddle.reshape(paddle.to_tensor(memoryview(bytes_of(pixels)).cast("f")), [1, 8, 8])
         started = time.perf_counter()
         with paddle.no_grad():
             scores = self.net(scaled(image))
@@ -86,12 +91,12 @@ class Trainer:
         settings: architecture, optimizer, learning_rate, batch_size, seed.
     """
 
-    def __init__(self, digits: bytes, settings: dict[str, Any]) -> None:
+    def __init__(self, digits: Any, settings: dict[str, Any]) -> None:
         rate = float(settings["learning_rate"])
         if not 0 < rate <= 10:
             raise ValueError(f"learning rate: got {rate}, expected more than 0 and at most 10.")
         paddle.seed(int(settings.get("seed", 0)))
-        self.pixels, labels = read(bytes(digits))
+        self.pixels, labels = read(bytes_of(digits))
         images = scaled(self.pixels)
         self.train_images, self.test_images = images[:TRAINED_ON], images[TRAINED_ON:]
         self.train_labels, self.test_labels = labels[:TRAINED_ON], labels[TRAINED_ON:]
@@ -159,9 +164,9 @@ class Trainer:
         paddle.save(self.net.state_dict(), buffer)
         return buffer.getvalue()
 
-    def load(self, content: bytes) -> None:
+    def load(self, content: Any) -> None:
         """Go on with the weights of a `.pdparams` file."""
-        restore(self.net, bytes(content))
+        restore(self.net, bytes_of(content))
 
 
 def timings() -> list[dict[str, Any]]:
