@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from wherry_tensor import columns, ops
+from wherry_tensor import columns, coverage, ops
 from wherry_tensor._core import VOCABULARY_VERSION
 from wherry_tensor.columns import Column
 
@@ -45,6 +45,13 @@ def test_exempted_op_has_a_reason_and_no_rule(colour):
     assert ops.add not in colour
     with pytest.raises(ValueError, match="sums have no colour"):
         colour.rule(ops.add)(lambda: "red")
+
+
+def test_no_rule_is_a_gap_unless_the_column_is_optional(colour):
+    assert ("add", "colour") in coverage.gaps()
+    colour.optional = True
+    assert ("add", "colour") not in coverage.gaps()
+    assert re.search(r"colour +the op is grey", coverage.card("add"))
 
 
 def test_name_of_a_column_is_taken_once(colour):

@@ -9,7 +9,7 @@ from wherry.__main__ import main
 def test_ops_prints_every_op_and_column(capsys):
     assert main(["ops"]) == 0
     text = capsys.readouterr().out
-    for column in ("infer", "decompose", "reference", "samples", "cpu", "vjp"):
+    for column in ("infer", "decompose", "reference", "samples", "cpu", "vjp", "autocast"):
         assert column in text.splitlines()[0]
     assert "\nsoftmax " in text
     assert "normalization:" in text

@@ -25,6 +25,7 @@ class Column:
         when_absent: what happens to an op without a rule, as a phrase for people.
         serves: the VOCABULARY_VERSION that the rules were written for. The rules of wherry-tensor
             itself always serve the present one.
+        optional: whether "no rule" is an answer like any other, rather than a gap.
 
     Raises:
         ImportError: the rules were written for another vocabulary.
@@ -35,9 +36,12 @@ class Column:
     owner: str
     when_absent: str
     rules: dict[Op, Callable[..., Any]]
+    optional: bool
     exemptions: dict[Op, str]  # ops that need no rule here, and why
 
-    def __init__(self, name: str, owner: str, when_absent: str, serves: int = VOCABULARY_VERSION) -> None:
+    def __init__(
+        self, name: str, owner: str, when_absent: str, serves: int = VOCABULARY_VERSION, optional: bool = False
+    ) -> None:
         if serves != VOCABULARY_VERSION:
             # Whichever package speaks the older vocabulary is the one to replace.
             outdated = owner if serves < VOCABULARY_VERSION else "wherry-tensor"
@@ -55,6 +59,7 @@ class Column:
         self.name = name
         self.owner = owner
         self.when_absent = when_absent
+        self.optional = optional
         self.rules = {}
         self.exemptions = {}
         registry[name] = self

@@ -82,7 +82,7 @@ def _answer(op: Op, column: str) -> tuple[str, str]:
         return _OWN, _short(table.where(op) or "")
     if op in table.exemptions:
         return _EXEMPT, table.exemptions[op]
-    if column == decompose.name:
+    if table.optional:
         return _EXEMPT, table.when_absent
     if op in decompose and column not in (infer.name, "samples"):
         return _DERIVED, f"{table.when_absent}: {', '.join(_parts(op)) or _short(decompose.where(op) or '')}"

@@ -61,7 +61,7 @@ def add_serve_arguments(parser: argparse.ArgumentParser) -> bool:
 
 def print_ops(names: list[str]) -> int:
     """Print the matrix, or the cards of the ops named."""
-    import wherry  # noqa: F401  brings the columns of every package
+    import wherry.amp  # noqa: F401  with it come the columns of every package
     from wherry_tensor import coverage
 
     try:

@@ -13,7 +13,7 @@ from wherry_tensor.columns import Column
 __all__ = ["DType", "Meta", "Scalar", "decompose", "family_of", "infer", "op", "where_declared"]
 
 infer = Column("infer", "wherry-tensor", "never: calling the op raises")
-decompose = Column("decompose", "wherry-tensor", "the op is irreducible")
+decompose = Column("decompose", "wherry-tensor", "the op is irreducible", optional=True)
 
 _ATTRIBUTE_TYPES = (int, float, bool, str, tuple, DType, Scalar)
 _declared: dict[Op, tuple[str, int]] = {}

@@ -24,7 +24,7 @@ __all__ = ["aliases", "autocast", "black_list", "table", "white_list"]
 Inputs = tuple[Tensor | None, ...]
 
 autocast = Column(
-    "autocast", owner="wherry-train", when_absent="float32 if any input is float32, else as it comes (promote)"
+    "autocast", "wherry-train", "promote: float32 if any input is float32, else as the inputs are", optional=True
 )
 
 _float32 = _core.float32
