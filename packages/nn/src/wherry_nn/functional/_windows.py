@@ -5,6 +5,7 @@ each axis. Only 'SAME' cannot be said before the size of the input is known.
 """
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -73,11 +74,7 @@ def sizes(value: Any, rank: int, op_name: str, name: str, least: int = 1) -> tup
 def _index(value: Any) -> int:
     if isinstance(value, bool):
         raise TypeError
-    return value.__index__() if hasattr(value, "__index__") else _refuse()
-
-
-def _refuse() -> int:
-    raise TypeError
+    return operator.index(value)
 
 
 def borders(padding: Any, rank: int, last: bool, op_name: str) -> tuple[int, ...] | None:
