@@ -1,4 +1,4 @@
-// Losses of class labels, their mean, and the cross entropy of yes and no.
+// Losses of class labels, their mean, the cross entropy of yes and no, and losses of differences.
 //
 // All inputs are contiguous. Arithmetic on 16-bit floats is in float, sums are in double.
 #include "labels.h"
@@ -205,6 +205,50 @@ int binary_cross_entropy_logits_vjp(const wry_call *call) {
   return WRY_OK;
 }
 
+// ---- differences --------------------------------------------------------------------------------
+
+// With near = min(d, delta) both the parabola and the line are near * (d - near / 2).
+template <typename T>
+int smooth_l1_loss(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  using V = vec<T>;
+  const T *x = data<T>(input(call, 0)), *y = data<T>(input(call, 1));
+  T *out = data<T>(output(call, 0));
+  const V delta = splat<V>(A(attr_float(call, 0)));
+  each_element<T>(call, [&](int64_t i, auto part) {
+    const V d = abs(get(x + i, part) - get(y + i, part)), near = minimum(d, delta);
+    put(out + i, near * (d - near * A(0.5)), part);
+  });
+  return WRY_OK;
+}
+
+template <typename T>
+int smooth_l1_loss_vjp(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  using V = vec<T>;
+  const T *ct = data<T>(input(call, 0)), *x = data<T>(input(call, 1)), *y = data<T>(input(call, 2));
+  T *out = data<T>(output(call, 0));
+  const V delta = splat<V>(A(attr_float(call, 0)));
+  each_element<T>(call, [&](int64_t i, auto part) {
+    put(out + i, get(ct + i, part) * maximum(minimum(get(x + i, part) - get(y + i, part), delta), -delta), part);
+  });
+  return WRY_OK;
+}
+
+// A choice where the label is not positive: 0 * -inf would be NaN.
+template <typename T>
+int kl_div(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  using V = vec<T>;
+  const T *x = data<T>(input(call, 0)), *label = data<T>(input(call, 1));
+  T *out = data<T>(output(call, 0));
+  each_element<T>(call, [&](int64_t i, auto part) {
+    const V y = get(label + i, part);
+    put(out + i, select<V>(y > A(0), y * (lane_log(y) - get(x + i, part)), splat<V>(A(0))), part);
+  });
+  return WRY_OK;
+}
+
 const wry_kernel_entry table[] = {
     WRY_FLOAT_ROWS("nll_loss", WRY_WANTS_CONTIGUOUS, nll_loss),
     WRY_FLOAT_ROWS("nll_loss_vjp", WRY_WANTS_CONTIGUOUS, nll_loss_vjp),
@@ -215,6 +259,9 @@ const wry_kernel_entry table[] = {
     WRY_FLOAT_ROWS("binary_cross_entropy_logits", WRY_WANTS_CONTIGUOUS | WRY_MAY_ALIAS, binary_cross_entropy_logits),
     WRY_FLOAT_ROWS("binary_cross_entropy_logits_vjp", WRY_WANTS_CONTIGUOUS | WRY_MAY_ALIAS,
                    binary_cross_entropy_logits_vjp),
+    WRY_FLOAT_ROWS("smooth_l1_loss", WRY_WANTS_CONTIGUOUS | WRY_MAY_ALIAS, smooth_l1_loss),
+    WRY_FLOAT_ROWS("smooth_l1_loss_vjp", WRY_WANTS_CONTIGUOUS | WRY_MAY_ALIAS, smooth_l1_loss_vjp),
+    WRY_FLOAT_ROWS("kl_div", WRY_WANTS_CONTIGUOUS | WRY_MAY_ALIAS, kl_div),
 };
 
 }  // namespace

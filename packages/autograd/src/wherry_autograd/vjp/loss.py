@@ -45,6 +45,17 @@ def vjp_binary_cross_entropy_logits(ct, _out, logits, label):
     return ops.binary_cross_entropy_logits_vjp(ct, logits, label), None
 
 
+@vjp.rule(ops.smooth_l1_loss)
+def vjp_smooth_l1_loss(ct, _out, x, y, *, delta):
+    x_ct = ops.smooth_l1_loss_vjp(ct, x, y, delta=delta)
+    return x_ct, -x_ct
+
+
+@vjp.rule(ops.kl_div)
+def vjp_kl_div(ct, _out, _x, label):
+    return -ct * ops.relu(label), None
+
+
 def _by_label(value, label, weight, ignore_index):
     """Sums of `value` over the examples of each label."""
     kept, label = kept_labels(label, ignore_index)

@@ -6,6 +6,7 @@ Labels are data: no gradient flows into class labels, nor into those of binary c
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from wherry_nn.functional._losses import (
@@ -567,7 +568,7 @@ def square_error_cost(input: Tensor, label: Tensor) -> Tensor:
         >>> print(wherry.nn.functional.square_error_cost(wherry.to_tensor([1.0, 2.0]), wherry.to_tensor([1.5, 0.0])).numpy())
         [0.25 4.  ]
     """
-    return ops.square(_difference("square_error_cost", input, label))
+    return ops.square(_of_both("square_error_cost", ops.subtract, input, label))
 
 
 def mse_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None) -> Tensor:
@@ -598,7 +599,7 @@ def mse_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | 
     """
     if reduction not in ("mean", "sum", "none"):
         raise unknown_reduction("mse_loss", reduction)
-    return reduced(ops.square(_difference("mse_loss", input, label)), reduction)
+    return reduced(ops.square(_of_both("mse_loss", ops.subtract, input, label)), reduction)
 
 
 def l1_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None) -> Tensor:
@@ -629,7 +630,7 @@ def l1_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | N
     """
     if reduction not in ("mean", "sum", "none"):
         raise unknown_reduction("l1_loss", reduction)
-    return reduced(ops.abs(_difference("l1_loss", input, label)), reduction)
+    return reduced(ops.abs(_of_both("l1_loss", ops.subtract, input, label)), reduction)
 
 
 def smooth_l1_loss(
@@ -671,11 +672,10 @@ def smooth_l1_loss(
             f"smooth_l1_loss: delta is a distance. Got delta={delta}, expected a number >= 0. The default is 1.0."
         )
     require_floating("smooth_l1_loss", input)
-    distance = ops.abs(_difference("smooth_l1_loss", input, label))
+    require_tensor(label, "smooth_l1_loss", "label")
     require_same_shape("smooth_l1_loss", input, label)
-    # With near = min(d, delta) both branches are near * (d - near / 2).
-    near = ops.minimum(distance, ops.full(shape=(), value=float(delta), dtype=distance.dtype))
-    return reduced(near * (distance - near * 0.5), reduction)
+    loss = _of_both("smooth_l1_loss", lambda x, y: ops.smooth_l1_loss(x, y, delta=float(delta)), input, label)
+    return reduced(loss, reduction)
 
 
 # Distributions.
@@ -713,10 +713,7 @@ def kl_div(input: Tensor, label: Tensor, reduction: str = "mean", name: str | No
     if reduction not in ("mean", "sum", "none", "batchmean"):
         raise unknown_reduction("kl_div", reduction, "'mean', 'batchmean', 'sum' or 'none'")
     label = data_like("kl_div", input, label)
-    zero = ops.full_like(label, value=0, dtype=label.dtype)
-    positive = ops.greater_than(label, zero)
-    logarithm = ops.log(ops.where(positive, label, ops.full_like(label, value=1, dtype=label.dtype)))
-    loss = ops.where(positive, label * (logarithm - input), zero)
+    loss = ops.kl_div(input, label)
     if reduction == "batchmean":
         return sum(loss) / float(input.shape[0]) if input.ndim else sum(loss)
     return reduced(loss, reduction)
@@ -852,12 +849,13 @@ def gaussian_nll_loss(
 # Helpers.
 
 
-def _difference(op_name: str, input: Any, label: Any) -> Tensor:
+def _of_both(op_name: str, op: Callable[[Any, Any], Tensor], input: Any, label: Any) -> Tensor:
+    """`op(input, label)`, in the wider of two floating dtypes."""
     try:
-        return ops.subtract(input, label)
+        return op(input, label)
     except TypeError as error:
         if isinstance(input, Tensor) and isinstance(label, Tensor) and input.dtype.is_floating and label.dtype.is_floating:
-            return promoted(op_name, ops.subtract, input, label, error)
+            return promoted(op_name, op, input, label, error)
         raise refused(op_name, error, input=input, label=label) from None
 
 

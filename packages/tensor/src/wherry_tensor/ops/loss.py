@@ -33,6 +33,13 @@ binary_cross_entropy_vjp = op("binary_cross_entropy_vjp", "ct, x, label")
 binary_cross_entropy_logits = op("binary_cross_entropy_logits", "logits, label")
 binary_cross_entropy_logits_vjp = op("binary_cross_entropy_logits_vjp", "ct, logits, label")
 
+# Huber's: d * d / 2 of a difference up to delta, delta * (d - delta / 2) beyond.
+smooth_l1_loss = op("smooth_l1_loss", "x, y", delta=float)
+smooth_l1_loss_vjp = op("smooth_l1_loss_vjp", "ct, x, y", delta=float)  # the cotangent of x; that of y is its negative
+
+# label * (log(label) - x), 0 where the label is not positive. The label is data.
+kl_div = op("kl_div", "x, label")
+
 __all__ = [name for name, value in list(globals().items()) if isinstance(value, type(nll_loss))]
 
 
@@ -95,6 +102,21 @@ def infer_binary_cross_entropy_logits(logits, label):
 @infer.rule(binary_cross_entropy_logits_vjp)
 def infer_binary_cross_entropy_logits_vjp(ct, logits, label):
     return _alike("binary_cross_entropy_logits_vjp", ct=ct, logits=logits, label=label)
+
+
+@infer.rule(smooth_l1_loss)
+def infer_smooth_l1_loss(x, y, *, delta):
+    return _alike("smooth_l1_loss", x=x, y=y)
+
+
+@infer.rule(smooth_l1_loss_vjp)
+def infer_smooth_l1_loss_vjp(ct, x, y, *, delta):
+    return _alike("smooth_l1_loss_vjp", ct=ct, x=x, y=y)
+
+
+@infer.rule(kl_div)
+def infer_kl_div(x, label):
+    return _alike("kl_div", x=x, label=label)
 
 
 def _alike(op_name, **metas):
@@ -176,6 +198,30 @@ def decompose_binary_cross_entropy_logits(logits, label):
 @decompose.rule(binary_cross_entropy_logits_vjp)
 def decompose_binary_cross_entropy_logits_vjp(ct, logits, label):
     return ops.cast(widened(ct) * (ops.sigmoid(widened(logits)) - widened(label)), dtype=logits.dtype)
+
+
+@decompose.rule(smooth_l1_loss)
+def decompose_smooth_l1_loss(x, y, *, delta):
+    distance = ops.abs(widened(x) - widened(y))
+    # With near = min(d, delta) both branches are near * (d - near / 2).
+    near = ops.minimum(distance, ops.full(shape=(), value=delta, dtype=distance.dtype))
+    return ops.cast(near * (distance - near * 0.5), dtype=x.dtype)
+
+
+@decompose.rule(smooth_l1_loss_vjp)
+def decompose_smooth_l1_loss_vjp(ct, x, y, *, delta):
+    difference = widened(x) - widened(y)
+    limit = ops.full(shape=(), value=delta, dtype=difference.dtype)
+    return ops.cast(widened(ct) * ops.clip(difference, -limit, limit), dtype=x.dtype)
+
+
+@decompose.rule(kl_div)
+def decompose_kl_div(x, label):
+    wide = widened(label)
+    positive = ops.greater_than(wide, ops.full(shape=(), value=0, dtype=wide.dtype))
+    # The logarithm of 1 where nothing is taken: that of 0 would spoil the gradient.
+    logarithm = ops.log(ops.where(positive, wide, ops.full_like(wide, value=1, dtype=wide.dtype)))
+    return ops.cast(ops.where(positive, wide * (logarithm - widened(x)), _zeros(wide)), dtype=x.dtype)
 
 
 # Helpers.

@@ -86,7 +86,7 @@ _rules = {
         ops.log1p, ops.erfinv, ops.power, ops.square, ops.rsqrt, ops.reciprocal, ops.softplus, ops.tanhshrink,
         ops.reduce_sum, ops.reduce_mean, ops.reduce_prod, ops.variance, ops.squared_l2_norm, ops.cumsum, ops.cumprod,
         ops.softmax, ops.log_softmax, ops.layer_norm, ops.cross_entropy, ops.nll_loss, ops.label_mean,
-        ops.binary_cross_entropy, ops.binary_cross_entropy_logits, ops.ctc_loss,
+        ops.binary_cross_entropy, ops.binary_cross_entropy_logits, ops.smooth_l1_loss, ops.ctc_loss,
     ),
     always_black: (ops.scatter,),
     keep: (
@@ -122,6 +122,8 @@ aliases: dict[str, tuple[Op, ...]] = {
     "cross_entropy2": (ops.cross_entropy,),
     "sigmoid_cross_entropy_with_logits": (ops.binary_cross_entropy_logits,),
     "bce_loss": (ops.binary_cross_entropy,),
+    "huber_loss": (ops.smooth_l1_loss,),
+    "kldiv_loss": (ops.kl_div,),
     "warpctc": (ops.ctc_loss,),
     "mean": (ops.reduce_mean,),
     "sum": (ops.reduce_sum,),

@@ -147,3 +147,40 @@ def spec_binary_cross_entropy_logits_vjp(rng):
     for shape in _PAIRS:
         yield case(rng.standard_normal(shape), rng.standard_normal(shape) * 4, rng.random(shape))
     yield case(np.ones(4), np.array([1000.0, -1000, 1000, -1000]), np.array([0.0, 0, 1, 1]), differentiable=False)
+
+
+def _smooth_l1_loss(x, y, delta):
+    distance = np.abs(x - y)
+    return np.where(distance < delta, distance**2 / 2, delta * (distance - delta / 2))
+
+
+# Differences of rounded halves: what counts is the error beside the values, not beside their difference.
+_DIFFERENCES = {"float16": (3e-3, 3e-3), "bfloat16": (2e-2, 2e-2)}
+
+
+@spec(ops.smooth_l1_loss, reference=_smooth_l1_loss, tolerance=_DIFFERENCES)
+def spec_smooth_l1_loss(rng):
+    for shape in _PAIRS:
+        yield case(rng.standard_normal(shape) * 2, rng.standard_normal(shape), delta=1.0)
+    yield case(np.array([0.0, 1, 3, -3]), np.array([0.0, 0.5, 0, 0]), delta=0.25, differentiable=False)
+    yield case(np.array([np.inf, np.nan, -1e4]), np.zeros(3), delta=2.0, differentiable=False)
+    yield bad(np.zeros(2), np.zeros(3), delta=1.0, error=ValueError, match="`y` and `x` must have one shape")
+
+
+@spec(ops.smooth_l1_loss_vjp, reference=lambda ct, x, y, delta: ct * np.clip(x - y, -delta, delta), tolerance=_DIFFERENCES)
+def spec_smooth_l1_loss_vjp(rng):
+    for shape in _PAIRS:
+        yield case(rng.standard_normal(shape), rng.standard_normal(shape) * 2, rng.standard_normal(shape), delta=1.0)
+
+
+def _kl_div(x, label):
+    with np.errstate(all="ignore"):
+        return np.where(label > 0, label * (np.log(label) - x), 0)
+
+
+@spec(ops.kl_div, reference=_kl_div, grad_of=(0,), tolerance=_DIFFERENCES)
+def spec_kl_div(rng):
+    for shape in _PAIRS:
+        yield case(rng.standard_normal(shape), rng.random(shape) + 0.1)
+    yield case(np.array([-np.inf, 1.0, -2.0]), np.array([0.0, -1.0, 1.0]))
+    yield bad(np.zeros(2), np.zeros(2, np.float32), error=TypeError, match="different dtypes")
