@@ -8,5 +8,7 @@ from wherry_nn import *  # type: ignore[no-redef]
 if not TYPE_CHECKING:  # checkers cannot follow a list that is computed
     from wherry_nn import __all__ as _names
 
+    # In Paddle these are elsewhere.
+    _NOT_HERE = ("ParamAttr", "Parameter", "WeightDecayRegularizer", "WeightNormParamAttr", "create_parameter", "unique_name")
     __all__ = ["functional", "initializer", "quant", "utils"]
-    __all__ += [name for name in _names if name not in ("WeightDecayRegularizer", "WeightNormParamAttr", "create_parameter", "unique_name")]
+    __all__ += [name for name in _names if name not in _NOT_HERE]
