@@ -10,7 +10,7 @@ from werkzeug.exceptions import HTTPException, InternalServerError
 import wherry
 from wherry_web.api import api
 from wherry_web.config import Config
-from wherry_web.files import Assets, Bundle, files
+from wherry_web.files import Assets, Bundle, Pyodide, files
 from wherry_web.gallery import Gallery
 from wherry_web.pages import pages
 
@@ -65,6 +65,7 @@ def create_app(config: Config | None = None) -> Flask:
     app.extensions["gallery"] = Gallery(config.models)
     app.extensions["assets"] = Assets()
     app.extensions["bundle"] = Bundle(config.wheels)
+    app.extensions["pyodide"] = Pyodide(config.pyodide, config.wheels)
     app.register_blueprint(api)
     app.register_blueprint(files)
     app.register_blueprint(pages)

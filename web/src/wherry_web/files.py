@@ -6,20 +6,34 @@ without one (pages, the manifest, the service worker) are asked for again each t
 from __future__ import annotations
 
 import ast
+import functools
 import hashlib
 import io
 import json
+import mimetypes
 import re
 import zipfile
 from pathlib import Path
 from typing import Any
 
-from flask import Blueprint, Response, abort, current_app, jsonify, render_template, send_file, send_from_directory, url_for
+from flask import (
+    Blueprint,
+    Response,
+    abort,
+    current_app,
+    jsonify,
+    render_template,
+    request,
+    send_file,
+    send_from_directory,
+    url_for,
+)
 from markupsafe import escape
 from werkzeug.security import safe_join
 
 from wherry_web.config import Config
-from wherry_web.gallery import NAME
+from wherry_web.encoded import Encoded, Encoding
+from wherry_web.gallery import NAME, SavedModel
 
 files = Blueprint("files", __name__)
 STATIC = Path(__file__).parent / "static"
@@ -27,8 +41,13 @@ CLIENT = Path(__file__).parent / "client"
 FOREVER = 365 * 24 * 3600
 # What a page needs of the npm package; nothing else of it is served.
 PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
-# In a wheel, but of no use on a page.
-UNUSED = re.compile(r"/testing/|\.dist-info/|\.(pyi|pyx|pxd|pxi|h|c|typed)$|^wherry_pytest/")
+# In a wheel, but of no use on a page: tests, headers, and what stands on NumPy or on processes.
+UNUSED = re.compile(
+    r"/testing/|\.dist-info/|\.(pyi|pyx|pxd|pxi|h|c|typed)$|^wherry_pytest/|^wherry/__main__|^wherry_vision/(image|transforms)"
+    r"|^wherry_train/(io/|callbacks|checkpoint|metric|model|progress_bar|state|tables)"
+)
+# Kept beside the wheels, between starts.
+ENCODED = ".encoded"
 
 
 class Assets:
@@ -40,24 +59,35 @@ class Assets:
         for name in self.names:
             digest.update(f"{name}\0".encode() + hashlib.sha256((STATIC / name).read_bytes()).digest())
         self.digest = digest.hexdigest()[:16]
+        self.address = f"static/{self.digest}/"
 
 
 class Bundle:
-    """The wheels and the client as one zip: what `import wherry` needs on a page and no more."""
+    """The wheels and the client as one zip: what `import wherry` needs on a page and no more.
+
+    Its files are stored as they are: brotli over all of them is a third smaller than each deflated alone.
+    """
 
     def __init__(self, folder: Path | None) -> None:
         self.wheels = sorted(folder.glob("*.whl")) if folder else []
+        self.files: dict[str, bytes] = {}
+        for wheel in self.wheels:
+            with zipfile.ZipFile(wheel) as archive:
+                self.files.update((name, archive.read(name)) for name in archive.namelist() if not UNUSED.search(name))
+        self.files.update((f"wherry_web/client/{path.name}", path.read_bytes()) for path in CLIENT.glob("*.py"))
+        self.files = {name: without_docstrings(content) if name.endswith(".py") else content for name, content in self.files.items()}
+        self.encoded = Encoded(self.zipped(zipfile.ZIP_STORED), folder / ENCODED if folder else None)
+        self.digest = self.encoded.digest
+
+    def zipped(self, compression: int) -> bytes:
+        """The zip: stored, or deflated for servers that do not compress."""
         buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as bundle:
-            for wheel in self.wheels:
-                with zipfile.ZipFile(wheel) as archive:
-                    for name in sorted(archive.namelist()):
-                        if not UNUSED.search(name):
-                            put(bundle, name, archive.read(name))
-            for path in sorted(CLIENT.glob("*.py")):
-                put(bundle, f"wherry_web/client/{path.name}", path.read_bytes())
-        self.content = buffer.getvalue()
-        self.digest = hashlib.sha256(self.content).hexdigest()[:16]
+        with zipfile.ZipFile(buffer, "w") as bundle:
+            # Files of a kind beside each other compress better.
+            for name in sorted(self.files, key=lambda name: (Path(name).suffix, name)):
+                entry = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))  # the same bytes whenever it is made
+                bundle.writestr(entry, self.files[name], compression, 9)
+        return buffer.getvalue()
 
 
 def without_docstrings(source: bytes) -> bytes:
@@ -69,28 +99,40 @@ def without_docstrings(source: bytes) -> bytes:
     return ast.unparse(tree).encode()
 
 
-def put(bundle: zipfile.ZipFile, name: str, content: bytes) -> None:
-    if name.endswith(".py"):
-        content = without_docstrings(content)
-    entry = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))  # the same bytes whenever it is made
-    entry.compress_type = zipfile.ZIP_DEFLATED
-    bundle.writestr(entry, content, compresslevel=9)
-
-
 def config() -> Config:
     found: Config = current_app.config["WHERRY"]
     return found
 
 
-def pyodide_version() -> str:
-    """Of the npm package that is served; "" without one."""
-    folder = config().pyodide
-    return json.loads((folder / "package.json").read_text())["version"] if folder else ""
+class Pyodide:
+    """The files of the npm package that pages load."""
+
+    def __init__(self, folder: Path | None, wheels: Path | None) -> None:
+        self.folder = folder
+        self.version: str = json.loads((folder / "package.json").read_text())["version"] if folder else ""
+        self.address = f"pyodide/{self.version}/"
+        self._kept_in = wheels / ENCODED if wheels else None
+        self.encoded = functools.lru_cache(self._encoded)
+
+    def _encoded(self, name: str) -> Encoded:
+        assert self.folder is not None
+        return Encoded((self.folder / name).read_bytes(), self._kept_in, quality=9)
 
 
 def kept(response: Response) -> Response:
     response.headers["Cache-Control"] = f"public, max-age={FOREVER}, immutable"
     return response
+
+
+def send_encoded(content: Encoded, kind: str) -> Response:
+    """Content in the best encoding that the client takes."""
+    encoding: Encoding | None = next((e for e in ("br", "gzip") if request.accept_encodings.quality(e) > 0), None)
+    response = Response(content.body(encoding), mimetype=kind)
+    if encoding:
+        response.content_encoding = encoding
+    response.vary.add("Accept-Encoding")
+    response.set_etag(f"{content.digest}-{encoding or 'plain'}")
+    return response.make_conditional(request)
 
 
 @files.get("/static/<digest>/<path:name>")
@@ -105,15 +147,17 @@ def bundle(digest: str) -> Response:
     content = current_app.extensions["bundle"]
     if digest != content.digest:
         abort(404, "This bundle belongs to another version of the pages. Load the page again.")
-    return kept(send_file(io.BytesIO(content.content), "application/zip"))
+    return kept(send_encoded(content.encoded, "application/zip"))
 
 
 @files.get("/pyodide/<version>/<name>")
 def pyodide(version: str, name: str) -> Response:
-    folder = config().pyodide
-    if folder is None or version != pyodide_version() or name not in PYODIDE_FILES:
+    core: Pyodide = current_app.extensions["pyodide"]
+    if core.folder is None or version != core.version or name not in PYODIDE_FILES:
         abort(404, "There is no such file of Pyodide here.")
-    return kept(send_from_directory(folder, name))
+    if not (core.folder / name).is_file():
+        abort(404, f"The folder of Pyodide lacks {name}. Unpack the npm package again.")
+    return kept(send_encoded(core.encoded(name), mimetypes.guess_type(name)[0] or "application/octet-stream"))
 
 
 @files.get("/models/<name>/<digest>/weights.pdparams")
@@ -164,20 +208,24 @@ def index_page(title: str, links: list[tuple[str, str]]) -> str:
 
 
 def manifest_content() -> dict[str, Any]:
-    """Everything a worker needs to start."""
+    """Everything a page needs to start; addresses are relative to this file's."""
     from wherry_web.api import card, found
 
-    gallery = current_app.extensions["gallery"]
-    version = pyodide_version()
-    assets, content = current_app.extensions["assets"], current_app.extensions["bundle"]
+    gallery, assets = current_app.extensions["gallery"], current_app.extensions["assets"]
+    core, content = current_app.extensions["pyodide"], current_app.extensions["bundle"]
     return {
         "wherry": current_app.config["WHERRY_VERSION"],
-        "pyodide": {"version": version, "url": f"/pyodide/{version}/"} if version else None,
-        "bundle": {"url": url_for("files.bundle", digest=content.digest), "bytes": len(content.content)} if content.wheels else None,
-        "static": f"/static/{assets.digest}/",
-        "digits": f"/static/{assets.digest}/data/digits.bin",
-        "models": [card(found(name)) for name in gallery.names()],
+        "pyodide": {"version": core.version, "url": core.address} if core.version else None,
+        "bundle": {"url": f"bundle/{content.digest}/wherry.zip"} if content.wheels else None,
+        "digits": f"{assets.address}data/digits.bin",
+        "models": [
+            {**card(model), "weights_url": weights_address(model)} for model in map(found, gallery.names())
+        ],
     }
+
+
+def weights_address(model: SavedModel) -> str:
+    return f"models/{model.name}/{model.card['sha256'][:16]}/weights.pdparams"
 
 
 @files.get("/manifest.json")
@@ -189,13 +237,18 @@ def manifest() -> Response:
 def service_worker() -> Response:
     """Keeps what the pages need, so that they work without a network after the first visit."""
     content = manifest_content()
+    addresses = ["./", "train", "browser", "manifest.json", *unchanging(content)]
+    version = hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
+    text = render_template("sw.js", version=version, addresses=json.dumps(addresses))
+    return Response(text, mimetype="text/javascript")
+
+
+def unchanging(content: dict[str, Any]) -> list[str]:
+    """The addresses of a manifest's files, and of our own."""
     assets = current_app.extensions["assets"]
-    addresses = ["/", "/train", "/browser", "/manifest.json", *(f"/static/{assets.digest}/{name}" for name in assets.names)]
+    addresses = [assets.address + name for name in assets.names]
     if content["pyodide"]:
         addresses += [content["pyodide"]["url"] + name for name in PYODIDE_FILES]
     if content["bundle"]:
         addresses.append(content["bundle"]["url"])
-    addresses += [model["weights_url"] for model in content["models"]]
-    version = hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
-    text = render_template("sw.js", version=version, addresses=json.dumps(addresses))
-    return Response(text, mimetype="text/javascript")
+    return [*addresses, *(model["weights_url"] for model in content["models"])]

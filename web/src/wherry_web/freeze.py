@@ -5,11 +5,13 @@ import json
 import os
 import shutil
 import tempfile
+import zipfile
 from pathlib import Path
 
 from flask import Flask
 
-from wherry_web.files import PYODIDE_FILES, manifest_content
+from wherry_web.files import manifest_content, unchanging
+from wherry_web.pages import TITLES, page
 
 
 def freeze(app: Flask, folder: Path) -> list[str]:
@@ -30,33 +32,32 @@ def freeze(app: Flask, folder: Path) -> list[str]:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
         target = Path(scratch) / "site"
-        client = app.test_client()
-        with app.test_request_context():
-            content = manifest_content()
-        addresses = addresses_of(app, content)
-        for address, name in addresses.items():
-            response = client.get(address)
-            if response.status_code != 200:
-                raise RuntimeError(f"freeze: {address} answered {response.status_code}: {response.get_data(as_text=True)[:200]}")
-            path = target / name.lstrip("/")
+        written = contents(app)
+        for name, content in written.items():
+            path = target / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(response.get_data())
-        (target / "manifest.json").write_text(json.dumps({**content, "static_build": True}))
+            path.write_bytes(content)
         if folder.exists():
             shutil.rmtree(folder)
         os.replace(target, folder)
-    return list(addresses)
+    return list(written)
 
 
-def addresses_of(app: Flask, content: dict) -> dict[str, str]:
-    """Address on the server -> file in the static build."""
-    assets = app.extensions["assets"]
-    found = {"/": "/index.html", "/train": "/train/index.html", "/browser": "/browser/index.html",
-             "/manifest.json": "/manifest.json", "/sw.js": "/sw.js"}
-    plain = [f"/static/{assets.digest}/{name}" for name in assets.names]
-    if content["pyodide"]:
-        plain += [content["pyodide"]["url"] + name for name in PYODIDE_FILES]
-    if content["bundle"]:
-        plain.append(content["bundle"]["url"])
-    plain += [model["weights_url"] for model in content["models"]]
-    return {**found, **{address: address for address in plain}}
+def contents(app: Flask) -> dict[str, bytes]:
+    """Name of each file -> its content."""
+    client = app.test_client()
+    with app.test_request_context():
+        manifest = manifest_content()
+        pages = {"index.html" if name == "draw" else f"{name}/index.html": page(name, "./" if name == "draw" else "../") for name in TITLES}
+        addresses = ["sw.js", *unchanging(manifest)]
+    found = {name: text.encode() for name, text in pages.items()}
+    for address in addresses:
+        response = client.get(f"/{address}")
+        if response.status_code != 200:
+            raise RuntimeError(f"freeze: {address} answered {response.status_code}: {response.get_data(as_text=True)[:200]}")
+        found[address] = response.get_data()
+    if manifest["bundle"]:
+        # Not every file server compresses.
+        found[manifest["bundle"]["url"]] = app.extensions["bundle"].zipped(zipfile.ZIP_DEFLATED)
+    found["manifest.json"] = json.dumps({**manifest, "static_build": True}).encode()
+    return found

@@ -8,10 +8,17 @@ pages = Blueprint("pages", __name__)
 TITLES = {"draw": "Draw a digit", "train": "Train in the tab", "browser": "This browser"}
 
 
-def page(name: str) -> str:
+def page(name: str, root: str = "./") -> str:
+    """The text of a page.
+
+    Args:
+        name: a key of `TITLES`.
+        root: the address of the site as seen from the page. All addresses are relative, so that the pages work
+            under any prefix.
+    """
     assets = current_app.extensions["assets"]
     return render_template(
-        f"{name}.html", page=name, title=TITLES[name], static=f"/static/{assets.digest}",
+        f"{name}.html", page=name, title=TITLES[name], root=root, static=assets.address,
         version=current_app.config["WHERRY_VERSION"],
     )
 

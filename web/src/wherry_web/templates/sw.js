@@ -2,11 +2,12 @@
 // Addresses that carry a digest never change: they are answered from the cache. The others are asked for
 // first, and answered from the cache when there is no network.
 const CACHE = "wherry-{{ version }}";
+const ROOT = new URL("./", location.href);
 const ADDRESSES = {{ addresses | safe }};
-const UNCHANGING = /^\/(static|bundle|pyodide|models)\//;
+const UNCHANGING = /^(static|bundle|pyodide|models)\//;
 
 self.addEventListener("install", (event) => {
-  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(ADDRESSES)).then(() => self.skipWaiting()));
+  event.waitUntil(keepAll().then(() => self.skipWaiting()));
 });
 
 self.addEventListener("activate", (event) => {
@@ -18,10 +19,28 @@ self.addEventListener("activate", (event) => {
 });
 
 self.addEventListener("fetch", (event) => {
-  const url = new URL(event.request.url);
-  if (event.request.method !== "GET" || url.origin !== location.origin || url.pathname.startsWith("/api/")) return;
-  event.respondWith(UNCHANGING.test(url.pathname) ? fromCache(event.request) : fromNetwork(event.request));
+  const { request } = event;
+  const url = new URL(request.url);
+  if (request.method !== "GET" || !url.href.startsWith(ROOT.href)) return;
+  const name = url.href.slice(ROOT.href.length);
+  if (name.startsWith("api/")) return;
+  event.respondWith(UNCHANGING.test(name) ? fromCache(request) : fromNetwork(request));
 });
+
+async function keepAll() {
+  const cache = await caches.open(CACHE);
+  await Promise.all(ADDRESSES.map(async (address) => {
+    const response = await fetch(new URL(address, ROOT));
+    if (!response.ok) throw new Error(`${address}: the server answered ${response.status}`);
+    await cache.put(new URL(address, ROOT), plain(response));
+  }));
+}
+
+// A response that was redirected (/train to /train/ on file servers) may not answer a navigation later.
+function plain(response) {
+  const { body, headers, status } = response;
+  return response.redirected ? new Response(body, { headers, status }) : response;
+}
 
 async function fromCache(request) {
   return (await caches.match(request)) ?? fetch(request);
@@ -30,7 +49,7 @@ async function fromCache(request) {
 async function fromNetwork(request) {
   try {
     const response = await fetch(request);
-    if (response.ok) (await caches.open(CACHE)).put(request, response.clone());
+    if (response.ok && !response.redirected) (await caches.open(CACHE)).put(request, response.clone());
     return response;
   } catch (error) {
     const kept = await caches.match(request, { ignoreSearch: true });

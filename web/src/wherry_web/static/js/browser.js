@@ -1,12 +1,12 @@
 // This browser: how long ops and models take here.
-import { element, keepForOffline, milliseconds, say, start } from "./engine.js";
+import { element, keepForOffline, manifest, milliseconds, say, start } from "./engine.js";
 
 let report = "";
 
 start(say).then(ready).catch((error) => say(error.message, "error"));
 
-async function ready({ engine, manifest, times }) {
-  const facts = { ...(await engine.call("describe")), Pyodide: manifest.pyodide.version, browser: navigator.userAgent,
+async function ready({ engine, times }) {
+  const facts = { ...(await engine.call("describe")), Pyodide: (await manifest).pyodide.version, browser: navigator.userAgent,
     cores: navigator.hardwareConcurrency, "start of Python": milliseconds(times.python), "start of Wherry": milliseconds(times.wherry) };
   list(element("facts"), Object.entries(facts));
   element("run").disabled = false;
@@ -19,7 +19,7 @@ async function ready({ engine, manifest, times }) {
 
 async function measure(engine, facts) {
   element("run").disabled = true;
-  say("Measuring …");
+  say("Measuring …", "busy");
   const rows = await engine.call("timings");
   element("timings").tBodies[0].replaceChildren(...rows.map(({ name, milliseconds: time, gflops }) => {
     const row = document.createElement("tr");

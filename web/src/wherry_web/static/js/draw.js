@@ -1,11 +1,12 @@
 // Draw a digit: bars move while drawing, the server's answer stands beside them on demand.
-import { bytes, element, keepForOffline, milliseconds, say, start } from "./engine.js";
+import { address, bytes, element, keepForOffline, manifest, milliseconds, say, start } from "./engine.js";
 import { counts, inkOf, paint } from "./digit.js";
 
 const canvas = element("canvas");
 const context = canvas.getContext("2d", { willReadFrequently: true });
 const opened = performance.now();
 const TEST = { count: 1797, from: 1437 };
+const EMPTY = new Float32Array(64);
 
 let engine, model, digits;
 let busy = false, changed = false;
@@ -14,23 +15,25 @@ let shown = null; // the test digit on the canvas
 clear();
 prepareDrawing();
 prepareBars();
-start(say).then(ready).catch((error) => say(error.message, "error"));
+begin().catch((error) => say(error.message, "error"));
 
-async function ready({ engine: started, manifest }) {
-  engine = started;
-  [model] = manifest.models;
-  if (!model) throw new Error("No model is saved yet. Run `make demo`, or train one on the next page.");
-  const [weights, data] = await Promise.all([bytes(model.weights_url), bytes(manifest.digits)]);
-  digits = data;
-  await engine.call("loadModel", model.architecture, model.labels.length, weights);
-  await engine.call("predict", new Float32Array(64));
+async function begin() {
+  const { models: [saved], digits: digitsAddress, static_build: noServer } = await manifest;
+  if (!saved) throw new Error("No model is saved yet. Run `make demo`, or train one on the next page.");
+  const weights = bytes(saved.weights_url); // loads while Python starts
+  weights.catch(() => {}); // awaited below
+  const { engine: started } = await start(say);
+  await started.call("loadModel", saved.architecture, saved.labels.length, await weights);
+  await started.call("predict", new Float32Array(64)); // the first one compiles
+  [engine, model] = [started, saved];
   const seconds = ((performance.now() - opened) / 1e3).toFixed(1);
   say(`${model.title} is ready after ${seconds} s. It runs in this tab; nothing you draw leaves it unless you ask the server.`);
   document.body.dataset.ready = "true";
-  for (const id of ["sample", "ask"]) element(id).disabled = false;
-  element("ask").disabled = Boolean(manifest.static_build);
-  if (manifest.static_build) element("server").textContent = "These pages are plain files: there is no server to ask.";
+  element("ask").disabled = Boolean(noServer);
+  if (noServer) element("server").textContent = "These pages are plain files: there is no server to ask.";
   update();
+  digits = await bytes(digitsAddress);
+  element("sample").disabled = false;
   keepForOffline();
 }
 
@@ -117,6 +120,7 @@ async function update() {
   while (changed) {
     changed = false;
     const cells = counts(inkOf(canvas));
+    paint(element("seen"), cells ?? EMPTY);
     if (!cells) {
       show(null);
       continue;
@@ -160,7 +164,7 @@ async function ask() {
   }
   const started = performance.now();
   try {
-    const response = await fetch(`/api/models/${model.name}/predict`, {
+    const response = await fetch(address(`api/models/${model.name}/predict`), {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ inputs: [image(cells)] }),

@@ -36,16 +36,33 @@ export class Engine extends EventTarget {
   }
 }
 
-// Starts Python and Wherry; says in `status` how far it is. Resolves to {engine, manifest, times}.
+// The site's address: this file is static/<digest>/js/engine.js in it, whatever comes before.
+const ROOT = new URL("../../../", import.meta.url);
+
+export function address(name) {
+  return new URL(name, ROOT).href;
+}
+
+// What the server has: see manifest_content in files.py. Its addresses are made absolute.
+export const manifest = fetch(address("manifest.json")).then(async (response) => {
+  if (!response.ok) throw new Error(`manifest.json: the server answered ${response.status}`);
+  const content = await response.json();
+  for (const part of [content.pyodide, content.bundle]) if (part) part.url = address(part.url);
+  for (const model of content.models) model.weights_url = address(model.weights_url);
+  content.digits = address(content.digits);
+  return content;
+});
+
+// Starts Python and Wherry; says in `status` how far it is. Resolves to {engine, times}.
 export async function start(status) {
-  const manifest = await (await fetch("/manifest.json")).json();
-  if (!manifest.pyodide || !manifest.bundle) {
+  const { pyodide, bundle } = await manifest;
+  if (!pyodide || !bundle) {
     throw new Error("This server has no Python for the browser. Start it with --pyodide and --wheels (`make wasm` makes both).");
   }
   const engine = new Engine();
-  engine.addEventListener("step", ({ detail }) => status(`${detail.text} …`));
-  const times = await engine.call("boot", manifest);
-  return { engine, manifest, times };
+  engine.addEventListener("step", ({ detail }) => status(`${detail.text} …`, "busy"));
+  const times = await engine.call("boot", { pyodide, bundle });
+  return { engine, times };
 }
 
 export async function bytes(url) {
@@ -62,16 +79,17 @@ export function element(id) {
 export function say(text, kind = "") {
   const line = element("status");
   line.textContent = text;
-  line.dataset.kind = kind;
+  line.dataset.kind = kind; // "busy", "error" or nothing
   line.setAttribute("role", kind === "error" ? "alert" : "status");
 }
 
 export function keepForOffline() {
   if ("serviceWorker" in navigator) {
-    navigator.serviceWorker.register("/sw.js").catch((error) => console.warn(`No offline copy: ${error.message}`));
+    navigator.serviceWorker.register(address("sw.js")).catch((error) => console.warn(`No offline copy: ${error.message}`));
   }
 }
 
 export function milliseconds(value) {
-  return value < 1 ? `${(value * 1e3).toFixed(0)} µs` : `${value.toPrecision(3)} ms`;
+  if (value >= 1e3) return `${(value / 1e3).toPrecision(3)} s`;
+  return value < 1 ? `${(value * 1e3).toPrecision(3)} µs` : `${value.toPrecision(3)} ms`;
 }

@@ -1,6 +1,6 @@
 // Train in the tab: live charts, confusion matrix, mistakes; weights can be taken away and brought back.
 import uPlot from "../vendor/uPlot.esm.js";
-import { bytes, element, keepForOffline, say, start } from "./engine.js";
+import { bytes, element, keepForOffline, manifest, say, start } from "./engine.js";
 import { paint } from "./digit.js";
 
 const MISTAKES_SHOWN = 24;
@@ -15,9 +15,9 @@ const charts = makeCharts();
 
 start(say).then(ready).catch((error) => say(error.message, "error"));
 
-async function ready({ engine: started, manifest }) {
+async function ready({ engine: started }) {
   engine = started;
-  digits = await bytes(manifest.digits);
+  digits = await bytes((await manifest).digits);
   engine.addEventListener("trained", ({ detail }) => record(detail));
   engine.addEventListener("failed", ({ detail }) => stop(detail.text));
   for (const id of ["run", "reset", "download", "upload"]) element(id).disabled = false;
@@ -56,7 +56,8 @@ async function reset() {
 
 async function toggle() {
   await setRunning(!running);
-  if (!running) await evaluate();
+  say(running ? "Training …" : "Paused. Resume goes on from here.", running ? "busy" : "");
+  if (!running) await evaluate(true);
 }
 
 async function setRunning(value) {
@@ -69,6 +70,7 @@ async function setRunning(value) {
 function stop(text) {
   running = false;
   element("run").textContent = "Train";
+  element("run").setAttribute("aria-pressed", "false");
   say(text, "error");
 }
 
@@ -88,8 +90,8 @@ function record({ steps, epochs, seconds, losses, accuracies }) {
 }
 
 // Between slices of training, at most one at a time.
-async function evaluate() {
-  if (evaluating || !engine) return;
+async function evaluate(now = false) {
+  if ((evaluating && !now) || !engine) return;
   evaluating = true;
   try {
     showEvaluation(await engine.call("evaluate"));
@@ -140,7 +142,7 @@ function showMistakes(mistakes) {
     const picture = document.createElement("canvas");
     picture.width = picture.height = 48;
     picture.setAttribute("role", "img");
-    picture.setAttribute("aria-label", `a ${label}`);
+    picture.setAttribute("aria-label", `a handwritten ${label}`);
     paint(picture, pixels);
     const text = document.createElement("span");
     text.textContent = `${label}, seen as ${answer}`;
@@ -176,10 +178,12 @@ async function upload() {
 
 function makeCharts() {
   const width = () => Math.max(240, element("loss-chart").clientWidth);
-  const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const color = (name) => () => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const ruler = { stroke: color("--line"), width: 1 };
+  const lines = { stroke: color("--text"), grid: ruler, ticks: ruler, font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif" };
   const axes = (label, values) => [
-    { stroke: color("--text"), grid: { stroke: color("--line") }, label: "step" },
-    { stroke: color("--text"), grid: { stroke: color("--line") }, label, values, size: 64 },
+    { ...lines, label: "step", labelSize: 20, size: 32 },
+    { ...lines, label, labelSize: 20, values, size: 56 },
   ];
   const options = (title, series, scale, label, values) => ({
     title, width: width(), height: 240, legend: { live: false }, cursor: { drag: { x: false } },
@@ -188,14 +192,25 @@ function makeCharts() {
   const loss = new uPlot(options("Loss", [
     { label: "each batch", stroke: color("--faint"), width: 1, points: { show: false } },
     { label: "smoothed", stroke: color("--accent"), width: 2, points: { show: false } },
-  ], { distr: 3 }, "cross entropy"), [[], [], []], element("loss-chart"));
+  ], { distr: 3, range: decades }, "cross entropy", (_, ticks) => ticks.map((tick) => (isDecade(tick) ? String(tick) : null))), [[], [], []], element("loss-chart"));
   const accuracy = new uPlot(options("Accuracy", [
     { label: "each batch", stroke: color("--faint"), width: 1, points: { show: false } },
     { label: "unseen digits", stroke: color("--accent"), width: 2, spanGaps: true, points: { show: true, size: 4 } },
   ], { range: [0, 1] }, "accuracy", (_, ticks) => ticks.map((tick) => `${Math.round(tick * 100)} %`)),
   [[], [], []], element("accuracy-chart"));
+  loss.axes[1].grid.filter = (_, ticks) => ticks.map((tick) => (isDecade(tick) ? tick : null));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => [loss, accuracy].forEach((chart) => chart.redraw()));
   addEventListener("resize", () => [loss, accuracy].forEach((chart) => chart.setSize({ width: width(), height: 240 })));
   return { loss, accuracy };
+}
+
+function isDecade(value) {
+  return Math.abs(Math.log10(value) - Math.round(Math.log10(value))) < 1e-6;
+}
+
+// Whole decades around the values.
+function decades(chart, low, high) {
+  return [10 ** Math.floor(Math.log10(low || 0.1)), 10 ** Math.ceil(Math.log10(high || 10))];
 }
 
 function drawCharts() {

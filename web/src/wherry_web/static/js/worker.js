@@ -5,7 +5,6 @@ import { training } from "./worker-training.js";
 
 let python; // the module wherry_web.client.page
 let pyodide;
-let manifest;
 const objects = { predictor: null, trainer: null };
 
 const calls = {
@@ -30,8 +29,7 @@ addEventListener("message", async ({ data: { id, call, args } }) => {
   }
 });
 
-async function boot(content) {
-  manifest = content;
+async function boot(manifest) {
   const started = performance.now();
   step("Loading Python");
   const bundle = fetched(manifest.bundle.url);
