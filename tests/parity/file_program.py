@@ -14,7 +14,6 @@ import sys
 import zlib  # noqa: F401  real Paddle may crash when its own copy is loaded first
 
 import numpy as np
-
 import paddle
 
 PROTOCOLS = (2, 3, 4)

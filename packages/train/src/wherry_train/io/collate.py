@@ -126,18 +126,15 @@ def _stacked(batch: Sequence[Any], stacker: Any) -> Any:
 
 
 def as_tensors(data: Any, leaf: Callable[[Any], Any] | None = None) -> Any:
-    """`data` with its arrays as tensors, in lists, tuples and dicts to any depth; the rest as it is."""
+    """`data` with its arrays as tensors, in lists and dicts to any depth; tuples become lists, as in Paddle."""
     if isinstance(data, np.ndarray):
         return (leaf or converted)(data)
     if isinstance(data, Tensor):
         return leaf(data) if leaf else data
     if isinstance(data, Mapping):
         return {key: as_tensors(value, leaf) for key, value in data.items()}
-    if isinstance(data, tuple) and hasattr(data, "_fields"):
-        return type(data)(*[as_tensors(value, leaf) for value in data])
     if isinstance(data, (list, tuple)):
-        found = [as_tensors(value, leaf) for value in data]
-        return found if isinstance(data, list) else tuple(found)
+        return [as_tensors(value, leaf) for value in data]
     return data
 
 

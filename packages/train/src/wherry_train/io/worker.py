@@ -371,7 +371,4 @@ class SegmentReader:
             return [self._read(value, whole) for value in data]
         if kind is dict:
             return {key: self._read(value, whole) for key, value in data.items()}
-        if isinstance(data, tuple):
-            found = [self._read(value, whole) for value in data]
-            return kind(*found) if hasattr(data, "_fields") else tuple(found)
         return data

@@ -76,7 +76,7 @@ def to_tensor(pic: Image, data_format: str = "CHW") -> Tensor:
         data_format: "CHW" or "HWC", of the result.
 
     Returns:
-        float32; floats stay what they are, also larger ones, which become float32 as well.
+        float32 for bytes; other values stay as they are, in their dtype.
 
     Raises:
         TypeError: `pic` is no image.
@@ -99,10 +99,9 @@ def to_tensor(pic: Image, data_format: str = "CHW") -> Tensor:
         array = array[:, :, None]
     if channels_first:
         array = array.transpose(2, 0, 1)
-    floats = np.ascontiguousarray(array, dtype=np.float32)
     if array.dtype == np.uint8:
-        floats = floats / np.float32(255)  # never in place: ascontiguousarray may return what it was given
-    return tensor_of(floats)
+        array = np.divide(array, np.float32(255), order="C", dtype=np.float32)
+    return tensor_of(np.ascontiguousarray(array))
 
 
 def _array_of(image: Any, op_name: str) -> Any:
