@@ -184,6 +184,13 @@ def test_large_tensors_are_cut_for_old_protocols(monkeypatch):
     assert load(file, return_numpy=True)["a"].shape == (3, 20)
 
 
+def test_the_old_name_of_protocol_works():
+    file = io.BytesIO()
+    with pytest.warns(UserWarning, match="use 'protocol'"):
+        save([1], file, pickle_protocol=2)
+    assert file.getvalue()[:2] == b"\x80\x02"
+
+
 def test_binary_format_holds_one_tensor():
     for x in (wt.ones([2, 3]), wt.to_tensor(5), wt.zeros([0, 2]), wt.ones([300]).astype("bfloat16")):
         file = io.BytesIO()

@@ -62,6 +62,10 @@ def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
         >>> sorted(wherry.load(file))
         ['bias', 'weight']
     """
+    options = _options("save", configs, use_binary_format=False, pickle_protocol=None)
+    if options["pickle_protocol"] is not None:
+        warnings.warn("'pickle_protocol' is a deprecated argument. Please use 'protocol' instead.", stacklevel=2)
+        protocol = options["pickle_protocol"]
     if isinstance(protocol, bool) or not isinstance(protocol, int):
         raise InvalidTypeError(
             f"save: The 'protocol' MUST be `int`. Got {protocol!r} ({type(protocol).__name__}), expected 2, 3 or 4. "
@@ -72,7 +76,6 @@ def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
             f"save: Expected 1<'protocol'<5, but received protocol={protocol}. Protocols 0 and 1 cannot hold bytes, and "
             f"Paddle does not read newer ones. Leave it out for 4."
         )
-    options = _options("save", configs, use_binary_format=False, pickle_protocol=None)
     if options["use_binary_format"]:
         if not isinstance(obj, Tensor):
             raise NotImplementedError(
