@@ -205,18 +205,21 @@ WRY_INLINE void into_planes(const Plan &p, int64_t rows, int64_t begin, int64_t 
     const int64_t tx = tile % p.tiles_x, rest = tile / p.tiles_x, ty = rest % rows, image = rest / rows;
     const float *from = p.input + ((image * (4 * rows + 2) + 4 * ty) * p.in_width + 4 * tx) * p.cin;
     float *to = planes + (tile - base) * p.input_step;
+    const float *row[6];
+    for (int y = 0; y < 6; ++y) row[y] = from + y * p.in_width * p.cin;
     for (int64_t c = 0; c < p.cin; c += f32_lanes) {
       f32 d[36], half[36];
 #pragma GCC unroll 6
       for (int y = 0; y < 6; ++y)
 #pragma GCC unroll 6
-        for (int x = 0; x < 6; ++x) d[6 * y + x] = load(from + (y * p.in_width + x) * p.cin + c);
+        for (int x = 0; x < 6; ++x) d[6 * y + x] = load(row[y] + x * p.cin + c);
 #pragma GCC unroll 6
       for (int x = 0; x < 6; ++x) transform_input(d + x, 6, half + x, 6);
 #pragma GCC unroll 6
       for (int y = 0; y < 6; ++y) transform_input(half + 6 * y, 1, d + 6 * y, 1);
+      float *at = to + c;
 #pragma GCC unroll 36
-      for (int i = 0; i < 36; ++i) store(to + i * p.input_plane + c, d[i]);
+      for (int i = 0; i < 36; ++i, at += p.input_plane) store(at, d[i]);
     }
   }
 }
@@ -229,8 +232,9 @@ WRY_INLINE void out_of_planes(const Plan &p, int64_t rows, int64_t begin, int64_
     const float *from = planes + (tile - base) * p.output_step;
     for (int64_t k = 0; k < p.cout; k += f32_lanes) {
       f32 m[36], half[24], o[16];
+      const float *at = from + k;
 #pragma GCC unroll 36
-      for (int i = 0; i < 36; ++i) m[i] = load(from + i * p.output_plane + k);
+      for (int i = 0; i < 36; ++i, at += p.output_plane) m[i] = load(at);
 #pragma GCC unroll 6
       for (int x = 0; x < 6; ++x) transform_output(m + x, 6, half + x, 6);
 #pragma GCC unroll 4
@@ -392,8 +396,9 @@ WRY_INLINE void cotangents_into_planes(const Plan &p, int64_t rows, int64_t begi
       for (int x = 0; x < 4; ++x) transform_cotangent(y + x, 4, half + x, 4);
 #pragma GCC unroll 6
       for (int i = 0; i < 6; ++i) transform_cotangent(half + 4 * i, 1, m + 6 * i, 1);
+      float *at = to + k;
 #pragma GCC unroll 36
-      for (int i = 0; i < 36; ++i) store(to + i * p.output_plane + k, m[i]);
+      for (int i = 0; i < 36; ++i, at += p.output_plane) store(at, m[i]);
     }
   }
 }
