@@ -1,7 +1,7 @@
 """Builds the packages as wheels for Pyodide and checks that they could load: `make wasm`.
 
     python tools/wasm/build.py             wheels into wheelhouse/wasm/
-    python tools/wasm/build.py --test      and run the packages' own tests inside Pyodide
+    python tools/wasm/build.py --test      and run the tests inside Pyodide, in Node; this Python needs wherry installed
 
 With the official emsdk at hand, `pyodide build packages/tensor` works as it is. Where only package registries can be
 reached this script makes the toolchain (toolchain.sh) and the cross-build environment (cross_environment.py) itself;
@@ -35,17 +35,55 @@ BUILD_TOOLS = ("pyodide-build==0.39.2", *native.BUILD_TOOLS)
 # -Oz, which pyodide-build asks for, would take loops apart again: 4.6 times slower. Hidden symbols: those of two
 # modules that have the same name would be taken for one.
 FLAGS = "-O3 -fvisibility=hidden"
+# What runs inside Pyodide beside tests/wasm, by pytest; NumPy is there for the tests.
+SUITES = {
+    "kit": ("--pyargs", "wherry_tensor.testing"),
+    **{name: (f"packages/{name}/tests",) for name in ("tensor", "ops-cpu", "autograd", "nn", "train", "vision")},
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("packages", nargs="*", default=[name for name in native.PACKAGES if name != "web"], help="default: all")
     parser.add_argument("--test", action="store_true", help="run the tests inside Pyodide too")
+    parser.add_argument("--suite", action="append", choices=("page", *SUITES), help="of the tests only these; may be repeated")
     options = parser.parse_args()
     pyodide = pyodide_core()
     built = [build(package, pyodide) for package in native.needed(options.packages)]
     if options.test:
-        subprocess.run(["node", "--experimental-wasm-relaxed-simd", ROOT / "tests" / "wasm" / "run.mjs", pyodide, *built], check=True)
+        sys.exit(test(pyodide, built, options.suite or ["page", *SUITES]))
+
+
+def test(pyodide: Path, wheels: list[Path], suites: list[str]) -> int:
+    """Run suites inside Pyodide, in Node; returns how many failed."""
+    if not (CACHE / "pytest").exists():
+        run([host() / "python", "-m", "pip", "download", "-qq", "--platform", "any", "--only-binary", ":all:",
+             "-d", CACHE / "pytest", "pytest", "hypothesis"])
+    testers = sorted((CACHE / "pytest").glob("*.whl"))
+    failed = []
+
+    def suite(name: str, wheels: list[Path], arguments: tuple[str, ...], relaxed: bool = True, **environment: str) -> None:
+        print(f"wasm: testing {name}", flush=True)
+        node = ["node", *(["--experimental-wasm-relaxed-simd"] if relaxed else []), ROOT / "tests" / "wasm" / "run.mjs"]
+        if subprocess.run([*node, pyodide, *wheels, "--", *arguments], env={**os.environ, **environment}).returncode:
+            failed.append(name)
+
+    if "page" in suites:
+        expected = ROOT / "build" / "wasm" / "expected.bin"
+        expected.parent.mkdir(parents=True, exist_ok=True)
+        run([sys.executable, ROOT / "tests" / "wasm" / "expected.py", expected])
+        plain = [*wheels, *testers]
+        suite("what a page does", plain, ("tests/wasm",))
+        suite("what a page does, with the baseline kernels", plain, ("tests/wasm",), WHERRY_CPU_ISA="baseline")
+        suite("what a page does, without relaxed SIMD", plain, ("tests/wasm",), relaxed=False)
+    if any(name in SUITES for name in suites):
+        script = HERE / "numpy_wheel.py"
+        (numpy,) = once(CACHE / "numpy", script, [sys.executable, script, CACHE / "numpy"]).glob("*.whl")
+        for name in suites:
+            if name in SUITES:
+                suite(name, [*wheels, *testers, numpy], SUITES[name])
+    print(f"wasm: {'failed: ' + ', '.join(failed) if failed else 'all suites passed'}")
+    return len(failed)
 
 
 def build(package: str, pyodide: Path) -> Path:
