@@ -6,14 +6,14 @@ import binascii
 import math
 import struct
 import time
-from typing import Any
+from typing import Any, NoReturn
 
 import jsonschema
 from flask import Blueprint, Response, abort, current_app, jsonify, request, url_for
 
 import wherry as paddle
 from wherry_web import openapi
-from wherry_web.gallery import Gallery, SavedModel
+from wherry_web.gallery import BrokenModel, Gallery, SavedModel
 
 api = Blueprint("api", __name__, url_prefix="/api")
 _request_schema = jsonschema.Draft202012Validator(openapi.PREDICTION_REQUEST)
@@ -31,7 +31,7 @@ def describe() -> Response:
 
 @api.get("/models")
 def list_models() -> Response:
-    return jsonify(models=[card(found(name)) for name in gallery().names()])
+    return jsonify(models=[card(model) for model in gallery().models()])
 
 
 @api.get("/models/<name>")
@@ -44,19 +44,26 @@ def predict(name: str) -> Response:
     model = found(name)
     if not request.is_json:
         abort(415, "Got a body that is not application/json. Send JSON with that content type.")
-    values = request.get_json()
+    try:
+        values = request.get_json()
+    except RecursionError:
+        abort(400, "Got JSON that is nested too deeply. Nest the values as the model's input_shape says.")
     problem = jsonschema.exceptions.best_match(_request_schema.iter_errors(values))
     if problem is not None:
         where = "".join(f"[{part!r}]" for part in problem.absolute_path)
         abort(400, f"request{where}: {shortened(problem.message)}. See /api/openapi.json.")
     numbers, shape = numbers_of(values)
     batch = batch_size(shape, model.card["input_shape"])
-    network = gallery().network(model)
-    started = time.perf_counter()
-    with paddle.no_grad():
-        logits = network(paddle.reshape(tensor(numbers), [batch, *model.card["input_shape"]]))
-        probabilities = paddle.nn.functional.softmax(logits).tolist()
-    milliseconds = (time.perf_counter() - started) * 1e3
+    images = paddle.reshape(tensor(numbers), [batch, *model.card["input_shape"]])
+    try:
+        network = gallery().network(model)
+        started = time.perf_counter()
+        with paddle.no_grad():
+            logits = network(images)
+            probabilities = paddle.nn.functional.softmax(logits).tolist()
+        milliseconds = (time.perf_counter() - started) * 1e3
+    except ValueError as error:  # the request has been checked: what is wrong is the model
+        broken(name, error)
     labels = model.card["labels"]
     return jsonify(
         model=name,
@@ -72,10 +79,19 @@ def gallery() -> Gallery:
 
 
 def found(name: str) -> SavedModel:
-    model = gallery().find(name)
+    try:
+        model = gallery().find(name)
+    except BrokenModel as error:
+        broken(name, error)
     if model is None:
-        abort(404, f"Got {shortened(repr(name))}, expected one of: {', '.join(gallery().names()) or 'none is saved'}.")
+        saved = ", ".join(model.name for model in gallery().models())
+        abort(404, f"Got {shortened(repr(name))}, expected one of: {saved or 'none is saved'}.")
     return model
+
+
+def broken(name: str, error: Exception) -> NoReturn:
+    current_app.logger.error("%s", error)
+    abort(500, f"The model {name!r} is saved wrongly; the server's log says how. Save it again.")
 
 
 def card(model: SavedModel) -> dict[str, Any]:

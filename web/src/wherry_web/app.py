@@ -48,6 +48,7 @@ def create_app(config: Config | None = None) -> Flask:
     for suffix, kind in MIME_TYPES.items():
         mimetypes.add_type(kind, suffix)
     app = Flask(__name__, static_folder=None)
+    app.url_map.merge_slashes = False  # an address with too many is wrong, not another one's name
     config = config or Config()
     app.config.update(
         WHERRY=config,

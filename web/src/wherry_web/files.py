@@ -33,7 +33,7 @@ from werkzeug.security import safe_join
 
 from wherry_web.config import Config
 from wherry_web.encoded import Encoded, Encoding
-from wherry_web.gallery import NAME, SavedModel
+from wherry_web.gallery import SavedModel
 
 files = Blueprint("files", __name__)
 STATIC = Path(__file__).parent / "static"
@@ -162,8 +162,10 @@ def pyodide(version: str, name: str) -> Response:
 
 @files.get("/models/<name>/<digest>/weights.pdparams")
 def weights(name: str, digest: str) -> Response:
-    model = current_app.extensions["gallery"].find(name) if NAME.fullmatch(name) else None
-    if model is None or model.card["sha256"][:16] != digest:
+    from wherry_web.api import found
+
+    model = found(name)
+    if model.card["sha256"][:16] != digest:
         abort(404, "There is no such model, or it was trained again. Load the page again.")
     return kept(send_file(model.weights, "application/octet-stream"))
 
@@ -209,7 +211,7 @@ def index_page(title: str, links: list[tuple[str, str]]) -> str:
 
 def manifest_content() -> dict[str, Any]:
     """Everything a page needs to start; addresses are relative to this file's."""
-    from wherry_web.api import card, found
+    from wherry_web.api import card
 
     gallery, assets = current_app.extensions["gallery"], current_app.extensions["assets"]
     core, content = current_app.extensions["pyodide"], current_app.extensions["bundle"]
@@ -219,7 +221,7 @@ def manifest_content() -> dict[str, Any]:
         "bundle": {"url": f"bundle/{content.digest}/wherry.zip"} if content.wheels else None,
         "digits": f"{assets.address}data/digits.bin",
         "models": [
-            {**card(model), "weights_url": weights_address(model)} for model in map(found, gallery.names())
+            {**card(model), "weights_url": weights_address(model)} for model in gallery.models()
         ],
     }
 

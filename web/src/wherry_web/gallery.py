@@ -11,32 +11,26 @@ built: a folder from elsewhere can hold wrong numbers, but no code.
 from __future__ import annotations
 
 import hashlib
-import io
 import json
+import logging
 import os
 import re
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import wherry as paddle
+import jsonschema
 
+import wherry as paddle
+from wherry_web.client.networks import ARCHITECTURES, network, restore
+
+log = logging.getLogger(__name__)
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
-def lenet(card: dict[str, Any]) -> paddle.nn.Layer:
-    return paddle.vision.models.LeNet(num_classes=len(card["labels"]))
-
-
-def mlp(card: dict[str, Any]) -> paddle.nn.Layer:
-    from wherry_web.client.networks import MLP
-
-    return MLP(num_classes=len(card["labels"]))
-
-
-ARCHITECTURES: dict[str, Callable[[dict[str, Any]], paddle.nn.Layer]] = {"LeNet": lenet, "MLP": mlp}
+class BrokenModel(ValueError):
+    """A folder of the gallery that holds no model that could be used; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -55,19 +49,25 @@ class SavedModel:
         """Build the network and read its weights.
 
         Raises:
-            ValueError: the file is not what the card says, or does not fit the architecture.
+            BrokenModel: the file is not what the card says, or does not fit the architecture.
         """
-        content = self.weights.read_bytes()
+        try:
+            content = self.weights.read_bytes()
+        except OSError as error:
+            raise BrokenModel(f"{self.weights}: {error.strerror}. Save the model again.") from error
         digest = hashlib.sha256(content).hexdigest()
         if digest != self.card["sha256"]:
-            raise ValueError(
+            raise BrokenModel(
                 f"{self.weights}: the weights changed after they were saved. Got sha256 {digest}, expected "
                 f"{self.card['sha256']}. Save the model again."
             )
-        network = ARCHITECTURES[self.card["architecture"]](self.card)
-        network.set_state_dict(paddle.load(io.BytesIO(content)))
-        network.eval()
-        return network
+        net = network(self.card["architecture"], len(self.card["labels"]))
+        try:
+            restore(net, content)
+        except ValueError as error:
+            raise BrokenModel(f"{self.weights}: {error}") from error
+        net.eval()
+        return net
 
 
 class Gallery:
@@ -78,23 +78,35 @@ class Gallery:
         self._loaded: dict[tuple[str, str], paddle.nn.Layer] = {}
         self._lock = threading.Lock()
 
-    def names(self) -> list[str]:
-        if self.folder is None:
-            return []
-        return sorted(path.parent.name for path in self.folder.glob("*/model.json") if NAME.fullmatch(path.parent.name))
+    def models(self) -> list[SavedModel]:
+        """All that can be used, by name. The others are left out; the log says why."""
+        found = []
+        for path in sorted(self.folder.glob("*/model.json")) if self.folder else []:
+            try:
+                model = self.find(path.parent.name)
+            except BrokenModel as error:
+                log.warning("%s", error)
+                continue
+            if model is not None:
+                found.append(model)
+        return found
 
     def find(self, name: str) -> SavedModel | None:
         """The model of this name; None when there is none.
 
         Raises:
-            ValueError: its card is broken.
+            BrokenModel: its card is broken.
         """
         if self.folder is None or not NAME.fullmatch(name):
             return None
         path = self.folder / name / "model.json"
         if not path.is_file():
             return None
-        return SavedModel(name, path.parent, checked(json.loads(path.read_text()), path))
+        try:
+            card = json.loads(path.read_bytes())
+        except (OSError, ValueError, RecursionError) as error:
+            raise BrokenModel(f"{path}: not a card: {error}. Save the model again.") from error
+        return SavedModel(name, path.parent, checked(card, path))
 
     def network(self, model: SavedModel) -> paddle.nn.Layer:
         """The network of a model, loaded once for each version of its weights."""
@@ -106,21 +118,32 @@ class Gallery:
             return self._loaded[key]
 
 
+CARD: dict[str, Any] = {
+    "type": "object",
+    "required": ["title", "architecture", "labels", "input_shape", "weights", "sha256", "bytes"],
+    "properties": {
+        "title": {"type": "string"},
+        "architecture": {"enum": list(ARCHITECTURES)},
+        "labels": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 1000},
+        "input_shape": {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1, "maxItems": 7},
+        # A file beside the card.
+        "weights": {"type": "string", "pattern": r"^[A-Za-z0-9_][A-Za-z0-9_.-]*\Z"},
+        "sha256": {"type": "string", "pattern": r"^[0-9a-f]{64}\Z"},
+        "bytes": {"type": "integer", "minimum": 0},
+        "accuracy": {"type": "number"},
+    },
+}
+_card = jsonschema.Draft202012Validator(CARD)
+
+
 def checked(card: Any, path: Path) -> dict[str, Any]:
     """The card, if it has everything in the right form."""
-    wanted = {"title": str, "architecture": str, "labels": list, "input_shape": list, "weights": str, "sha256": str, "bytes": int}
-    if not isinstance(card, dict):
-        raise ValueError(f"{path}: not a card. Got {type(card).__name__}, expected an object with {', '.join(wanted)}.")
-    for key, kind in wanted.items():
-        if not isinstance(card.get(key), kind):
-            raise ValueError(f"{path}: {key!r} is wrong. Got {card.get(key)!r}, expected {kind.__name__}. Save the model again.")
-    if card["architecture"] not in ARCHITECTURES:
-        raise ValueError(
-            f"{path}: unknown architecture. Got {card['architecture']!r}, expected one of {', '.join(ARCHITECTURES)}."
-        )
-    if Path(card["weights"]).name != card["weights"]:
-        raise ValueError(f"{path}: weights lie elsewhere. Got {card['weights']!r}, expected a file beside the card.")
-    return card
+    problem = jsonschema.exceptions.best_match(_card.iter_errors(card))
+    if problem is not None:
+        where = "".join(f"[{part!r}]" for part in problem.absolute_path)
+        raise BrokenModel(f"{path}: the card{where} is wrong: {problem.message[:300]}. Save the model again.")
+    known: dict[str, Any] = card
+    return known
 
 
 def save_model(

@@ -114,6 +114,7 @@ def description(version: str) -> dict[str, Any]:
                     "404": missing,
                     "413": answer("The request or the batch is too large.", of("Error")),
                     "415": answer("The request is not application/json.", of("Error")),
+                    "500": answer("The model is saved wrongly.", of("Error")),
                 },
             }},
         },

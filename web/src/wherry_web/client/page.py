@@ -9,51 +9,11 @@ from typing import Any
 
 import wherry as paddle
 from wherry_web.client.digits import TRAINED_ON, read, scaled
-from wherry_web.client.networks import MLP
+from wherry_web.client.networks import network, restore
 
 F = paddle.nn.functional
 OPTIMIZERS = {"Adam": paddle.optimizer.Adam, "AdamW": paddle.optimizer.AdamW, "Momentum": paddle.optimizer.Momentum,
               "SGD": paddle.optimizer.SGD}
-
-
-def network(architecture: str, classes: int) -> paddle.nn.Layer:
-    """A new network by the name that cards give it.
-
-    Raises:
-        ValueError: there is none of this name.
-    """
-    if architecture == "LeNet":
-        return paddle.vision.models.LeNet(classes)
-    if architecture == "MLP":
-        return MLP(classes)
-    raise ValueError(f"unknown architecture: got {architecture!r}, expected LeNet or MLP.")
-
-
-def restore(net: paddle.nn.Layer, content: bytes) -> None:
-    """Give a network the weights of a `.pdparams` file, all of them or none.
-
-    Raises:
-        ValueError: the file is broken, or holds the weights of another network.
-    """
-    try:
-        state = paddle.load(io.BytesIO(content))
-    except Exception as error:
-        raise ValueError(f"This is not a file of weights: {error}") from error
-    wanted = {key: list(value.shape) for key, value in net.state_dict().items()}
-    if not isinstance(state, dict):
-        raise ValueError(f"This file holds a {type(state).__name__}, expected the weights of a network by name.")
-    found = {key: list(value.shape) for key, value in state.items() if hasattr(value, "shape")}
-    if found != wanted:
-        raise ValueError(
-            f"These are the weights of another network. Got {summary(found)}, expected {summary(wanted)}. "
-            f"Choose the network they belong to."
-        )
-    net.set_state_dict(state)
-
-
-def summary(shapes: dict[str, list[int]]) -> str:
-    first = ", ".join(f"{key} {shape}" for key, shape in list(shapes.items())[:3])
-    return f"{len(shapes)} tensors ({first}{', ...' if len(shapes) > 3 else ''})" if shapes else "none"
 
 
 def bytes_of(buffer: Any) -> bytes:

@@ -198,7 +198,7 @@ function makeCharts() {
     { label: "unseen digits", stroke: color("--accent"), width: 2, spanGaps: true, points: { show: true, size: 4 } },
   ], { range: [0, 1] }, "accuracy", (_, ticks) => ticks.map((tick) => `${Math.round(tick * 100)} %`)),
   [[], [], []], element("accuracy-chart"));
-  loss.axes[1].grid.filter = (_, ticks) => ticks.map((tick) => (isDecade(tick) ? tick : null));
+  loss.axes[1].grid.filter = loss.axes[1].ticks.filter = (_, ticks) => ticks.map((tick) => (isDecade(tick) ? tick : null));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => [loss, accuracy].forEach((chart) => chart.redraw()));
   addEventListener("resize", () => [loss, accuracy].forEach((chart) => chart.setSize({ width: width(), height: 240 })));
   return { loss, accuracy };

@@ -1,0 +1,62 @@
+"""What pages load: the bundle, the index of wheels, the service worker."""
+import hashlib
+import io
+import json
+import re
+import zipfile
+
+from wherry_web.files import Bundle, without_docstrings
+
+
+def test_the_bundle_holds_what_a_page_needs_and_no_more(client, manifest):
+    archive = zipfile.ZipFile(io.BytesIO(client.get(f"/{manifest['bundle']['url']}").data))
+    assert sorted(archive.namelist()) == [
+        "wherry_tensor/__init__.py", "wherry_tensor/_core.so", "wherry_tensor/empty.py", "wherry_web/client/__init__.py",
+        "wherry_web/client/digits.py", "wherry_web/client/networks.py", "wherry_web/client/page.py",
+    ]
+    assert archive.read("wherry_tensor/__init__.py") == b"def one():\n    return 1"
+
+
+def test_the_bundle_is_the_same_each_time(wheels):
+    assert Bundle(wheels).digest == Bundle(wheels).digest
+
+
+def test_docstrings_go_and_programs_stay():
+    source = b'"""Module."""\nclass A:\n    """Class."""\n\ndef f():\n    """Function."""\n    return """text"""\n'
+    names: dict = {}
+    exec(without_docstrings(source), names)
+    assert b'"""' not in without_docstrings(source)
+    assert names["f"]() == "text" and names["A"].__doc__ is None
+
+
+def test_the_index_lists_wheels_with_digests(client, wheels):
+    (wheel,) = wheels.glob("*.whl")
+    assert re.findall(r'<a href="([^"]*)">([^<]*)</a>', client.get("/simple/").get_data(as_text=True)) == [("wherry-tensor/", "wherry-tensor")]
+    ((address, name),) = re.findall(r'<a href="([^"]*)">([^<]*)</a>', client.get("/simple/wherry-tensor/").get_data(as_text=True))
+    path, _, digest = address.partition("#sha256=")
+    assert name == wheel.name
+    assert hashlib.sha256(client.get(path).data).hexdigest() == digest
+
+
+def test_the_service_worker_keeps_everything_that_the_pages_load(client, manifest):
+    text = client.get("/sw.js").get_data(as_text=True)
+    addresses = json.loads(re.search(r"ADDRESSES = (.*);", text)[1])
+    assert {"./", "train", "browser", manifest["bundle"]["url"], manifest["digits"], manifest["models"][0]["weights_url"]} <= set(addresses)
+    assert all(client.get(f"/{address.removeprefix('./')}").status_code == 200 for address in addresses)
+
+
+def test_another_model_makes_another_service_worker(client, models):
+    before = client.get("/sw.js").data
+    (models / "digits" / "model.json").unlink()
+    assert client.get("/sw.js").data != before
+
+
+def test_the_digits_are_those_of_scikit_learn(client, manifest):
+    import numpy as np
+    from sklearn.datasets import load_digits
+
+    found = load_digits()
+    content = np.frombuffer(client.get(f"/{manifest['digits']}").data, np.uint8)
+    order = np.random.default_rng(0).permutation(1797)
+    np.testing.assert_array_equal(content[: 1797 * 64].reshape(1797, 8, 8), found.images[order])
+    np.testing.assert_array_equal(content[1797 * 64 :], found.target[order])

@@ -1,0 +1,39 @@
+"""The static build."""
+import json
+import zipfile
+
+import pytest
+
+from wherry_web.freeze import freeze
+
+
+def test_holds_every_page_and_file(app, tmp_path, client, manifest):
+    written = freeze(app, tmp_path / "site")
+    site = tmp_path / "site"
+    assert sorted(written) == sorted(str(path.relative_to(site)) for path in site.rglob("*") if path.is_file())
+    assert {"index.html", "train/index.html", "browser/index.html", "sw.js", manifest["bundle"]["url"], manifest["digits"]} <= set(written)
+    frozen = json.loads((site / "manifest.json").read_text())
+    assert frozen == {**manifest, "static_build": True}
+    weights = manifest["models"][0]["weights_url"]
+    assert (site / weights).read_bytes() == client.get(f"/{weights}").data
+    with zipfile.ZipFile(site / manifest["bundle"]["url"]) as bundle:
+        assert bundle.testzip() is None and bundle.infolist()[0].compress_type == zipfile.ZIP_DEFLATED
+
+
+def test_pages_find_their_files_from_where_they_are(app, tmp_path):
+    freeze(app, tmp_path / "site")
+    assert 'src="./static/' in (tmp_path / "site" / "index.html").read_text()
+    assert 'src="../static/' in (tmp_path / "site" / "train" / "index.html").read_text()
+
+
+def test_replaces_an_earlier_build_and_nothing_else(app, tmp_path):
+    freeze(app, tmp_path / "site")
+    (tmp_path / "site" / "stale").write_text("")
+    freeze(app, tmp_path / "site")
+    assert not (tmp_path / "site" / "stale").exists()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "file").write_text("mine")
+    with pytest.raises(ValueError, match="holds other files"):
+        freeze(app, tmp_path / "mine")
+    assert (tmp_path / "mine" / "file").read_text() == "mine"
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith("tmp")]

@@ -1,0 +1,86 @@
+"""The command, and the server under load."""
+import concurrent.futures
+import json
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+
+import pytest
+from waitress.server import create_server
+
+ROW = [[[0.25] * 28] * 28]
+
+
+@pytest.fixture
+def address(app):
+    server = create_server(app, host="127.0.0.1", port=0, threads=8)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.effective_port}"
+    server.close()
+    thread.join(10)
+
+
+def post(address: str, content: object) -> dict:
+    request = urllib.request.Request(address, json.dumps(content).encode(), {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return json.load(answer)
+
+
+def test_200_concurrent_predictions_are_all_answered_right(address, app, capsys):
+    address += "/api/models/digits/predict"
+    inputs = [[[[i / 200] * 28] * 28] for i in range(200)]
+    post(address, {"inputs": ROW})  # reads the weights
+    times = [0.0] * 200
+
+    def ask(i: int) -> list[float]:
+        started = time.perf_counter()
+        answer = post(address, {"inputs": inputs[i]})
+        times[i] = time.perf_counter() - started
+        return answer["outputs"][0]
+
+    started = time.perf_counter()
+    with concurrent.futures.ThreadPoolExecutor(8) as clients:
+        answers = list(clients.map(ask, range(200)))
+    seconds = time.perf_counter() - started
+    together = post(address, {"inputs": inputs})["outputs"]
+    for one, row in zip(answers, together, strict=True):
+        assert one == pytest.approx(row, abs=1e-5)
+    times.sort()
+    with capsys.disabled():
+        print(f"\n200 predictions, 8 clients: {200 / seconds:.0f}/s, p50 {times[100] * 1e3:.1f} ms, p99 {times[197] * 1e3:.1f} ms")
+
+
+def run(*arguments: str) -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, "-m", "wherry", "serve", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )
+
+
+def test_the_command_serves_and_stops(models):
+    process = run("--port", "0", "--models", str(models))
+    try:
+        address = process.stdout.readline().split()[3]
+        with urllib.request.urlopen(f"{address}/api/health", timeout=10) as answer:
+            assert json.load(answer)["status"] == "ok"
+        other = run("--port", address.rpartition(":")[2])
+        assert other.wait(60) == 1
+        assert "Give another with --port" in other.stderr.read()
+    finally:
+        process.terminate()
+        process.communicate(timeout=10)
+
+
+def test_the_command_says_which_folder_is_missing(tmp_path):
+    process = run("--models", str(tmp_path / "none"))
+    assert process.wait(60) == 2
+    assert "does not exist" in process.stderr.read()
+
+
+def test_the_command_freezes(models, tmp_path):
+    process = run("--models", str(models), "--freeze", str(tmp_path / "site"))
+    assert process.wait(60) == 0
+    assert "python -m http.server" in process.stdout.read()
+    assert (tmp_path / "site" / "index.html").exists()
