@@ -43,6 +43,9 @@ def compare(ours, theirs, where, factor=1.0, scale=None):
     elif ours[0] == "tensor":
         assert ours[1:3] == theirs[1:3], f"{where}: got {ours[1:3]}, Paddle gives {theirs[1:3]}"
         compare_arrays(ours[3], theirs[3], ours[1], where, factor, scale)
+    elif isinstance(theirs[1], np.ndarray):
+        assert (ours[1].dtype, ours[1].shape) == (theirs[1].dtype, theirs[1].shape), where
+        compare_arrays(ours[1], theirs[1], str(theirs[1].dtype), where, factor, scale)
     elif isinstance(ours[1], float):
         assert ours[1] == pytest.approx(theirs[1], rel=1e-5), where
     else:

@@ -67,11 +67,16 @@ LAYER_DIFFERENCES: dict[str, str] = {
 _MASK = "an infinite input: Paddle multiplies by a mask of 0 and 1 and gets NaN"
 _TEXT = "a text for a size: says what was expected; Paddle fails on the way"
 
-# Expression of a row in functional_calls.py -> reason.
+# Expression of a row in functional_calls.py or training_calls.py -> reason.
 FUNCTIONAL_DIFFERENCES: dict[str, str] = {
     **{f"F.{name}(x)  # at the edges": _MASK for name in ("log_sigmoid", "softshrink", "thresholded_relu")},
     "F.prelu(x, 0.2)": "says that weight is a tensor; Paddle fails on the way",
     "F.embedding(i, x)  # -1": "-1 is no row; Paddle takes it for padding",
+    "m = paddle.metric.Auc(curve='PR'); m.update(np.stack([1 - x.numpy(), x.numpy()], 1), i.numpy()); a = m.accumulate(); m.update(paddle.stack([1 - x, x], 1), i); [a, m.accumulate(), m.name()]":
+        "the area under precision and recall; Paddle gives that of the ROC curve",
+    "a = a.numpy(); paddle.vision.transforms.Normalize([1, 2, 3], [3, 2, 1], data_format='CHW', to_rgb=True)(a.transpose(2, 0, 1).astype('float32'))":
+        "reverses channels; Paddle reverses the columns of an image with channels first",
+    "paddle.vision.transforms.rotate(x, 30, 'bilinear')": "borders as Pillow has them",
     **{f"F.avg_pool{rank}d(x, kernel_size=2, padding=9)": "windows wholly in the padding give 0; Paddle gives 0 or NaN" for rank in (2, 3)},
     "F.one_hot(x, 3)": "TypeError, as for every argument of the wrong dtype",
     "F.label_smooth(x, prior_dist=y, epsilon=0.2)": _REACHES,

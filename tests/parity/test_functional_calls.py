@@ -1,4 +1,7 @@
-"""`paddle.nn.functional` in real Paddle 2.6.2 and in wherry: results, gradients, classes of errors."""
+"""The calls of `functional_calls.py` and `training_calls.py` in real Paddle 2.6.2 and in wherry.
+
+Results, gradients, classes of errors.
+"""
 from __future__ import annotations
 
 import os
@@ -14,11 +17,17 @@ sys.path.insert(0, str(HERE))
 from comparing import compare, compare_errors, magnitude  # noqa: E402
 from differences import FUNCTIONAL_DIFFERENCES  # noqa: E402
 from functional_calls import CALLS, RANDOM  # noqa: E402
+from training_calls import CALLS as TRAINING  # noqa: E402
 
 PYTHON = os.environ.get("PARITY_PYTHON")
 pytestmark = pytest.mark.skipif(not PYTHON, reason="PARITY_PYTHON names no Python with real Paddle: use `tox -e parity`")
 
-CASES = [(number, dtype) for number, call in enumerate(CALLS) for dtype in call.dtypes]
+TABLES = {"functional_calls": CALLS, "training_calls": TRAINING}
+CASES = [(table, number, dtype) for table, calls in TABLES.items() for number, call in enumerate(calls) for dtype in call.dtypes]
+
+
+def expression_of(key):
+    return TABLES[key[0]][key[1]].expression
 
 
 @pytest.fixture(scope="module")
@@ -26,19 +35,22 @@ def outcomes(tmp_path_factory):
     folder = tmp_path_factory.mktemp("functional")
     found = {}
     for framework, python in (("wherry", sys.executable), ("paddle", PYTHON)):
-        target = folder / f"{framework}.pickle"
-        done = subprocess.run([python, str(HERE / "worker.py"), framework, str(target), "functional_calls"], cwd=HERE, timeout=600,
-                              capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr[-3000:]
-        found[framework] = pickle.loads(target.read_bytes())  # noqa: S301  our own file
+        found[framework] = {}
+        for table in TABLES:
+            target = folder / f"{framework}.{table}"
+            done = subprocess.run([python, str(HERE / "worker.py"), framework, str(target), table], cwd=HERE, timeout=600,
+                                  capture_output=True, text=True)
+            assert done.returncode == 0, done.stderr[-3000:]
+            results = pickle.loads(target.read_bytes())  # noqa: S301  our own file
+            found[framework] |= {(table, *key): outcome for key, outcome in results.items()}
     return found
 
 
-@pytest.mark.parametrize("key", CASES, ids=[f"{CALLS[number].expression}, {dtype}" for number, dtype in CASES])
+@pytest.mark.parametrize("key", CASES, ids=[f"{expression_of(key)}, {key[2]}" for key in CASES])
 def test_function(key, outcomes):
-    expression = CALLS[key[0]].expression
+    expression = expression_of(key)
     if expression in FUNCTIONAL_DIFFERENCES:
-        others = [k for k in CASES if CALLS[k[0]].expression == expression]
+        others = [k for k in CASES if expression_of(k) == expression]
         assert any(differs(k, outcomes) for k in others), "listed in differences.py, but Paddle answers the same: remove the row"
         return
     check(key, outcomes["wherry"][key], outcomes["paddle"][key])
@@ -57,7 +69,7 @@ def check(key, ours, theirs):
         compare_errors(ours, theirs, "")
         return
     assert "error" not in ours, f"we raise {ours.get('text')}"
-    if key[0] in RANDOM:
+    if key[0] == "functional_calls" and key[1] in RANDOM:
         assert ours["result"][:3] == theirs["result"][:3]
         return
     compare(ours["result"], theirs["result"], "result")

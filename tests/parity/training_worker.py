@@ -135,7 +135,8 @@ def parts(paddle):
 def objects(paddle):
     """Nested objects as programs save them beside weights."""
     return {"epoch": 3, "best": 0.25, "names": ["a", "b"], "history": [{"loss": 1.5}, {"loss": 0.5}],
-            "array": np.arange(6.0).reshape(2, 3), "tensors": [paddle.arange(3), (paddle.ones([2, 2]), None)], "half": paddle.ones([2]).astype("float16"),
+            "array": np.arange(6.0).reshape(2, 3),
+            "tensors": [paddle.arange(3), (paddle.ones([2, 2]), None)], "half": paddle.ones([2]).astype("float16"),
             "flag": paddle.to_tensor([True, False])}
 
 

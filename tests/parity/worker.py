@@ -1,15 +1,18 @@
 """Runs every call of `calls.py`, or of another table, in one framework and writes down what came out.
 
-    python worker.py wherry|paddle RESULT.pickle [calls|functional_calls]
+    python worker.py wherry|paddle RESULT.pickle [calls|functional_calls|training_calls]
 
 The same file runs under real Paddle's interpreter and under ours; `test_parity.py` and
 `test_functional_calls.py` compare.
 """
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import importlib
+import io
 import pickle
+import re
 import sys
 import warnings
 import zlib  # noqa: F401  real Paddle may crash when its own copy is loaded first
@@ -27,13 +30,23 @@ def describe(value):
         dtype = str(value.dtype).split(".")[-1].lower()
         array = value.astype("float32") if dtype in ("bfloat16", "float16") else value
         return ["tensor", dtype, list(value.shape), array.numpy()]
+    if isinstance(value, np.generic):
+        return ["value", value.item()]
     if isinstance(value, (bool, int, float, complex, str, np.ndarray)) or value is None:
         return ["value", value]
     return ["value", str(value)]
 
 
+def said(function):
+    """What a function prints, and its result. Modules of classes are their own affair."""
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        result = function()
+    return [re.sub(r"<class '[^']*\.(\w+)'>", r"<class \1>", text.getvalue()), result]
+
+
 def run(paddle, call, dtype):
-    names = {"paddle": paddle, "np": np, "F": paddle.nn.functional}
+    names = {"paddle": paddle, "np": np, "F": paddle.nn.functional, "said": said}
     leaves = []
     for name, array in call.inputs.items():
         array = np.asarray(array)

@@ -63,7 +63,7 @@ class ClipGradByValue(ClipGradBase):
 
     Raises:
         TypeError: `max` or `min` is no number.
-        ValueError: `min` is None and `max` not positive (also an AssertionError).
+        ValueError: `min` is None and `max` not positive, or `max` is below `min` (also an AssertionError).
 
     Source:
         `paddle.nn.ClipGradByValue`.
@@ -83,6 +83,11 @@ class ClipGradByValue(ClipGradBase):
                 f"ends of the range."
             )
         self.min = -self.max if min is None else _number(min, "ClipGradByValue", "min")
+        if self.min > self.max:
+            raise AssertedArgumentError(
+                f"ClipGradByValue: max should be greater than or equal to min. Got max={max!r} and min={min!r}, expected an "
+                f"interval. `max` is the first argument."
+            )
 
     def _clip(self, params: list[Any], grads: list[Tensor]) -> list[Tensor]:
         return [
