@@ -336,6 +336,14 @@ for name in ("SimpleRNN", "GRU", "LSTM"):
 layer("nn.SimpleRNN(4, 3, activation='relu')", x=normal(2, 5, 4))
 layer("nn.SimpleRNN(4, 3, activation='x')", x=normal(2, 5, 4))
 
+for cell in ("GRUCell", "LSTMCell", "SimpleRNNCell"):
+    for arguments in ("max_step_num=5", "max_step_num=4, output_time_major=True", "max_step_num=6, return_length=True", "max_step_num=5, impute_finished=True", "max_step_num=3, is_test=True"):
+        layer(f"nn.Sequential(nn.{cell}(4, 5), nn.Embedding(7, 4), nn.Linear(5, 7))",
+              f"d = nn.BeamSearchDecoder(layer[0], 0, end_token=1, beam_size=3, embedding_fn=layer[1], output_fn=layer[2]); nn.dynamic_decode(d, layer[0].get_initial_states(x), {arguments})",
+              backward=False, x=normal(2, 4))
+layer("nn.GRUCell(4, 5)", "nn.BeamSearchDecoder.tile_beam_merge_with_batch(x, 3)", x=normal(2, 4))
+layer("nn.SyncBatchNorm.convert_sync_batchnorm(nn.Sequential(nn.Conv2D(3, 4, 1), nn.BatchNorm2D(4)))", "layer[0](x)", x=normal(2, 3, 4, 4))
+
 # Attention and Transformer. Dropout is off, so that both compute the same.
 for arguments in ("8, 2", "8, 1", "embed_dim=8, num_heads=4, dropout=0.0", "8, 2, need_weights=True", "8, 2, bias_attr=False", "8, 2, kdim=8, vdim=8", "8, 3",
                   "8, 2, weight_attr=paddle.ParamAttr(initializer=nn.initializer.Constant(0.1))"):
