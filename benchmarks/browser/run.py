@@ -74,7 +74,7 @@ def measure(chromium: Any, pyodide: Path, wheels: list[Path], options: argparse.
     page.on("console", lambda message: print(message.text[:300], file=sys.stderr))
     page.on("pageerror", lambda error: print(str(error)[:300], file=sys.stderr))
     page.goto(f"http://127.0.0.1:{server.server_port}/benchmark/page.html")
-    page.wait_for_function("window.measure")
+    page.wait_for_function("Boolean(window.measure)")
     settings = {"wheels": [wheel.name for wheel in wheels], "cases": options.cases, "rounds": options.rounds,
                 "milliseconds": options.milliseconds}
     found: dict[str, Any] = page.evaluate("settings => window.measure(settings)", settings)
@@ -86,8 +86,6 @@ def serve(folders: dict[str, Path]) -> http.server.ThreadingHTTPServer:
     """Serve folders by the first part of the address."""
 
     class Handler(http.server.SimpleHTTPRequestHandler):
-        extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, ".mjs": "text/javascript", ".wasm": "application/wasm"}
-
         def translate_path(self, path: str) -> str:
             first, _, rest = path.split("?")[0].lstrip("/").partition("/")
             return str(folders.get(first, Path(os.devnull)) / rest)
@@ -159,8 +157,8 @@ def opened(playwright: Any, start: dict[str, Any], address: str) -> float:
     page = chromium.new_page()
     page.set_default_timeout(300_000)
     page.goto(address)
-    page.wait_for_function("document.body.dataset.ready === 'true'", polling=20)
-    seconds = page.evaluate("performance.now()") / 1e3
+    page.locator("body[data-ready=true]").wait_for()
+    seconds = page.evaluate("() => performance.now()") / 1e3
     chromium.close()
     return float(seconds)
 
