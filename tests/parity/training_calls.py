@@ -80,6 +80,15 @@ call("list(paddle.io.WeightedRandomSampler(np.array([0.5, 0.5]), 3, replacement=
 for arguments in ("batch_size=2", "batch_size=2, drop_last=True", "batch_size=None", "batch_sampler=paddle.io.BatchSampler(d, batch_size=3)", "batch_size=2, shuffle=False, return_list=False"):
     call(f"d = paddle.io.TensorDataset([x, i]); loader = paddle.io.DataLoader(d, {arguments}); [len(loader), list(loader)]", x=normal(5, 2), i=integers(5))
 call("paddle.io.get_worker_info()")
+call("d = paddle.io.ComposeDataset([paddle.io.TensorDataset([x]), paddle.io.TensorDataset([i])]); [len(d), d[2]]", x=normal(5, 2), i=integers(5))
+call("class D(paddle.io.IterableDataset):\n  def __iter__(self): return iter([1, 2])\n; [[v for v in paddle.io.ChainDataset([D(), D()])], isinstance(D(), paddle.io.Dataset)]")
+call("paddle.io.Dataset()[0]")
+call("len(paddle.io.Dataset())")
+call("iter(paddle.io.IterableDataset())")
+call("paddle.io.IterableDataset()[0]")
+call("list(paddle.io.Sampler())")
+call("paddle.io.ComposeDataset([])")
+call("paddle.io.ChainDataset([paddle.io.TensorDataset([x])]); 1", x=normal(2))
 
 # Transforms of NumPy images that need no other library, and of tensors.
 T = "paddle.vision.transforms"
