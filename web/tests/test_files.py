@@ -5,6 +5,8 @@ import json
 import re
 import zipfile
 
+import pytest
+
 from wherry_web.files import Bundle, without_docstrings
 
 
@@ -52,10 +54,8 @@ def test_another_model_makes_another_service_worker(client, models):
 
 
 def test_the_digits_are_those_of_scikit_learn(client, manifest):
-    import numpy as np
-    from sklearn.datasets import load_digits
-
-    found = load_digits()
+    np = pytest.importorskip("numpy")
+    found = pytest.importorskip("sklearn.datasets").load_digits()
     content = np.frombuffer(client.get(f"/{manifest['digits']}").data, np.uint8)
     order = np.random.default_rng(0).permutation(1797)
     np.testing.assert_array_equal(content[: 1797 * 64].reshape(1797, 8, 8), found.images[order])

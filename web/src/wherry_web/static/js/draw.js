@@ -117,6 +117,7 @@ async function update() {
   changed = true;
   if (busy || !engine || !model) return;
   busy = true;
+  element("answer").dataset.state = "working";
   while (changed) {
     changed = false;
     const cells = counts(inkOf(canvas));
@@ -132,6 +133,7 @@ async function update() {
     }
   }
   busy = false;
+  element("answer").dataset.state = "settled";
 }
 
 function prepareBars() {
@@ -153,7 +155,6 @@ function show(answer) {
   rows.forEach((row, i) => row.classList.toggle("best", i === best));
   element("answer").textContent = answer ? String(best) : "–";
   element("time").textContent = answer ? `answered in ${milliseconds(answer.milliseconds)}` : "Draw with a pointer, or take a digit from the test set.";
-  element("answer").dataset.count = Number(element("answer").dataset.count ?? 0) + 1;
 }
 
 async function ask() {

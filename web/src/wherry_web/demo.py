@@ -1,0 +1,126 @@
+"""The end of `make demo`: train LeNet on handwritten digits, save it, and serve pages where it answers.
+
+    python -m wherry_web.demo [--epochs 8] [--models DIR] [--pyodide DIR] [--wheels DIR] [--port 8080]
+
+With CI=true in the environment the running server is asked for one prediction instead, and the answer is checked.
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import threading
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from waitress.server import create_server
+
+import wherry as paddle
+from wherry_web.app import create_app
+from wherry_web.client import digits
+from wherry_web.config import Config
+from wherry_web.files import STATIC
+from wherry_web.gallery import save_model
+from wherry_web.serving import listen
+
+NAME = "digits"
+
+
+class Digits(paddle.io.Dataset):
+    """Images `[1, 28, 28]` and labels `[1]`."""
+
+    def __init__(self, images: paddle.Tensor, labels: paddle.Tensor) -> None:
+        super().__init__()
+        self.images = images.numpy()
+        self.labels = paddle.unsqueeze(labels, 1).numpy()
+
+    def __getitem__(self, index: int) -> tuple[Any, Any]:
+        return self.images[index], self.labels[index]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+def data() -> tuple[Digits, Digits]:
+    """What is trained on, and what is tested on."""
+    pixels, labels = digits.read((STATIC / "data" / "digits.bin").read_bytes())
+    images, n = digits.scaled(pixels), digits.TRAINED_ON
+    return Digits(images[:n], labels[:n]), Digits(images[n:], labels[n:])
+
+
+def train(folder: Path, epochs: int = 8, verbose: int = 0) -> float:
+    """Train LeNet, and save it into a gallery; returns the share of unseen digits that it gets right.
+
+    Args:
+        folder: of the gallery.
+        epochs: passes over the 1437 digits.
+        verbose: of `Model.fit`; 1 shows a progress bar.
+    """
+    paddle.seed(0)
+    trained_on, tested_on = data()
+    network = paddle.vision.models.LeNet()
+    model = paddle.Model(network)
+    rate = paddle.optimizer.lr.CosineAnnealingDecay(0.002, epochs * (len(trained_on) // 32 + 1))
+    model.prepare(
+        paddle.optimizer.AdamW(rate, parameters=model.parameters(), weight_decay=0.01),
+        paddle.nn.CrossEntropyLoss(),
+        paddle.metric.Accuracy(),
+    )
+    model.fit(trained_on, epochs=epochs, batch_size=32, verbose=verbose)
+    accuracy = float(model.evaluate(tested_on, batch_size=64, verbose=0)["acc"])
+    save_model(
+        folder, NAME, network, title="LeNet", architecture="LeNet", labels=[str(i) for i in range(10)],
+        input_shape=[1, 28, 28], accuracy=accuracy,
+    )
+    return accuracy
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the demo; returns the exit status."""
+    parser = argparse.ArgumentParser(description="Train LeNet on handwritten digits and serve pages where it answers.")
+    parser.add_argument("--epochs", type=int, default=8, help="passes over the training set (default: 8)")
+    parser.add_argument("--models", type=Path, default=Path("models"), help="the gallery it is saved to (default: models)")
+    parser.add_argument("--pyodide", type=Path, help="the npm package `pyodide`, unpacked")
+    parser.add_argument("--wheels", type=Path, help="wheels of Wherry for Pyodide")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
+    parser.add_argument("--port", type=int, default=8080, help="0 takes a free one (default: 8080)")
+    options = parser.parse_args(arguments)
+
+    accuracy = train(options.models, options.epochs, verbose=1)
+    print(f"{accuracy:.2%} of 360 unseen digits are recognised; the model is saved in {options.models / NAME}")
+    pyodide = options.pyodide if options.pyodide and (options.pyodide / "pyodide.mjs").exists() else None
+    wheels = options.wheels if options.wheels and any(options.wheels.glob("*.whl")) else None
+    if pyodide is None or wheels is None:
+        print(
+            "The wheels for the browser are not built: the pages will say so, and only the server answers. `make wasm` builds "
+            "them; give their folders with --wheels and --pyodide."
+        )
+    app = create_app(Config(models=options.models, pyodide=pyodide, wheels=wheels))
+    if os.environ.get("CI") == "true":
+        return ask_running_server(app)
+    return listen(app, options.host, options.port, threads=8, open_browser=True)
+
+
+def ask_running_server(app: Any) -> int:
+    """Start the server, let it predict an unseen digit, and check the answer; returns the exit status."""
+    server = create_server(app, host="127.0.0.1", port=0)
+    threading.Thread(target=server.run, daemon=True).start()
+    image, label = data()[1][0]
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{server.effective_port}/api/models/{NAME}/predict",
+        json.dumps({"inputs": image.tolist(), "top": 1}).encode(),
+        {"Content-Type": "application/json"},
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=60) as response:
+            ((best,),) = json.load(response)["top"]
+    finally:
+        server.close()
+    print(f"The server was asked for a {label[0]} and says {best['label']} ({best['probability']:.1%})")
+    return 0 if best["label"] == str(label[0]) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
