@@ -442,6 +442,43 @@ for how in ("Constant(3.0)", "Normal()", "Normal(1.0, 0.5)", "TruncatedNormal()"
 initial("nn.initializer.set_global_initializer(nn.initializer.Uniform(2.0, 3.0), nn.initializer.Constant(0.5)); layer = nn.Linear(60, 50); "
         "nn.initializer.set_global_initializer(None); layer")
 
+# Sizes at which kernels choose other ways: blocks, threads, Winograd's transform, whole rows at once.
+for how, shape in (("Linear(256, 300)", (64, 256)), ("Linear(300, 7)", (5, 33, 300)), ("Bilinear(20, 30, 40)", None), ("Conv1D(16, 40, 5, padding=2)", (3, 16, 130)), ("Conv2D(16, 32, 3, padding=1)", (2, 16, 20, 23)),
+                   ("Conv2D(64, 48, 3, padding=1)", (2, 64, 14, 14)), ("Conv2D(40, 64, 1)", (2, 40, 17, 19)), ("Conv2D(40, 64, 1, stride=2)", (2, 40, 17, 19)), ("Conv2D(32, 32, 3, padding=1, groups=32)", (2, 32, 19, 21)),
+                   ("Conv2D(32, 32, 5, stride=2, padding=2, groups=32)", (2, 32, 19, 21)), ("Conv2D(3, 32, 7, stride=2, padding=3)", (2, 3, 40, 44)), ("Conv2D(24, 36, 3, stride=2, padding=1, groups=4)", (2, 24, 19, 21)),
+                   ("Conv2D(16, 24, 3, dilation=2, padding=2)", (2, 16, 19, 21)), ("Conv2D(1, 6, 5)", (8, 1, 28, 28)), ("Conv2D(6, 16, 5)", (8, 6, 14, 14)), ("Conv2DTranspose(32, 16, 4, stride=2, padding=1)", (2, 32, 11, 13)),
+                   ("Conv2DTranspose(24, 24, 3, groups=4, stride=2, padding=1, output_padding=1)", (2, 24, 9, 11)), ("Conv3D(8, 16, 3, padding=1)", (2, 8, 7, 9, 8)), ("Conv3DTranspose(8, 6, 3, stride=2)", (2, 8, 5, 6, 5)),
+                   ("MaxPool2D(2)", (4, 24, 28, 30)), ("MaxPool2D(3, 2, 1)", (4, 24, 29, 30)), ("AvgPool2D(3, 2, 1)", (4, 24, 29, 30)), ("AdaptiveAvgPool2D(1)", (4, 48, 14, 15)), ("AdaptiveAvgPool2D((5, 7))", (4, 24, 29, 30)),
+                   ("MaxPool3D(2)", (2, 8, 12, 13, 14)), ("BatchNorm2D(32)", (8, 32, 14, 15)), ("BatchNorm1D(200)", (64, 200)), ("LayerNorm(300)", (40, 300)), ("LayerNorm([17, 33])", (8, 17, 33)), ("GroupNorm(4, 32)", (4, 32, 13, 15)),
+                   ("InstanceNorm2D(32)", (4, 32, 13, 15)), ("LocalResponseNorm(5)", (2, 32, 13, 15)), ("PReLU(32)", (4, 32, 13, 15)),
+                   ("Upsample(scale_factor=2, mode='bilinear')", (2, 16, 15, 17)), ("Upsample(size=[40, 50])", (2, 16, 15, 17)), ("PixelShuffle(2)", (2, 32, 13, 15)), ("Unfold(3, paddings=1)", (2, 8, 17, 19)),
+                   ("Pad2D(3, 'reflect')", (2, 8, 17, 19)), ("LSTM(48, 40)", (12, 17, 48)), ("GRU(48, 40, 2, 'bidirect')", (12, 17, 48)), ("SimpleRNN(48, 40)", (12, 17, 48)), ("MultiHeadAttention(64, 4)", (3, 37, 64)),
+                   ("TransformerEncoderLayer(64, 4, 128, 0.0)", (3, 37, 64)), ("TransformerEncoderLayer(64, 4, 128, 0.0, 'gelu', normalize_before=True)", (3, 37, 64))):
+    if shape is None:
+        layer(f"nn.{how}", x=normal(16, 20) / 4, y=normal(16, 30, seed=1) / 4)
+    else:
+        # The mean square keeps the ten steps from growing without bound.
+        layer(f"nn.{how}", "y = layer(x); y = y[0] if isinstance(y, tuple) else y; [y.detach(), y / (1 + (y * y).mean())]", x=normal(*shape) / 2)
+for how, shape in (("GELU()", (64, 301)), ("Softmax()", (64, 301)), ("Softmax(1)", (8, 30, 41)), ("LogSoftmax()", (64, 301))):
+    layer(f"nn.{how}", x=normal(*shape))
+layer("nn.Embedding(1000, 64)", x=integers(30, 20, low=0, high=1000))
+layer("nn.CrossEntropyLoss()", x=normal(200, 301), y=integers(200, low=0, high=301))
+layer("nn.CTCLoss()", "layer(x, y, n, m)", x=normal(60, 5, 30), y=integers(5, 12, low=1, high=30, dtype="int32"), n=np.array([60, 55, 60, 40, 52]), m=np.array([12, 10, 1, 12, 5]))
+
+# Inputs that are views: their elements do not lie in a row.
+for how, call in (("Linear(4, 3)", "layer(x.transpose([0, 2, 1]))"), ("Linear(3, 3)", "layer(x[:, ::2, ::2][:, :, :3])"), ("Conv1D(5, 6, 3)", "layer(x.transpose([0, 2, 1]))"), ("BatchNorm1D(5)", "layer(x.transpose([0, 2, 1]))"),
+                  ("LayerNorm(4)", "layer(x.transpose([0, 2, 1]))"), ("InstanceNorm1D(5)", "layer(x.transpose([0, 2, 1]))"), ("MaxPool1D(2)", "layer(x.transpose([0, 2, 1]))"), ("AvgPool1D(2)", "layer(x[:, ::2])"),
+                  ("Softmax()", "layer(x.transpose([0, 2, 1]))"), ("GELU()", "layer(x[..., 1:4])"), ("LSTM(4, 3)", "layer(x.transpose([0, 2, 1]))"), ("LSTM(5, 3, time_major=True)", "layer(x.transpose([1, 0, 2]))"),
+                  ("GRU(4, 3, direction='bidirect')", "layer(x.transpose([0, 2, 1]))"), ("Flatten()", "layer(x.transpose([0, 2, 1]))"), ("CrossEntropyLoss()", "layer(x.transpose([0, 2, 1]), paddle.to_tensor([[0, 1, 2, 3, 0]] * 3))"),
+                  ("MSELoss()", "layer(x.transpose([0, 2, 1]), x.transpose([0, 2, 1]).detach() * 2)"), ("PairwiseDistance()", "layer(x[0].t(), x[1].t())"), ("Pad1D([1, 2], 'reflect')", "layer(x.transpose([0, 2, 1]))"),
+                  ("Upsample(size=[7], mode='linear', data_format='NCW')", "layer(x.transpose([0, 2, 1]))"), ("MultiHeadAttention(4, 2)", "layer(x.transpose([0, 2, 1]))"), ("PReLU(5)", "layer(x.transpose([0, 2, 1]))"),
+                  ("Dropout(0.0)", "layer(x.transpose([0, 2, 1]))"), ("GroupNorm(1, 5)", "layer(x.transpose([0, 2, 1]))")):
+    layer(f"nn.{how}", call, x=normal(3, 4, 5))
+for how in ("Conv2D(4, 6, 3)", "Conv2D(4, 6, 1)", "Conv2D(4, 4, 3, groups=4)", "Conv2DTranspose(4, 6, 3)", "MaxPool2D(2)", "AvgPool2D(2)", "AdaptiveAvgPool2D(2)", "BatchNorm2D(4)", "GroupNorm(2, 4)", "Upsample(size=[7, 9], mode='bilinear')",
+            "PixelShuffle(2)", "Unfold(2)", "LocalResponseNorm(3)", "InstanceNorm2D(4)", "Softmax2D()", "Maxout(2)"):
+    layer(f"nn.{how}", "layer(x.transpose([0, 3, 1, 2]))", x=distinct(2, 5, 6, 4) / 16)
+    layer(f"nn.{how}", "layer(x.transpose([0, 3, 2, 1])[:, :, ::2])", x=distinct(2, 5, 12, 4) / 16)
+
 # Containers, which `layer_program.py` asks more about.
 layer("nn.Sequential(nn.Linear(4, 5), nn.ReLU(), nn.Linear(5, 3))", x=normal(2, 4))
 layer("nn.Sequential(('a', nn.Linear(4, 5)), ('b', nn.BatchNorm1D(5)), ('c', nn.Dropout(0.0)))", modes=BOTH, x=normal(3, 4))
