@@ -16,6 +16,7 @@ class Row(NamedTuple):
     before: str
     dtypes: tuple
     sparse: bool
+    width: int
 
 
 class Schedule(NamedTuple):
@@ -28,8 +29,8 @@ SCHEDULERS: list[Schedule] = []
 FLOATS = ("float32", "float64")
 
 
-def optimizer(how, before="", dtypes=FLOATS, sparse=False):
-    OPTIMIZERS.append(Row(f"optimizer.{how}", before, dtypes, sparse))
+def optimizer(how, before="", dtypes=FLOATS, sparse=False, width=5):
+    OPTIMIZERS.append(Row(f"optimizer.{how}", before, dtypes, sparse, width))
 
 
 def scheduler(how, step="s.step()"):
@@ -50,6 +51,8 @@ for name, made in MADE.items():
             optimizer(f"{made}, parameters=parameters, weight_decay={decay})")
         optimizer(f"{made}, parameters=parameters, weight_decay=0.05, grad_clip=nn.ClipGradByGlobalNorm(0.1))",
                   "net.first.bias.need_clip = False")
+    # Parameters of many thousand elements, of which threads take parts.
+    optimizer(f"{made}, parameters=parameters, grad_clip=nn.ClipGradByGlobalNorm(0.1){', weight_decay=0.05' * (name != 'Lamb')})", width=6001)
     for clip in CLIPS:
         optimizer(f"{made}, parameters=parameters, grad_clip={clip})", dtypes=FLOATS if "ByNorm" not in clip else ("float32",))  # Paddle clips no float64 by norm
     optimizer(f"{made}, parameters=parameters)", "net.first.weight.optimize_attr['learning_rate'] = 0.3")

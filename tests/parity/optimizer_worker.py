@@ -18,7 +18,7 @@ import numpy as np
 STEPS, RATES = 10, 30
 
 
-def network(paddle, sparse):
+def network(paddle, sparse, width):
     nn = paddle.nn
 
     class Net(nn.Layer):
@@ -27,7 +27,7 @@ def network(paddle, sparse):
         def __init__(self):
             super().__init__()
             self.table = nn.Embedding(6, 4, sparse=sparse)
-            self.first, self.second = nn.Linear(4, 5), nn.Linear(5, 3)
+            self.first, self.second = nn.Linear(4, width), nn.Linear(width, 3)
             self.unused, self.frozen = nn.Linear(2, 2), nn.Linear(3, 3)
             for parameter in self.frozen.parameters():
                 parameter.stop_gradient = True
@@ -38,7 +38,8 @@ def network(paddle, sparse):
     net = Net()
     rng = np.random.default_rng(0)
     for parameter in net.parameters():
-        parameter.set_value((rng.standard_normal(parameter.shape) * 0.5).astype(str(parameter.dtype).split(".")[-1].replace("FP", "float")))
+        scale = 0.5 if width not in parameter.shape[:1] else 0.5 * (5 / width) ** 0.5
+        parameter.set_value((rng.standard_normal(parameter.shape) * scale).astype(str(parameter.dtype).split(".")[-1].replace("FP", "float")))
     return net
 
 
@@ -56,7 +57,7 @@ def train(paddle, row, dtype):
     try:
         paddle.set_default_dtype(dtype)
         with paddle.utils.unique_name.guard():
-            names["net"] = net = network(paddle, row.sparse)
+            names["net"] = net = network(paddle, row.sparse, row.width)
             names["parameters"] = net.parameters()
             exec(row.before, names)
             update = eval(row.how, names)
