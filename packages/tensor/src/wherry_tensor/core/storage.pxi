@@ -62,7 +62,7 @@ cdef inline void settle(Tensor out) noexcept:
     for i in range(out.t.rank - 1, -1, -1):
         if out.dims[i] != 1 and out.steps[i] != size:
             contiguous = False
-        size *= out.dims[i]
+        size = <int64_t>(<uint64_t>size * <uint64_t>out.dims[i])  # beside a size of 0 it may not fit
     out.t.size = size
     if contiguous or size == 0:
         out.flags |= CONTIGUOUS

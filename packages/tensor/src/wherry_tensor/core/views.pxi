@@ -62,6 +62,21 @@ cdef int reshape_steps(Tensor x, Tensor out) noexcept:
     return 1
 
 
+cdef int64_t product(int32_t rank, const int64_t *shape) noexcept:
+    """Of the sizes that are known, those of -1 left out; -1 where it is larger than any tensor."""
+    cdef int64_t result = 1
+    cdef int i
+    for i in range(rank):
+        if shape[i] == 0:
+            return 0
+    for i in range(rank):
+        if shape[i] > 0:
+            if result > (<int64_t>1 << 62) // shape[i]:
+                return -1
+            result *= shape[i]
+    return result
+
+
 cdef Tensor reshaped(Tensor x, int32_t rank, const int64_t *shape):
     """None when the sizes do not match."""
     cdef Tensor out
@@ -74,8 +89,9 @@ cdef Tensor reshaped(Tensor x, int32_t rank, const int64_t *shape):
             unknown = i
         elif shape[i] < 0:
             return None
-        else:
-            known *= shape[i]
+    known = product(rank, shape)
+    if known < 0:
+        return None
     if unknown >= 0:
         if known == 0 or x.t.size % known:
             return None
@@ -94,7 +110,7 @@ cdef Tensor reshaped(Tensor x, int32_t rank, const int64_t *shape):
         size = 1
         for i in range(rank - 1, -1, -1):
             out.steps[i] = size
-            size *= out.dims[i]
+            size = <int64_t>(<uint64_t>size * <uint64_t>out.dims[i])  # beside a size of 0 it may not fit
     elif not reshape_steps(x, out):
         return reshaped(to_contiguous(x), rank, shape)
     settle(out)
@@ -123,6 +139,8 @@ cdef Tensor broadcast_view(Tensor x, int32_t rank, const int64_t *shape):
                 return None
         if out.dims[i] < 0:
             return None
+    if product(rank, out.dims) < 0:
+        return None
     settle(out)
     return out
 
