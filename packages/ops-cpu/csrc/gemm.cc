@@ -29,7 +29,7 @@ __attribute__((noinline)) static void tile_of_rows(int64_t columns, int64_t k, c
     for (int i = 0; i < Rows; ++i) {
       const T x = a[i * a_row];
 #pragma GCC unroll 4
-      for (int v = 0; v < V; ++v) sum[i][v] += x * row[v];
+      for (int v = 0; v < V; ++v) sum[i][v] = fma(row[v], x, sum[i][v]);
     }
     a += a_step;
     b += b_step;

@@ -303,6 +303,8 @@ WRY_INLINE f32 fma(f32 a, f32 b, f32 c) {
   return (f32)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
 #elif defined(WRY_HAS_FMA) && defined(__aarch64__)
   return (f32)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+#elif defined(__wasm_relaxed_simd__)
+  return (f32)wasm_f32x4_relaxed_madd((v128_t)a, (v128_t)b, (v128_t)c);
 #else
   return a * b + c;
 #endif
@@ -314,6 +316,8 @@ WRY_INLINE f64 fma(f64 a, f64 b, f64 c) {
   return (f64)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
 #elif defined(WRY_HAS_FMA) && defined(__aarch64__)
   return (f64)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
+#elif defined(__wasm_relaxed_simd__)
+  return (f64)wasm_f64x2_relaxed_madd((v128_t)a, (v128_t)b, (v128_t)c);
 #else
   return a * b + c;
 #endif

@@ -2,7 +2,7 @@
 
 `chosen_isa()` and `supported_isas()` tell which instruction set runs and which could.
 """
-from wherry_ops_cpu._kernels import compiled_isas, supported_isas
-from wherry_ops_cpu.column import chosen_isa
+from wherry_ops_cpu._kernels import compiled_isas
+from wherry_ops_cpu.column import chosen_isa, supported_isas
 
 __all__ = ["chosen_isa", "compiled_isas", "supported_isas"]

@@ -3,7 +3,14 @@
 wherry-tensor calls `register` when it first looks for cpu kernels, through the entry point
 `wherry.kernels`. The arithmetic is in csrc/, one file per op family.
 """
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
 import os
+import sys
+from pathlib import Path
+from types import ModuleType
 
 from wherry_ops_cpu import _kernels
 from wherry_tensor import _core
@@ -14,7 +21,8 @@ SERVES_VOCABULARY = 1
 def register() -> None:
     """Register the kernels for the best instruction set of this processor.
 
-    The environment variable WHERRY_CPU_ISA chooses another one (`baseline`, `avx2`, `avx512`).
+    The environment variable WHERRY_CPU_ISA chooses another one (`baseline`, `avx2`, `avx512`; in WebAssembly
+    `baseline`, `relaxed`).
 
     Raises:
         ImportError: wherry-tensor has another op vocabulary or kernel ABI than these kernels serve.
@@ -27,12 +35,40 @@ def register() -> None:
             f"Got op vocabulary {_core.VOCABULARY_VERSION}, expected {SERVES_VOCABULARY}. "
             f"Bring both to the same version: pip install --upgrade {outdated}"
         )
-    _kernels.register(_core.host, chosen_isa())
+    isa = chosen_isa()
+    if isa == "relaxed":
+        # Only the families that multiply; the others stay those of the baseline.
+        _kernels.register(_core.host, "baseline")
+        _relaxed.register(_core.host, isa)  # type: ignore[union-attr]
+    else:
+        _kernels.register(_core.host, isa)
+
+
+def relaxed_kernels() -> ModuleType | None:
+    """The module with relaxed SIMD (fused products), where this is WebAssembly and its engine has that."""
+    path = Path(__file__).with_name("_relaxed.wasm")
+    if sys.platform != "emscripten" or not path.exists():
+        return None
+    loader = importlib.machinery.ExtensionFileLoader("wherry_ops_cpu._relaxed", str(path))
+    try:
+        module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))  # type: ignore[arg-type]
+    except ImportError:
+        return None  # the engine refuses the instructions
+    loader.exec_module(module)
+    return module
+
+
+_relaxed = relaxed_kernels()
+
+
+def supported_isas() -> tuple[str, ...]:
+    """The instruction sets that can run here, best first."""
+    return (*(("relaxed",) if _relaxed else ()), *_kernels.supported_isas())
 
 
 def chosen_isa() -> str:
     """The instruction set whose kernels run: WHERRY_CPU_ISA, or the best that the processor has."""
-    supported = _kernels.supported_isas()
+    supported = supported_isas()
     if not supported:
         raise ImportError(
             f"wherry-ops-cpu has no kernels for this processor. Got none of {', '.join(_kernels.compiled_isas())}, "
