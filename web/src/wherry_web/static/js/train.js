@@ -10,6 +10,7 @@ const SMOOTHING = 0.9;
 let engine, digits;
 let running = false;
 let evaluating = false;
+let resets = 0; // under way
 const history = { steps: [], loss: [], smooth: [], tested: [], accuracy: [], batch: [] };
 const charts = makeCharts();
 
@@ -45,13 +46,20 @@ function settings() {
 }
 
 async function reset() {
-  await setRunning(false);
-  for (const list of Object.values(history)) list.length = 0;
-  drawCharts();
-  const result = await engine.call("configure", digits, settings());
-  showEvaluation(result);
-  element("progress").textContent = "";
-  say("Ready: 1437 digits to train on, 360 to test on.");
+  resets += 1;
+  element("run").disabled = true; // until the last of several changes is done
+  try {
+    await setRunning(false);
+    const result = await engine.call("configure", digits, settings());
+    for (const list of Object.values(history)) list.length = 0;
+    showEvaluation(result);
+    element("progress").textContent = "";
+    element("run").textContent = "Train";
+    say("Ready: 1437 digits to train on, 360 to test on.");
+  } finally {
+    resets -= 1;
+    element("run").disabled = resets > 0;
+  }
 }
 
 async function toggle() {

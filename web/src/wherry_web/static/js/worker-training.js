@@ -3,9 +3,10 @@ const SLICE = 80; // milliseconds
 
 export function training(objects, { plain, post, python, pyodide }) {
   let running = false;
+  let turn = 0; // of start: a loop ends when the next has begun
 
-  async function loop() {
-    while (running) {
+  async function loop(mine) {
+    while (running && mine === turn) {
       post({ event: "trained", ...plain(objects.trainer.run(SLICE)) });
       await new Promise((resolve) => setTimeout(resolve)); // messages that came in between
     }
@@ -24,7 +25,7 @@ export function training(objects, { plain, post, python, pyodide }) {
     start() {
       if (running) return;
       running = true;
-      loop().catch((error) => {
+      loop(++turn).catch((error) => {
         running = false;
         post({ event: "failed", text: String(error) });
       });

@@ -1,0 +1,136 @@
+"""Chromium on a running server: what the tests of the pages share.
+
+Needs Debian's Chromium, Playwright, the wheels for the browser and Pyodide (`make wasm`); without them the tests are
+skipped and say why. WHERRY_WASM_WHEELS and WHERRY_PYODIDE name other folders.
+"""
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+WHEELS = Path(os.environ.get("WHERRY_WASM_WHEELS", ROOT / "wheelhouse" / "wasm"))
+PYODIDE = Path(os.environ.get("WHERRY_PYODIDE", max((ROOT / ".cache" / "wasm").glob("pyodide-*"), default=ROOT / "none")))
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+READY = 90_000  # ms; a second or two on a machine with nothing else to do
+
+
+def missing() -> str | None:
+    """What these tests lack, if anything."""
+    if CHROMIUM is None:
+        return "no Chromium: apt install chromium"
+    if not list(WHEELS.glob("wherry_tensor-*wasm32.whl")) or not (PYODIDE / "pyodide.mjs").exists():
+        return "no wheels for the browser: make wasm"
+    try:
+        import playwright  # noqa: F401
+
+        import wherry_web  # noqa: F401
+    except ModuleNotFoundError as error:
+        return f"{error.name} is not installed"
+    return None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    lack = missing()
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+            if lack:
+                item.add_marker(pytest.mark.skip(reason=lack))
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory) -> Path:
+    """A gallery with a LeNet that was trained on the digits."""
+    from wherry_web.demo import train
+
+    folder = tmp_path_factory.mktemp("models")
+    train(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def start(models) -> Iterator[Callable[[], tuple[str, subprocess.Popen]]]:
+    """Starts a server; returns its address and process."""
+    from wherry_web.files import Bundle
+
+    Bundle(WHEELS).encoded.compress()  # as every visitor but the first finds it
+    processes = []
+
+    def run() -> tuple[str, subprocess.Popen]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "wherry", "serve", "--port", "0", "--models", models, "--pyodide", PYODIDE, "--wheels", WHEELS],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        )
+        processes.append(process)
+        return process.stdout.readline().split()[3], process
+
+    yield run
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture(scope="session")
+def site(start) -> str:
+    """The address of a server."""
+    return start()[0]
+
+
+@pytest.fixture(scope="session")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+def until(page, condition: str, seconds: float = READY / 1e3) -> None:
+    """Wait until an expression is true on the page. Playwright's own wait needs eval, which the pages forbid."""
+    deadline = time.monotonic() + seconds
+    while not page.evaluate(condition):
+        assert time.monotonic() < deadline, f"after {seconds:.0f} s still not: {condition}; status: {page.inner_text('#status')}"
+        time.sleep(0.03)
+
+
+class Visit:
+    """A page in a context of its own that notes what goes wrong."""
+
+    def __init__(self, browser, site: str, **options) -> None:
+        self.site = site
+        self.context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **options})
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(READY)
+        self.problems: list[str] = []
+        self.page.on("console", lambda m: self.problems.append(m.text) if m.type in ("error", "warning") else None)
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+
+    def open(self, address: str):
+        """Load a page and wait until Python is ready in it."""
+        self.page.goto(self.site + address)
+        self.page.wait_for_selector("body[data-ready]")
+        return self.page
+
+
+@pytest.fixture
+def visit(browser, site) -> Iterator[Callable[..., Visit]]:
+    """Opens contexts; at the end none may have shown an error that was not taken from its list."""
+    visits: list[Visit] = []
+
+    def new(**options) -> Visit:
+        visits.append(Visit(browser, options.pop("site", site), **options))
+        return visits[-1]
+
+    yield new
+    for one in visits:
+        one.context.close()
+    assert [problem for one in visits for problem in one.problems] == []
