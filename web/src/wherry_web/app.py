@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import mimetypes
 
-from flask import Flask, Response, jsonify, request
+from flask import Flask, Response, current_app, jsonify, request
 from flask_compress import Compress
 from werkzeug.exceptions import HTTPException, InternalServerError
 
@@ -85,19 +85,19 @@ def with_headers(response: Response) -> Response:
 
 def report(error: Exception) -> tuple[Response, int]:
     """Every error as JSON: what happened and what to do, without a trace of the inside."""
-    if not isinstance(error, HTTPException):
-        from flask import current_app
-
+    if isinstance(error, HTTPException):
+        answer = error
+    else:
         current_app.logger.exception("%s %s failed", request.method, request.path)
-        error = InternalServerError("The server failed at this request. Its log says where.")
-    status = error.code or 500
-    detail = error.description or ""
+        answer = InternalServerError("The server failed at this request. Its log says where.")
+    status = answer.code or 500
+    detail = answer.description or ""
     if status == 413 and request.content_length:
         limit = request.max_content_length
         if limit is not None and request.content_length > limit:
             detail = f"Got {request.content_length} bytes, expected at most {limit}. Send less at a time."
-    response = jsonify(error={"status": status, "title": error.name, "detail": detail})
-    for name, value in error.get_headers():
+    response = jsonify(error={"status": status, "title": answer.name, "detail": detail})
+    for name, value in answer.get_headers():
         if name.lower() not in ("content-type", "content-length"):
             response.headers[name] = value
     return response, status

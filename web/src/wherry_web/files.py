@@ -132,7 +132,8 @@ def send_encoded(content: Encoded, kind: str) -> Response:
         response.content_encoding = encoding
     response.vary.add("Accept-Encoding")
     response.set_etag(f"{content.digest}-{encoding or 'plain'}")
-    return response.make_conditional(request)
+    response.make_conditional(request)
+    return response
 
 
 @files.get("/static/<digest>/<path:name>")

@@ -75,7 +75,8 @@ class Trainer:
     def run(self, milliseconds: float) -> dict[str, Any]:
         """Train for about this long, at least one step; returns the loss and accuracy of each step's batch."""
         started = time.perf_counter()
-        losses, accuracies = [], []
+        losses: list[float] = []
+        accuracies: list[float] = []
         self.net.train()
         while not losses or (time.perf_counter() - started) * 1e3 < milliseconds:
             loss, accuracy = self.step()
