@@ -193,7 +193,7 @@ bool correlate(const wry_call *call, const Correlation<T> &given) {
   if constexpr (std::is_same<T, float>::value) {
     if (winograd::applies(op)) return winograd::run(call, op);
   }
-  if (flat::applies(op, 2 * lanes<T>)) return flat::run(call, op);
+  if (flat::applies(op, max_of<int64_t>(16, 2 * lanes<T>))) return flat::run(call, op);
   return op.channels_last ? correlate_channels_last(call, op) : correlate_planes(call, op);
 }
 

@@ -115,8 +115,8 @@ WRY_INLINE void few_row(const T *base, int64_t cin, int64_t plane, int64_t taps,
         const vec<T> a = load(at + offsets[t]), b = load(at + offsets[t] + width);
 #pragma GCC unroll 4
         for (int m = 0; m < M; ++m) {
-          sum[m][0] += w[m] * a;
-          sum[m][1] += w[m] * b;
+          sum[m][0] = fma(a, w[m], sum[m][0]);
+          sum[m][1] = fma(b, w[m], sum[m][1]);
         }
       }
     }

@@ -80,8 +80,8 @@ __attribute__((noinline)) void tile(int64_t k, const T *at, const int64_t *offse
     const vec<T> a = load(at + offsets[r]), b = load(at + offsets[r] + width);
 #pragma GCC unroll 8
     for (int i = 0; i < rows; ++i) {
-      sum[i][0] += weight[i] * a;
-      sum[i][1] += weight[i] * b;
+      sum[i][0] = fma(a, weight[i], sum[i][0]);
+      sum[i][1] = fma(b, weight[i], sum[i][1]);
     }
   }
 #pragma GCC unroll 8
@@ -161,7 +161,7 @@ void weight_tile(int64_t images, int64_t n, const T *const *inputs, int64_t inpu
       for (int i = 0; i < weight_rows; ++i) {
         const vec<T> input = load(inputs[i] + image * input_image + p);
 #pragma GCC unroll 4
-        for (int j = 0; j < weight_columns; ++j) sum[i][j] += input * ct[j];
+        for (int j = 0; j < weight_columns; ++j) sum[i][j] = fma(input, ct[j], sum[i][j]);
       }
     }
   for (int i = 0; i < weight_rows; ++i)

@@ -14,4 +14,4 @@ __all__ = [
     "Hessian", "Jacobian", "PyLayer", "PyLayerContext", "backward", "enable_grad", "grad", "hessian",
     "is_grad_enabled", "jacobian", "no_grad", "once_differentiable", "saved_tensors_hooks", "set_grad_enabled",
 ]
-__version__ = "0.1.0"
+__version__ = "0.2.0"

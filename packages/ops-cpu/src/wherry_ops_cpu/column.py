@@ -15,7 +15,7 @@ from types import ModuleType
 from wherry_ops_cpu import _kernels
 from wherry_tensor import _core
 
-SERVES_VOCABULARY = 1
+SERVES_VOCABULARY = 2
 
 
 def register() -> None:

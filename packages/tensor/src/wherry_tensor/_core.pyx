@@ -152,7 +152,7 @@ cdef extern from *:
     int wry_type_set(PyTypeObject *, object, object) except -1
 
 
-VOCABULARY_VERSION = 1
+VOCABULARY_VERSION = 2
 ABI_VERSION = WRY_ABI_VERSION
 MAX_RANK = WRY_MAX_RANK
 

@@ -37,7 +37,7 @@ _kernels.register()
 for _module in ("device", "linalg"):  # in place of the star's `device`, which is tensor's
     _import_module(f"{__name__}.{_module}")
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _MODULES = (
     "amp",
