@@ -17,8 +17,12 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | column -t -s '|'
 
-demo: $(VENV)/installed  ## build, install, and train LeNet on real handwritten digits
+demo: $(VENV)/installed  ## train LeNet on real handwritten digits, then serve pages where it answers
 	$(BIN)/python examples/digits_model.py
+ifneq ($(CI),true)
+	-$(MAKE) wasm  # without it the pages say what is missing, and the server answers alone
+endif
+	$(BIN)/python -m wherry_web.demo --models build/models --wheels wheelhouse/wasm --pyodide .cache/wasm/pyodide
 
 test: $(VENV)/tools  ## the whole test matrix (ENVS=py311-tensor,lint picks some of it)
 	$(BIN)/python -m tox run $(if $(ENVS),-e $(ENVS))
@@ -49,5 +53,5 @@ $(VENV)/tools: $(VENV)/bin/python tox.ini
 # Phony in effect: tools/wheels.py knows what is up to date.
 .PHONY: $(VENV)/installed
 $(VENV)/installed: $(VENV)/bin/python
-	$(BIN)/python tools/wheels.py install wherry
+	$(BIN)/python tools/wheels.py install web
 	$(BIN)/python -m pip install -qq scikit-learn

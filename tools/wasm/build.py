@@ -49,6 +49,9 @@ def main() -> None:
     parser.add_argument("--suite", action="append", choices=("page", *SUITES), help="of the tests only these; may be repeated")
     options = parser.parse_args()
     pyodide = pyodide_core()
+    link = CACHE / "pyodide"  # an address without the version, for the server
+    link.unlink(missing_ok=True)
+    link.symlink_to(pyodide.name)
     built = [build(package, pyodide) for package in native.needed(options.packages)]
     if options.test:
         sys.exit(test(pyodide, built, options.suite or ["page", *SUITES]))
