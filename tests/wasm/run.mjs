@@ -9,12 +9,13 @@ import { dirname, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const PROGRAM = `
-import os, sys, pytest
+import os, sys
 os.chdir("/repository")
 sys.path.insert(0, "/repository/tests/wasm")
+import pytest
 sys.dont_write_bytecode = True
 # Output goes out line by line, so that a crash of the interpreter leaves the name of its test.
-status = int(pytest.main(["-p", "no:cacheprovider", "--color=no", *arguments.to_py()]))
+status = int(pytest.main(["-p", "no:cacheprovider", "-p", "in_pyodide", "--color=no", *arguments.to_py()]))
 sys.stdout.flush()
 status
 `;

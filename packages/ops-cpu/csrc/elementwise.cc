@@ -105,7 +105,12 @@ WRY_FUNCTION(Sinh, sinh, from_native(__builtin_csinh(z)))
 WRY_FUNCTION(Cosh, cosh, from_native(__builtin_ccosh(z)))
 WRY_FUNCTION(Tanh, tanh, from_native(__builtin_ctanh(z)))
 WRY_FUNCTION(Asinh, asinh, from_native(__builtin_casinh(z)))
-WRY_FUNCTION(Acosh, acosh, from_native(__builtin_cacosh(z)))
+WRY_FUNCTION(LibraryAcosh, acosh, from_native(__builtin_cacosh(z)))
+struct Acosh : LibraryAcosh {
+  using LibraryAcosh::operator();
+  // The library of WebAssembly (musl) finds numbers below -1.
+  WRY_INLINE double operator()(double x) const { return x < 1.0 ? __builtin_nan("") : ::acosh(x); }
+};
 WRY_FUNCTION(Atanh, atanh, from_native(__builtin_catanh(z)))
 WRY_FUNCTION(Erf, erf, complex128(0.0))  // never registered for complex numbers
 

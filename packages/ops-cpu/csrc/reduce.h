@@ -19,7 +19,7 @@ namespace WRY_NAMESPACE {
 // Sums of floats have two levels: vectors of the element's own precision over a block of elements,
 // and a total in double of the blocks. So a sum of 10^7 ones is exact (a float total would stop
 // growing at 2^24) and errors grow with the size of a block, not with that of the tensor.
-inline constexpr int64_t reduce_block = 8192;  // elements of a row
+inline constexpr int64_t reduce_block = WRY_VECTOR_BYTES >= 32 ? 8192 : 4096;  // elements of a row: 128 in each lane of 8 vectors
 inline constexpr int64_t reduce_rows = 512;    // rows above one column
 inline constexpr int64_t reduce_columns = 1024;
 

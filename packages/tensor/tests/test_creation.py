@@ -47,7 +47,7 @@ def test_to_tensor_copies():
 
 
 def test_to_tensor_keeps_strided_arrays_in_order():
-    check(w.to_tensor(np.arange(6).reshape(2, 3).T), "int64", [3, 2], [[0, 3], [1, 4], [2, 5]])
+    check(w.to_tensor(np.arange(6, dtype=np.int64).reshape(2, 3).T), "int64", [3, 2], [[0, 3], [1, 4], [2, 5]])
 
 
 @pytest.mark.parametrize(

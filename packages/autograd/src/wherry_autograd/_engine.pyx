@@ -196,23 +196,60 @@ cdef int allocate(Node node, Py_ssize_t n_inputs, Py_ssize_t n_outputs, Py_ssize
     return 0
 
 
+# Letting go of a node lets go of those before it: a long chain would go as deep as it is long. Python's own
+# guard counts on a stack of megabytes, which WebAssembly does not have; so beyond some depth what is to go waits
+# for the outermost call.
+cdef enum:
+    DEEPEST = 100
+
+cdef int depth = 0
+cdef PyObject **later = NULL
+cdef Py_ssize_t later_count = 0
+cdef Py_ssize_t later_room = 0
+
+
+cdef void let_go(PyObject *x) noexcept:
+    global later, later_count, later_room
+    cdef PyObject **larger
+    if x == NULL:
+        return
+    if depth >= DEEPEST:
+        if later_count == later_room:
+            larger = <PyObject **>realloc(later, (2 * later_room + 64) * sizeof(PyObject *))
+            if larger != NULL:
+                later = larger
+                later_room = 2 * later_room + 64
+        if later_count < later_room:
+            later[later_count] = x
+            later_count += 1
+            return
+    Py_XDECREF(x)
+
+
 cdef void release(Node node) noexcept:
     """Let go of everything the node refers to. What it was asked to keep is gone afterwards."""
+    global depth, later_count
     cdef int32_t i
     cdef PyObject *one
     cdef PyObject *other
     node.flags |= FREED
+    depth += 1
     for i in range(node.n_inputs):
         one = node.inputs[i].kept
         other = node.inputs[i].target
         node.inputs[i].kept = NULL
         node.inputs[i].target = NULL
-        Py_XDECREF(one)
-        Py_XDECREF(other)
+        let_go(one)
+        let_go(other)
     for i in range(node.n_outputs):
         one = node.outputs[i].kept
         node.outputs[i].kept = NULL
-        Py_XDECREF(one)
+        let_go(one)
+    if depth == 1:
+        while later_count > 0:
+            later_count -= 1
+            Py_XDECREF(later[later_count])
+    depth -= 1
 
 
 # Cython visits the attributes that it knows are objects; these two add those in the C arrays.
