@@ -79,6 +79,44 @@ WRY_INLINE complex128 divide_complex(complex128 a, complex128 b) {
   return {(a.re * ratio + a.im) / scale, (a.im * ratio - a.re) / scale};
 }
 
+#ifdef __EMSCRIPTEN__
+// The library of WebAssembly (musl) takes a wrong turn in these: at infinity, and in which side of a cut
+// a signed zero means.
+WRY_INLINE bool infinite(complex128 z) { return __builtin_isinf(z.re) || __builtin_isinf(z.im); }
+
+complex128 complex_asinh(complex128 z) {
+  if (!infinite(z)) return from_native(__builtin_casinh(to_native(z)));
+  // The direction of z is all that is left of it.
+  const double angle = __builtin_isinf(z.re) ? (__builtin_isinf(z.im) ? 0.25 : __builtin_isnan(z.im) ? __builtin_nan("") : 0) : 0.5;
+  return {::copysign(__builtin_inf(), z.re), ::copysign(angle * 3.141592653589793, z.im)};
+}
+
+complex128 complex_acosh(complex128 z) {
+  if (!infinite(z)) return from_native(__builtin_cacosh(to_native(z)));
+  return {__builtin_inf(), ::atan2(z.im, z.re)};
+}
+
+complex128 complex_atanh(complex128 z) {
+  const double x = ::fabs(z.re), y = z.im;
+  if (x > 1e100 || ::fabs(y) > 1e100) {  // the squares would not fit into a double; 1 / z is what is left
+    const double real = infinite(z) ? 0 : x / ::hypot(x, y) / ::hypot(x, y);
+    return {::copysign(real, z.re), ::copysign(1.5707963267948966, y)};
+  }
+  const double real = 0.25 * ::log1p(4 * x / ((1 - x) * (1 - x) + y * y));
+  return {::copysign(real, z.re), 0.5 * ::atan2(2 * y, (1 - x) * (1 + x) - y * y)};
+}
+
+complex128 complex_atan(complex128 z) {
+  const complex128 turned = complex_atanh({-z.im, z.re});
+  return {turned.im, -turned.re};
+}
+#else
+WRY_INLINE complex128 complex_asinh(complex128 z) { return from_native(__builtin_casinh(to_native(z))); }
+WRY_INLINE complex128 complex_acosh(complex128 z) { return from_native(__builtin_cacosh(to_native(z))); }
+WRY_INLINE complex128 complex_atanh(complex128 z) { return from_native(__builtin_catanh(to_native(z))); }
+WRY_INLINE complex128 complex_atan(complex128 z) { return from_native(__builtin_catan(to_native(z))); }
+#endif
+
 // In float by lanes, in double by the C library, complex by `complex_value` of a native_complex z.
 #define WRY_FUNCTION(Name, name, complex_value)                               \
   struct Name {                                                               \
@@ -100,18 +138,18 @@ WRY_FUNCTION(Cos, cos, from_native(__builtin_ccos(z)))
 WRY_FUNCTION(Tan, tan, from_native(__builtin_ctan(z)))
 WRY_FUNCTION(Asin, asin, from_native(__builtin_casin(z)))
 WRY_FUNCTION(Acos, acos, from_native(__builtin_cacos(z)))
-WRY_FUNCTION(Atan, atan, from_native(__builtin_catan(z)))
+WRY_FUNCTION(Atan, atan, complex_atan(from_native(z)))
 WRY_FUNCTION(Sinh, sinh, from_native(__builtin_csinh(z)))
 WRY_FUNCTION(Cosh, cosh, from_native(__builtin_ccosh(z)))
 WRY_FUNCTION(Tanh, tanh, from_native(__builtin_ctanh(z)))
-WRY_FUNCTION(Asinh, asinh, from_native(__builtin_casinh(z)))
-WRY_FUNCTION(LibraryAcosh, acosh, from_native(__builtin_cacosh(z)))
+WRY_FUNCTION(Asinh, asinh, complex_asinh(from_native(z)))
+WRY_FUNCTION(LibraryAcosh, acosh, complex_acosh(from_native(z)))
 struct Acosh : LibraryAcosh {
   using LibraryAcosh::operator();
   // The library of WebAssembly (musl) finds numbers below -1.
   WRY_INLINE double operator()(double x) const { return x < 1.0 ? __builtin_nan("") : ::acosh(x); }
 };
-WRY_FUNCTION(Atanh, atanh, from_native(__builtin_catanh(z)))
+WRY_FUNCTION(Atanh, atanh, complex_atanh(from_native(z)))
 WRY_FUNCTION(Erf, erf, complex128(0.0))  // never registered for complex numbers
 
 complex128 complex_expm1(double a, double b) {

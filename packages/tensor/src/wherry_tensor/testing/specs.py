@@ -81,13 +81,19 @@ def case(
         dtypes: run this case with these dtypes only.
         attrs: the op's attributes.
     """
-    arrays = tuple(None if x is None else np.asarray(x) for x in inputs)
+    arrays = tuple(None if x is None else _array(x) for x in inputs)
     return Case(arrays, attrs, differentiable, None if dtypes is None else dtype_names(dtypes))
 
 
 def bad(*inputs: Any, error: type[Exception], match: str, **attrs: Any) -> BadCase:
     """A call that must be refused. Inputs are passed as they are: arrays keep their dtype."""
-    return BadCase(inputs, attrs, error, match)
+    return BadCase(tuple(_array(x) if isinstance(x, np.ndarray) else x for x in inputs), attrs, error, match)
+
+
+def _array(x: Any) -> np.ndarray:
+    """An array of a sample: in WebAssembly NumPy's integers have 32 bits where samples mean 64."""
+    array = np.asarray(x)
+    return array.astype(np.int64) if array.dtype == np.int_ else array
 
 
 class Spec:

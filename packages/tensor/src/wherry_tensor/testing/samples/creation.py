@@ -49,7 +49,7 @@ def spec_full_like(rng):
     yield case(np.ones((3, 1)), value=2, dtype=float16)
 
 
-@spec(ops.arange, reference=lambda start, step, length, dtype: (start + step * np.arange(length)).astype(numpy_dtype(dtype)),
+@spec(ops.arange, reference=lambda start, step, length, dtype: (start + step * np.arange(length, dtype=np.int64)).astype(numpy_dtype(dtype)),
       dtypes=("float32",))
 def spec_arange(rng):
     for dtype in NUMBERS:
