@@ -20,7 +20,7 @@ help:  ## list the targets
 demo: $(VENV)/installed  ## train LeNet on real handwritten digits, then serve pages where it answers
 	$(BIN)/python examples/digits_model.py
 ifneq ($(CI),true)
-	-$(MAKE) wasm  # without it the pages say what is missing, and the server answers alone
+	-$(BIN)/python tools/wasm/build.py  # without it the pages say what is missing, and the server answers alone
 endif
 	$(BIN)/python -m wherry_web.demo --models build/models --wheels wheelhouse/wasm --pyodide .cache/wasm/pyodide
 
@@ -30,8 +30,8 @@ test: $(VENV)/tools  ## the whole test matrix (ENVS=py311-tensor,lint picks some
 wheels: $(VENV)/tools  ## build the wheels of every package for every Python found, into wheelhouse/
 	$(BIN)/python tools/wheels.py build
 
-wasm: $(VENV)/bin/python  ## build the wheels for the browser, into wheelhouse/wasm/
-	$(BIN)/python tools/wasm/build.py
+wasm: $(VENV)/installed  ## build the wheels for the browser and test them in Node (SUITES="page kit" picks some tests)
+	$(BIN)/python tools/wasm/build.py --test $(addprefix --suite ,$(SUITES))
 
 lint: $(VENV)/tools  ## style, types and layering
 	$(BIN)/python -m tox run -e lint
