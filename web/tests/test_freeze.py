@@ -26,6 +26,12 @@ def test_pages_find_their_files_from_where_they_are(app, tmp_path):
     assert 'src="../static/' in (tmp_path / "site" / "train" / "index.html").read_text()
 
 
+def test_pages_keep_their_policy(app, tmp_path):
+    freeze(app, tmp_path / "site")
+    text = (tmp_path / "site" / "browser" / "index.html").read_text()
+    assert '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; script-src \'self\' \'wasm-unsafe-eval\'' in text
+
+
 def test_replaces_an_earlier_build_and_nothing_else(app, tmp_path):
     freeze(app, tmp_path / "site")
     (tmp_path / "site" / "stale").write_text("")

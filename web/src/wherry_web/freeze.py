@@ -10,6 +10,7 @@ from pathlib import Path
 
 from flask import Flask
 
+from wherry_web.app import HEADERS
 from wherry_web.files import manifest_content, unchanging
 from wherry_web.pages import TITLES, page
 
@@ -48,9 +49,9 @@ def contents(app: Flask) -> dict[str, bytes]:
     client = app.test_client()
     with app.test_request_context():
         manifest = manifest_content()
-        pages = {"index.html" if name == "draw" else f"{name}/index.html": page(name, "./" if name == "draw" else "../") for name in TITLES}
+        pages = {name: with_policy(page(name, "./" if name == "draw" else "../")) for name in TITLES}
         addresses = ["sw.js", *unchanging(manifest)]
-    found = {name: text.encode() for name, text in pages.items()}
+    found = {"index.html" if name == "draw" else f"{name}/index.html": text.encode() for name, text in pages.items()}
     for address in addresses:
         response = client.get(f"/{address}")
         if response.status_code != 200:
@@ -61,3 +62,10 @@ def contents(app: Flask) -> dict[str, bytes]:
         found[manifest["bundle"]["url"]] = app.extensions["bundle"].zipped(zipfile.ZIP_DEFLATED)
     found["manifest.json"] = json.dumps({**manifest, "static_build": True}).encode()
     return found
+
+
+def with_policy(text: str) -> str:
+    """A page with the policy that the server sends as a header; a page itself cannot forbid being framed."""
+    policy = "; ".join(part for part in HEADERS["Content-Security-Policy"].split("; ") if not part.startswith("frame-ancestors"))
+    start = '<meta charset="utf-8">'
+    return text.replace(start, f'{start}\n  <meta http-equiv="Content-Security-Policy" content="{policy}">', 1)
