@@ -9,7 +9,7 @@ from __future__ import annotations
 import pickle
 import struct
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from wherry_tensor import _core, ops
@@ -23,6 +23,10 @@ __all__ = ["FileFormatError", "PickleReader", "StoredArray", "resolved"]
 
 _WINDOW = 1 << 16  # bytes that are read ahead; larger pieces go straight to where they stay
 _STEP = 1 << 24
+
+too_deep = (
+    f"load: the containers are nested too deeply. Got more than {MAX_DEPTH} levels, expected fewer. The file was not written by save."
+)
 
 
 class FileFormatError(InvalidArgumentError, pickle.UnpicklingError):
@@ -176,6 +180,8 @@ class PickleReader:
         self._window = b""
         self._at = 0
         self.consumed = 0
+        self._filled: list[Any] = []  # the containers that can be filled later
+        self._depths: dict[int, tuple[Any, int]] = {}  # of tuples that hold tuples, by their id
 
     def read(self) -> Any:
         """The object, with StoredArray for arrays and Blob for many bytes; `resolved` makes it final.
@@ -189,6 +195,38 @@ class PickleReader:
             raise
         except (ValueError, TypeError, IndexError, KeyError, AttributeError, struct.error, OverflowError, MemoryError) as error:
             raise FileFormatError(f"load: the file is damaged, at byte {self.consumed}: {error}.") from error
+
+    def forget(self, kept: Any = None) -> None:
+        """Take apart what was read, but for what `kept` holds.
+
+        Python lets go of a list in a list in a list ... by going as deep. In a browser 10000 of them are deeper than
+        its stack and end the tab, so they are emptied while they are held here.
+        """
+        if len(self._filled) > MAX_DEPTH:  # fewer cannot be too deep
+            reached, waiting = set(), [kept]
+            while waiting:
+                part = waiting.pop()
+                if isinstance(part, (dict, list, tuple)) and id(part) not in reached:
+                    reached.add(id(part))
+                    waiting += part.values() if isinstance(part, dict) else part
+            for container in self._filled:
+                if id(container) not in reached:
+                    container.clear()
+        self._filled.clear()
+        self._depths.clear()
+
+    def _tuple(self, items: Iterable[Any]) -> tuple[Any, ...]:
+        made = tuple(items)
+        depth = 1 + max((self._depths.get(id(item), (None, 1))[1] for item in made if type(item) is tuple), default=0)
+        if depth > MAX_DEPTH:
+            raise FileFormatError(too_deep)
+        if depth > 1:
+            self._depths[id(made)] = (made, depth)
+        return made
+
+    def _open(self, container: Any) -> Any:
+        self._filled.append(container)
+        return container
 
     # Bytes.
 
@@ -303,21 +341,21 @@ class PickleReader:
             elif op == b")":
                 push(())
             elif op == b"\x85":
-                push((pop(),))
+                push(self._tuple((pop(),)))
             elif op == b"\x86":
                 b, a = pop(), pop()
-                push((a, b))
+                push(self._tuple((a, b)))
             elif op == b"\x87":
                 c, b, a = pop(), pop(), pop()
-                push((a, b, c))
+                push(self._tuple((a, b, c)))
             elif op == b"t":
-                push(tuple(popped()))
+                push(self._tuple(popped()))
             elif op == b"]":
-                push([])
+                push(self._open([]))
             elif op == b"}":
-                push({})
+                push(self._open({}))
             elif op == b"\x8f":
-                push(set())
+                push(self._open(set()))
             elif op in (b"e", b"a"):
                 items = popped() if op == b"e" else [pop()]
                 _expect(stack[-1], list, op).extend(items)
@@ -369,7 +407,10 @@ class PickleReader:
                 arguments, function = pop(), pop()
                 if not isinstance(function, _Global) or not isinstance(arguments, tuple):
                     raise FileFormatError(f"load: the file calls {_shown(function)}, which is no function that data needs.")
-                push(function.call(*arguments))
+                result = function.call(*arguments)
+                if isinstance(result, (list, dict, set)):
+                    self._open(result)
+                push(self._tuple(result) if type(result) is tuple else result)
             elif op == b"b":
                 state = pop()
                 if not isinstance(stack[-1], (StoredArray, StoredDtype)):
@@ -416,10 +457,7 @@ def resolved(value: Any, array: Callable[[StoredArray], Any], pair: Callable[[st
             return done[known]
         alive.append(value)
         if depth > MAX_DEPTH:
-            raise FileFormatError(
-                f"load: the containers are nested too deeply. Got more than {MAX_DEPTH} levels, expected fewer. The file was not "
-                f"written by save."
-            )
+            raise FileFormatError(too_deep)
         found: Any
         if kind is StoredArray:
             found = array(value)

@@ -306,7 +306,11 @@ def _read(file: Any, size: int, options: dict[str, Any], name: str) -> Any:
         if not head:
             raise FileFormatError("load: the file is empty.")
         reader = PickleReader(file, size)
-        found = _finished(reader.read(), options)
+        found = None
+        try:
+            found = _finished(reader.read(), options)
+        finally:
+            reader.forget(found)
         file.seek(start + reader.consumed)
         return found
     except FileFormatError as error:
