@@ -97,10 +97,10 @@ def test_gradients_do_not_flow_into_the_data_set():
 
 
 def test_collate_fn_replaces_stacking():
-    assert kind(batches(lambda i: i, collate_fn=lambda samples: np.array(samples))) == [([2], "int64"), ([1], "int64")]
+    assert kind(batches(lambda i: i, collate_fn=lambda samples: np.array(samples, "int64"))) == [([2], "int64"), ([1], "int64")]
     for made in ((np.ones(2), 3), Pair(np.ones(2), 3)):
         assert kind(batches(lambda i: i, collate_fn=lambda samples, made=made: made)[0]) == [([2], "float64"), 3]
-    found = batches(lambda i: i, collate_fn=lambda samples: {"x": np.array(samples), "s": "s"})
+    found = batches(lambda i: i, collate_fn=lambda samples: {"x": np.array(samples, "int64"), "s": "s"})
     assert kind(found[0]) == {"x": ([2], "int64"), "s": "s"}
     assert batches(lambda i: i, collate_fn=sum) == [1, 2]
 

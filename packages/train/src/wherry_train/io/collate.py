@@ -91,6 +91,8 @@ def _collated(batch: Sequence[Any], stacker: Any) -> Any:
         if array is None or array.ndim != 1 or array.dtype.kind not in "biufc":
             odd = next((i for i, x in enumerate(batch) if not isinstance(x, (bool, int, float, complex, np.number, np.bool_))), 0)
             raise _unlike(odd, batch[odd], first)
+        if isinstance(first, int) and array.dtype.kind == "i":
+            array = array.astype(np.int64, copy=False)  # where NumPy gives numbers of Python 32 bits: in WebAssembly
         return stacker.numbers(array)
     if isinstance(first, (str, bytes)):
         return list(batch)
