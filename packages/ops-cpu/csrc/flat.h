@@ -30,12 +30,13 @@ Layout layout_of(const Correlation<T> &op) {
   return l;
 }
 
-// Enough images to share the work, and rows so long that little is thrown away.
+// Enough images to share the work, or little of it, and rows so long that little is thrown away.
 template <typename T>
 bool applies(const Correlation<T> &op, int64_t most_channels) {
-  if (op.channels_last || op.groups != 1 || op.step_y != 1 || op.step_x != 1 || op.images < 8) return false;
+  if (op.channels_last || op.groups != 1 || op.step_y != 1 || op.step_x != 1) return false;
   if (op.cout > most_channels || op.taps == 0 || op.cin == 0) return false;
   const Layout l = layout_of(op);
+  if (op.images < 8 && op.cout * op.cin * op.taps * l.positions > (1 << 20)) return false;
   return 2 * l.pitch <= 3 * op.ow && l.image <= (1 << 16);
 }
 
