@@ -1,4 +1,5 @@
 """DataLoader with worker processes: order, transport, errors, and that nothing stays behind."""
+import contextlib
 import gc
 import os
 import signal
@@ -392,6 +393,8 @@ def program(tmp_path, body):
                     return 10**6
 
             if __name__ == "__main__":
+                # A program that a shell starts in the background ignores it.
+                signal.signal(signal.SIGINT, signal.default_int_handler)
                 loader = io.DataLoader(Slow(), batch_size=2, num_workers=2, persistent_workers=len(sys.argv) > 1)
                 batches = iter(loader)
                 next(batches)
@@ -401,6 +404,16 @@ def program(tmp_path, body):
         + textwrap.indent(textwrap.dedent(body), "    ")
     )
     return [sys.executable, str(path)]
+
+
+@contextlib.contextmanager
+def running(command, **options):
+    """A program, which is killed when it is still there at the end."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options) as run:
+        try:
+            yield run
+        finally:
+            run.kill()
 
 
 def gone(pids, seconds=8.0):
@@ -414,7 +427,7 @@ def gone(pids, seconds=8.0):
 
 def test_ctrl_c_ends_everything_with_one_traceback(tmp_path):
     command = program(tmp_path, "for batch in batches: pass")
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True) as run:
+    with running(command, start_new_session=True) as run:
         pids = run.stdout.readline().split()
         time.sleep(0.2)
         os.killpg(run.pid, signal.SIGINT)
@@ -426,7 +439,7 @@ def test_ctrl_c_ends_everything_with_one_traceback(tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_workers_do_not_outlive_a_program_that_is_killed(tmp_path, number):
     command = program(tmp_path, "other = iter(io.DataLoader(Slow(), num_workers=1))\nnext(other)\nfor batch in batches: pass")
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+    with running(command) as run:
         pids = run.stdout.readline().split()
         time.sleep(0.3)
         run.send_signal(number)
