@@ -23,6 +23,7 @@ from wherry_train.optimizer import Adam, lr
 
 EPOCHS = 4
 STEPS = 15  # in an epoch
+PAUSE = 0.01  # after each step: the whole takes longer than the time after which it is killed, on every machine
 
 
 class Noisy(Dataset):
@@ -81,6 +82,7 @@ def loop(net, optimizer, folder, seen, kind):
             optimizer.clear_grad()
             optimizer._learning_rate.step()
             metric.update(metric.compute(scores, labels))
+            time.sleep(PAUSE)
             if run.step % 3 == 0:
                 run.save()
                 print("saved", epoch, run.step, flush=True)
@@ -124,7 +126,7 @@ def load(net, optimizer, folder, seen, kind):
 class Slow(Callback):
     def on_train_batch_end(self, step, logs=None):
         print("step", step, flush=True)
-        time.sleep(0.004)
+        time.sleep(PAUSE)
 
 
 if __name__ == "__main__":
