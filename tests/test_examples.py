@@ -42,7 +42,7 @@ def test_a_loop_with_a_checkpoint_goes_on_where_it_was(tmp_path):
     pytest.importorskip("sklearn")
     whole = run("digits_loop.py", ["--quick"], tmp_path).stdout.splitlines()
     process = subprocess.Popen(
-        [sys.executable, EXAMPLES / "digits_loop.py", "--quick", "--checkpoint", "run.ckpt"], cwd=tmp_path,
+        [sys.executable, "-u", EXAMPLES / "digits_loop.py", "--quick", "--checkpoint", "run.ckpt"], cwd=tmp_path,
         stdout=subprocess.PIPE, text=True,
     )
     with process:
