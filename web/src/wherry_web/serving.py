@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import socket
 import sys
 import threading
 import webbrowser
@@ -77,10 +76,3 @@ def can_open_browser() -> bool:
     except webbrowser.Error:
         return False
     return True
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
