@@ -1,26 +1,23 @@
 """Files go from real Paddle 2.6.2 to wherry and back: what one writes the other reads, and trains on from."""
 from __future__ import annotations
 
-import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-PYTHON = os.environ.get("PARITY_PYTHON")
+sys.path.insert(0, str(Path(__file__).parent))
+from programs import PYTHON, result_of  # noqa: E402
+
 pytestmark = pytest.mark.skipif(not PYTHON, reason="PARITY_PYTHON names no Python with real Paddle: use `tox -e parity`")
 
 PROGRAM = Path(__file__).parent / "file_program.py"
-OURS, THEIRS = (sys.executable, "-m", "wherry", "run"), (PYTHON,)
+OURS, THEIRS = "wherry", "paddle"
 
 
 def run(framework, *arguments):
-    done = subprocess.run([*map(str, framework), str(PROGRAM), *map(str, arguments)], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    (line,) = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
-    return json.loads(line.removeprefix("RESULT "))
+    return result_of(framework, PROGRAM, *arguments)
 
 
 @pytest.fixture(scope="module")

@@ -1,30 +1,22 @@
 """The same program of layers under real Paddle 2.6.2 and under wherry: names, keys, texts, errors."""
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-PYTHON = os.environ.get("PARITY_PYTHON")
+sys.path.insert(0, str(Path(__file__).parent))
+from programs import PYTHON, result_of  # noqa: E402
+
 pytestmark = pytest.mark.skipif(not PYTHON, reason="PARITY_PYTHON names no Python with real Paddle: use `tox -e parity`")
 
 PROGRAM = Path(__file__).parent / "layer_program.py"
 
 
-def outcome(*command):
-    done = subprocess.run([*map(str, command), str(PROGRAM)], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    (line,) = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
-    return json.loads(line.removeprefix("RESULT "))
-
-
 @pytest.fixture(scope="module")
 def outcomes():
-    return outcome(sys.executable, "-m", "wherry", "run"), outcome(PYTHON)
+    return result_of("wherry", PROGRAM), result_of("paddle", PROGRAM)
 
 
 def test_program_sees_the_same(outcomes):
