@@ -534,16 +534,16 @@ def test_tensordot(axes, ours):
 def test_pad_by_mirroring(mode, numpys):
     a = array(2, 3, 4, 5)
     x = to_tensor(a)
-    equal(manipulation.pad(x, [1, 2, 3, 0], mode), np.pad(a, [(0, 0), (0, 0), (3, 0), (1, 2)], numpys))
-    equal(manipulation.pad(x, [1, 2], mode, data_format="NHWC"), np.pad(a, [(0, 0), (0, 0), (1, 2), (0, 0)], numpys))
+    equal(w.pad(x, [1, 2, 3, 0], mode), np.pad(a, [(0, 0), (0, 0), (3, 0), (1, 2)], numpys))
+    equal(w.pad(x, [1, 2, 0, 1], mode, data_format="NHWC"), np.pad(a, [(0, 0), (0, 1), (1, 2), (0, 0)], numpys))
 
 
 def test_pad_with_a_value():
     a = array(2, 3, 4)
     x = to_tensor(a)
-    equal(manipulation.pad(x, [0, 1, 2, 0, 1, 1], value=7), np.pad(a, [(0, 1), (2, 0), (1, 1)], constant_values=7))
-    equal(manipulation.pad(x, [1, 2], data_format="NCL"), np.pad(a, [(0, 0), (0, 0), (1, 2)]))
-    equal(manipulation.pad(x, [1, 2], data_format="NLC"), np.pad(a, [(0, 0), (1, 2), (0, 0)]))
+    equal(w.pad(x, [0, 1, 2, 0, 1, 1], value=7), np.pad(a, [(0, 1), (2, 0), (1, 1)], constant_values=7))
+    equal(w.pad(x, [1, 2], data_format="NCL"), np.pad(a, [(0, 0), (0, 0), (1, 2)]))
+    equal(w.pad(x, [1, 2], data_format="NLC"), np.pad(a, [(0, 0), (1, 2), (0, 0)]))
 
 
 def test_symbolic_shapes_pass_through():
@@ -715,9 +715,9 @@ M = [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
         (lambda x: w.tensordot(x, x, 3), ValueError, "so many axes"),
         (lambda x: w.tensordot(x, x.astype("float64"), 0), TypeError, "one dtype"),
         (lambda x: w.diff(x, 0), ValueError, "n=0"),
-        (lambda x: manipulation.pad(x, [1, 1, 1]), ValueError, "two numbers"),
-        (lambda x: manipulation.pad(x, [1, 1], "xyz"), ValueError, "'xyz'"),
-        (lambda x: manipulation.pad(x.unsqueeze(0), [3, 0], "reflect", data_format="NCL"), ValueError, "at most 2"),
+        (lambda x: w.pad(x, [1, 1, 1]), ValueError, "shape \\[2, 3\\]"),
+        (lambda x: w.pad(x, [1, 1], "xyz"), ValueError, "'xyz'"),
+        (lambda x: w.pad(x.unsqueeze(0), [3, 0], "reflect", data_format="NCL"), ValueError, "less than 3"),
         (lambda x: w.tolist([1]), TypeError, "list"),
         (lambda x: w.cast_(x, "foo"), TypeError, "foo"),
     ],

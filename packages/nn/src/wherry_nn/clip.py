@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from wherry_nn.errors import AssertedArgumentError
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, scalar
-from wherry_tensor.errors import InvalidTypeError
+from wherry_tensor.errors import AssertedArgumentError, InvalidTypeError
 
 __all__ = ["ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue"]
 

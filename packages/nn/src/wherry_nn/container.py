@@ -4,10 +4,9 @@ from __future__ import annotations
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from typing import Any
 
-from wherry_nn.errors import AssertedArgumentError, AssertedTypeError
 from wherry_nn.layer import Layer
 from wherry_nn.parameter import Parameter
-from wherry_tensor.errors import InvalidTypeError
+from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidTypeError
 
 __all__ = ["Identity", "LayerDict", "LayerList", "ParameterList", "Sequential"]
 

@@ -14,7 +14,6 @@ from typing import Any
 
 from wherry_autograd import no_grad
 from wherry_nn import unique_name
-from wherry_nn.errors import AssertedArgumentError, AssertedTypeError
 from wherry_nn.initializer import Constant, Initializer, XavierUniform
 from wherry_nn.initializer.initializer import default_initializer as global_initializer
 from wherry_nn.param_attr import ParamAttr, as_param_attr
@@ -25,7 +24,7 @@ from wherry_tensor.arguments import numpy_module, sizes_of
 from wherry_tensor.creation import to_tensor
 from wherry_tensor.device import as_place
 from wherry_tensor.dtype import as_dtype, get_default_dtype
-from wherry_tensor.errors import InvalidTypeError
+from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidTypeError
 
 __all__ = ["HookRemoveHelper", "Layer", "create_parameter"]
 

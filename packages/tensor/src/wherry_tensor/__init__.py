@@ -21,6 +21,7 @@ from wherry_tensor import (
     manipulation,
     math,
     methods,
+    padding,
     random,
     reduction,
     search,
@@ -80,6 +81,7 @@ from wherry_tensor.linalg import *
 from wherry_tensor.logic import *
 from wherry_tensor.manipulation import *
 from wherry_tensor.math import *
+from wherry_tensor.padding import *
 from wherry_tensor.printing import set_printoptions
 from wherry_tensor.random import *
 from wherry_tensor.reduction import *
@@ -126,5 +128,5 @@ __all__ = [  # noqa: PLE0604
     "is_compiled_with_xpu", "is_complex", "is_floating_point", "is_integer", "ops",
     "set_default_dtype", "set_device", "set_flags", "set_num_threads", "set_printoptions", "uint8",
     *creation.__all__, *inplace.__all__, *linalg.__all__, *logic.__all__, *manipulation.__all__, *math.__all__,
-    *random.__all__, *reduction.__all__, *search.__all__,
+    *padding.__all__, *random.__all__, *reduction.__all__, *search.__all__,
 ]

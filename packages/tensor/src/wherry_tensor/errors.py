@@ -8,6 +8,8 @@ from __future__ import annotations
 
 __all__ = [
     "AlreadyExistsError",
+    "AssertedArgumentError",
+    "AssertedTypeError",
     "EnforceNotMet",
     "ExecutionTimeoutError",
     "ExternalError",
@@ -38,6 +40,17 @@ class InvalidTypeError(InvalidArgumentError, TypeError):
 
     Python calls that a TypeError, and Paddle raises it as ValueError (InvalidArgument): this is both.
     """
+
+
+class AssertedArgumentError(InvalidArgumentError, AssertionError):
+    """An argument has a value or shape that the function does not take.
+
+    Python calls that a ValueError; where Paddle's Python side refuses by `assert`, this is both.
+    """
+
+
+class AssertedTypeError(InvalidTypeError, AssertionError):
+    """An argument has the wrong type, where Paddle's Python side refuses by `assert`."""
 
 
 class NotFoundError(EnforceNotMet, RuntimeError):

@@ -58,7 +58,6 @@ __all__ = [
     "multiplex",
     "numel",
     "one_hot",
-    "pad",
     "put_along_axis",
     "put_along_axis_",
     "rank",
@@ -2706,88 +2705,3 @@ def _contracted(x: Tensor, y: Tensor, axes: Any) -> tuple[list[int], list[int]]:
                 f"Remove the repeat."
             )
     return found[0], found[1]
-
-
-# Padding.
-
-_SPACE = {"NCL": (2,), "NLC": (1,), "NCHW": (2, 3), "NHWC": (1, 2), "NCDHW": (2, 3, 4), "NDHWC": (1, 2, 3)}
-
-
-def pad(
-    x: Tensor,
-    pad: Any,
-    mode: str = "constant",
-    value: float = 0.0,
-    data_format: str = "NCHW",
-    name: str | None = None,
-) -> Tensor:
-    """`x` with more elements before and behind those it has.
-
-    Args:
-        x: any dtype.
-        pad: numbers of elements. Two for every axis of `x`, from the first axis on, with mode "constant":
-            before and behind it. Else two for some of the last spatial axes of `data_format`, from the
-            last one on: (left, right, top, bottom, front, back).
-        mode: "constant"; "reflect", which mirrors without repeating the edge; "replicate", which repeats
-            it; or "circular", which starts again at the other end.
-        value: what "constant" fills in.
-        data_format: which axes are spatial: "NCL", "NLC", "NCHW", "NHWC", "NCDHW" or "NDHWC".
-        name: accepted for compatibility; unused.
-
-    Raises:
-        TypeError: `pad` is not made of ints (also a ValueError).
-        ValueError: there is no such mode or format, or more is mirrored than there is.
-
-    Source:
-        `paddle.nn.functional.pad`.
-
-    Examples:
-        >>> from wherry_tensor.manipulation import pad
-        >>> x = wherry.to_tensor([[[1.0, 2.0, 3.0]]])
-        >>> print(pad(x, [1, 2], mode="reflect", data_format="NCL").tolist())
-        [[[2.0, 1.0, 2.0, 3.0, 2.0, 1.0]]]
-    """
-    rank = require_tensor(x, "pad").ndim
-    if mode not in ("constant", "reflect", "replicate", "circular"):
-        raise InvalidArgumentError(
-            f"pad: there is no such mode. Got mode={mode!r}, expected 'constant', 'reflect', 'replicate' or 'circular'. "
-            f"Use 'constant' to fill in a value."
-        )
-    amounts = _integers(pad, "pad", "pad")
-    if mode == "constant" and len(amounts) == 2 * rank:
-        return ops.pad(x, amounts, value=float(value))
-    if data_format not in _SPACE or len(data_format) != rank or len(amounts) % 2 or len(amounts) > 2 * (rank - 2):
-        raise InvalidArgumentError(
-            f"pad: there must be two numbers for every axis, or for some of the spatial ones. Got pad={list(amounts)}, "
-            f"mode={mode!r} and data_format={data_format!r} for x of shape {x.shape}, expected {2 * rank} numbers (constant "
-            f"only), or at most {max(2 * (rank - 2), 0)} and a format of {rank} letters. Formats are {', '.join(_SPACE)}."
-        )
-    spatial = reversed(_SPACE[data_format])
-    plan = [(axis, amounts[2 * i], amounts[2 * i + 1]) for i, axis in zip(range(len(amounts) // 2), spatial)]
-    if mode == "constant":
-        paddings = [0] * (2 * rank)
-        for axis, before, after in plan:
-            paddings[2 * axis], paddings[2 * axis + 1] = before, after
-        return ops.pad(x, tuple(paddings), value=float(value))
-    for axis, before, after in plan:
-        if before or after:
-            x = _gather(x, _padded_positions(x, axis, before, after, mode), axis)
-    return x
-
-
-def _padded_positions(x: Tensor, axis: int, before: int, after: int, mode: str) -> Tensor:
-    size = x.shape[axis]
-    most = size - 1 if mode == "reflect" else size if mode == "circular" else max(before, after) if size else 0
-    if size < 0 or max(before, after) > most:
-        raise InvalidArgumentError(
-            f"pad: mode {mode!r} has not so many elements to take. Got {before} before and {after} behind axis {axis} of shape "
-            f"{x.shape}, expected at most {most}. Pad less, or use mode 'constant'."
-        )
-    places = range(-before, size + after)
-    if mode == "circular":
-        found = [p % size for p in places]
-    elif mode == "replicate":
-        found = [min(max(p, 0), size - 1) for p in places]
-    else:
-        found = [-p if p < 0 else 2 * (size - 1) - p if p >= size else p for p in places]
-    return from_values(found, (len(found),), int64)

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wherry_nn.errors import AssertedTypeError
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.errors import AssertedTypeError, InvalidArgumentError
 from wherry_train.checkpoint import Checkpoint
 from wherry_train.optimizer.lr import LRScheduler as Scheduler
 from wherry_train.progress_bar import ProgressBar

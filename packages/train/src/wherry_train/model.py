@@ -11,10 +11,16 @@ import numpy as np
 
 from wherry_autograd import no_grad
 from wherry_nn import Layer
-from wherry_nn.errors import AssertedArgumentError, AssertedTypeError
 from wherry_tensor import to_tensor
 from wherry_tensor._core import Tensor
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError, UnimplementedError
+from wherry_tensor.errors import (
+    AssertedArgumentError,
+    AssertedTypeError,
+    InvalidArgumentError,
+    InvalidTypeError,
+    PreconditionNotMetError,
+    UnimplementedError,
+)
 from wherry_train import amp
 from wherry_train.callbacks import CallbackList, EarlyStopping, ResumeTraining
 from wherry_train.checkpoint import Checkpoint

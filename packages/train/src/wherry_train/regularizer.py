@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from wherry_nn.errors import AssertedArgumentError
 from wherry_nn.param_attr import WeightDecayRegularizer
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, scalar
+from wherry_tensor.errors import AssertedArgumentError
 
 __all__ = ["L1Decay", "L2Decay"]
 

@@ -13,11 +13,10 @@ from typing import Any
 from wherry_autograd import no_grad
 from wherry_nn import Layer, LayerList, Sequential
 from wherry_nn import layers as nn
-from wherry_nn.errors import AssertedTypeError
 from wherry_tensor import cast, uniform
 from wherry_tensor._core import Tensor
 from wherry_tensor.dtype import as_dtype
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import AssertedTypeError, InvalidArgumentError, InvalidTypeError
 
 __all__ = ["flops", "summary"]
 

@@ -3,10 +3,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from wherry_nn.errors import AssertedArgumentError
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import require_tensor, to_dtype
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, UnimplementedError
 from wherry_tensor.reduction import mean, sum
 
 

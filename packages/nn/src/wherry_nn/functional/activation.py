@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from wherry_nn.errors import AssertedArgumentError
 from wherry_tensor import ops
 from wherry_tensor._core import Op, Tensor, float32, float64
 from wherry_tensor.arguments import checked, flag, integer, number, one_axis, refused, require_tensor, to_dtype
 from wherry_tensor.dtype import as_dtype
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError
 from wherry_tensor.inplace import inplace_form, tanh_
 from wherry_tensor.math import sigmoid, tanh
 

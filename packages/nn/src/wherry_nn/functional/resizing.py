@@ -8,13 +8,12 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from wherry_nn.errors import AssertedArgumentError
-from wherry_nn.functional._places import at_places, clipped
 from wherry_nn.functional.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, float32, float64, int64
 from wherry_tensor.arguments import integer, require_tensor
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError
+from wherry_tensor.places import at_places, clipped
 
 __all__ = ["interpolate", "upsample"]
 

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from wherry_nn.errors import AssertedArgumentError
-from wherry_nn.functional._places import add_at_places, at_places
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64
 from wherry_tensor.arguments import require_tensor
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError
+from wherry_tensor.places import add_at_places, at_places
 
 __all__ = ["fold", "unfold"]
 

@@ -3,13 +3,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from wherry_nn.errors import AssertedArgumentError, AssertedTypeError
 from wherry_nn.functional._losses import reduced, require_floating, unknown_reduction
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64
 from wherry_tensor.arguments import integer, number, require_tensor, to_dtype
 from wherry_tensor.creation import to_tensor
-from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
+from wherry_tensor.errors import (
+    AssertedArgumentError,
+    AssertedTypeError,
+    InvalidArgumentError,
+    InvalidIndexError,
+    InvalidTypeError,
+)
 from wherry_tensor.reduction import mean
 
 __all__ = ["ctc_loss", "dice_loss", "hsigmoid_loss"]

@@ -3,12 +3,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from wherry_nn.functional._places import clipped, whole
 from wherry_nn.functional._windows import channels_last, require_rank
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, bool_, int64
 from wherry_tensor.arguments import integer, refused, require_tensor, sizes_of
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.places import clipped, whole
 
 __all__ = [
     "affine_grid",

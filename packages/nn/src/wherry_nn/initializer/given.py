@@ -4,13 +4,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from wherry_nn.errors import AssertedTypeError
 from wherry_nn.initializer.initializer import Initializer
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import fitted, numpy_module, to_dtype
 from wherry_tensor.creation import to_tensor
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.errors import AssertedTypeError, InvalidArgumentError
 
 __all__ = ["Assign", "Constant"]
 

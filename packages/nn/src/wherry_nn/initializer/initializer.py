@@ -5,10 +5,9 @@ import math
 from typing import Any
 
 from wherry_autograd import no_grad
-from wherry_nn.errors import AssertedTypeError
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import require_tensor
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import AssertedTypeError, InvalidArgumentError, InvalidTypeError
 
 __all__ = ["Initializer", "calculate_gain", "default_initializer", "fans", "require_floating", "set_global_initializer"]
 

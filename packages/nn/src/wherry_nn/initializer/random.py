@@ -4,12 +4,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from wherry_nn.errors import AssertedArgumentError
 from wherry_nn.initializer.initializer import Initializer, calculate_gain, fans, require_floating
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, float32, float64
 from wherry_tensor.arguments import number, to_dtype
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError
 
 __all__ = [
     "KaimingNormal",

@@ -4,11 +4,11 @@ from __future__ import annotations
 from typing import Any
 
 from wherry_nn import functional as F
-from wherry_nn.errors import AssertedArgumentError
 from wherry_nn.initializer import Constant
 from wherry_nn.layer import Layer
 from wherry_nn.layers.described import described
 from wherry_tensor._core import Tensor
+from wherry_tensor.errors import AssertedArgumentError
 
 __all__ = [
     "CELU",

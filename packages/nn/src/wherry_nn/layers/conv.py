@@ -4,7 +4,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from wherry_nn.errors import AssertedArgumentError
 from wherry_nn.functional._windows import sizes
 from wherry_nn.functional.conv import convolve, convolve_transposed, window_of
 from wherry_nn.functional.padding import pad
@@ -12,7 +11,7 @@ from wherry_nn.initializer import Normal
 from wherry_nn.layer import Layer
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError
 
 __all__ = ["Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose"]
 

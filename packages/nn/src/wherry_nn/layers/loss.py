@@ -4,7 +4,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wherry_nn.errors import AssertedArgumentError
 from wherry_nn.functional import loss as F
 from wherry_nn.functional import margin_loss as margins
 from wherry_nn.functional import structured_loss as structured
@@ -12,7 +11,7 @@ from wherry_nn.functional._losses import unknown_reduction
 from wherry_nn.layer import Layer
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import integer, number
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError
 
 __all__ = [
     "BCELoss",

@@ -5,14 +5,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from wherry_nn import functional
-from wherry_nn.errors import AssertedArgumentError
 from wherry_nn.functional import norm as F
 from wherry_nn.initializer import Constant, Normal
 from wherry_nn.layer import Layer
 from wherry_nn.param_attr import ParamAttr
 from wherry_nn.utils.spectral import as_matrix, largest_singular_value, power_iteration
 from wherry_tensor._core import Tensor
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError
 
 __all__ = [
     "BatchNorm",

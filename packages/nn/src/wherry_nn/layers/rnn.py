@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 from wherry_nn.container import LayerList
-from wherry_nn.errors import AssertedArgumentError
 from wherry_nn.initializer import Constant, Uniform
 from wherry_nn.layer import Layer
 from wherry_nn.param_attr import ParamAttr
@@ -19,7 +18,7 @@ from wherry_tensor._core import Tensor, int32, int64
 from wherry_tensor.arguments import integer, number, require_tensor
 from wherry_tensor.creation import full
 from wherry_tensor.dtype import get_default_dtype
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, UnimplementedError
 from wherry_tensor.manipulation import stack
 
 __all__ = [

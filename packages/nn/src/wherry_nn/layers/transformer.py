@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from wherry_nn import functional as F
 from wherry_nn.container import LayerList
-from wherry_nn.errors import AssertedArgumentError
 from wherry_nn.functional.attention import added_mask, attend
 from wherry_nn.layer import Layer
 from wherry_nn.layers.common import Dropout, Linear
@@ -17,7 +16,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import integer, require_tensor
 from wherry_tensor.dtype import as_dtype, get_default_dtype
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError
 
 __all__ = [
     "MultiHeadAttention",

@@ -5,13 +5,12 @@ import re
 from typing import Any
 
 from wherry_autograd import no_grad
-from wherry_nn.errors import AssertedArgumentError
 from wherry_nn.layer import Layer
 from wherry_nn.utils._hooks import parameter_of, refuse_second
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.creation import full
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError
 from wherry_tensor.random import normal
 
 __all__ = ["spectral_norm"]

@@ -4,14 +4,13 @@ from __future__ import annotations
 from typing import Any
 
 from wherry_autograd import no_grad
-from wherry_nn.errors import AssertedArgumentError
 from wherry_nn.layer import Layer
 from wherry_nn.parameter import Parameter
 from wherry_nn.utils._hooks import hook_of, parameter_of, refuse_second
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.creation import full
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError
 
 __all__ = ["remove_weight_norm", "weight_norm"]
 

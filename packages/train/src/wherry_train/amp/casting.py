@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 
 from wherry_nn import Layer
 from wherry_nn import layers as nn_layers
-from wherry_nn.errors import AssertedTypeError
 from wherry_tensor import _core, ops
 from wherry_tensor._core import DType, Op, Tensor, pop_layer, push_layer
+from wherry_tensor.errors import AssertedTypeError
 from wherry_train.amp import lists
 from wherry_train.optimizer import Optimizer
 

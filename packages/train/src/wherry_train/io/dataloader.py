@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wherry_nn.errors import AssertedArgumentError, AssertedTypeError
 from wherry_tensor.device import as_place
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, InvalidTypeError
 from wherry_train.io.collate import as_tensors, default_collate_fn
 from wherry_train.io.dataset import IterableDataset
 from wherry_train.io.generator_loader import GeneratorLoader

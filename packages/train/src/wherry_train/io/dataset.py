@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
-from wherry_nn.errors import AssertedArgumentError, AssertedTypeError
 from wherry_tensor import _core
 from wherry_tensor._core import Generator, Tensor
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, InvalidTypeError
 from wherry_tensor.random import randperm
 
 __all__ = [

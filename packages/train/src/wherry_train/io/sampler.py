@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from wherry_nn.errors import AssertedArgumentError, AssertedTypeError
 from wherry_tensor._core import Generator, Tensor
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError
 from wherry_train.io.dataset import IterableDataset, permutation
 
 __all__ = [

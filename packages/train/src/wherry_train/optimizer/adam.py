@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from wherry_nn.clip import ClipGradBase
-from wherry_nn.errors import AssertedArgumentError, AssertedTypeError
 from wherry_nn.param_attr import WeightDecayRegularizer
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
+from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError
 from wherry_train.optimizer.lr import LRScheduler
 from wherry_train.optimizer.optimizer import Optimizer, number
 

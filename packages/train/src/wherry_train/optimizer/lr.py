@@ -11,8 +11,8 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wherry_nn.errors import AssertedArgumentError, AssertedTypeError
 from wherry_tensor._core import Tensor
+from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError
 
 __all__ = [
     "CosineAnnealingDecay",

@@ -13,12 +13,11 @@ from typing import Any
 
 from wherry_nn import unique_name
 from wherry_nn.clip import ClipGradBase
-from wherry_nn.errors import AssertedArgumentError, AssertedTypeError
 from wherry_nn.param_attr import WeightDecayRegularizer
 from wherry_nn.parameter import Parameter
 from wherry_tensor import _core, ops, to_tensor
 from wherry_tensor._core import DType, Op, Tensor
-from wherry_tensor.errors import InvalidTypeError
+from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidTypeError
 from wherry_train.optimizer.lr import LRScheduler
 from wherry_train.regularizer import L2Decay
 

@@ -1,0 +1,147 @@
+"""Padding: more of a tensor than there is, before and behind each axis."""
+from __future__ import annotations
+
+from typing import Any
+
+from wherry_tensor import ops
+from wherry_tensor._core import Tensor, int64
+from wherry_tensor.arguments import fitted, integer, number, require_tensor
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError
+from wherry_tensor.places import at_places, clipped, whole
+
+__all__ = ["pad"]
+
+_MODES = ("constant", "reflect", "replicate", "circular")
+_FORMATS = {3: ("NCL", "NLC"), 4: ("NCHW", "NHWC"), 5: ("NCDHW", "NDHWC")}
+
+
+def pad(
+    x: Tensor,
+    pad: Any,
+    mode: str = "constant",
+    value: float = 0.0,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
+    """`x` with elements added around it.
+
+    Args:
+        x: any dtype.
+        pad: how many. With two numbers for every axis of `x` (and mode "constant"): before and behind the first
+            axis, then the second, and so on. Otherwise `x` is 3-D, 4-D or 5-D and the numbers are for its spatial
+            axes from the last one on: `[left, right]`, `[left, right, top, bottom]`,
+            `[left, right, top, bottom, front, back]`. One int stands for all of the latter. Negative numbers cut.
+            A list, tuple or 1-D integer tensor.
+        mode: "constant" adds `value`; "reflect" mirrors `x` at its border elements, without repeating these;
+            "replicate" repeats the border elements; "circular" goes on at the other end.
+        value: a number.
+        data_format: "NCL", "NLC", "NCHW", "NHWC", "NCDHW" or "NDHWC": which axes are spatial.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        TypeError: `x` is no Tensor, or `pad` holds no ints (also a ValueError).
+        ValueError: there is no such mode or layout (also an AssertionError), there are too many or too few
+            numbers, or `x` is too small to be mirrored.
+
+    Source:
+        `paddle.nn.functional.pad`.
+
+    Examples:
+        >>> x = wherry.to_tensor([1.0, 2.0, 3.0]).reshape([1, 1, 3])
+        >>> print(wherry.pad(x, [1, 2], data_format="NCL").flatten().numpy())
+        [0. 1. 2. 3. 0. 0.]
+        >>> print(wherry.pad(x, [1, 2], mode="reflect", data_format="NCL").flatten().numpy())
+        [2. 1. 2. 3. 2. 1.]
+    """
+    require_tensor(x, "pad")
+    if mode not in _MODES:
+        raise AssertedArgumentError(
+            f"pad: mode should be one of constant, reflect, replicate, circular. Got mode={mode!r}, expected one of them. "
+            f"'constant' adds `value`."
+        )
+    rank = x.ndim
+    counts = _counts(pad, max(rank - 2, 0))
+    if mode == "constant" and len(counts) == 2 * rank:
+        return _filled(x, counts, value)
+    borders = _spatial(x, counts, data_format)
+    if mode == "constant":
+        return _filled(x, tuple(count for border in borders for count in border), value)
+    for axis, (before, behind) in enumerate(borders):
+        if before or behind:
+            x = _continued(x, axis, before, behind, mode)
+    return x
+
+
+def _counts(pad: Any, spatial: int) -> tuple[int, ...]:
+    if isinstance(pad, Tensor) or type(pad).__module__ == "numpy":
+        pad = pad.tolist()
+    if isinstance(pad, (list, tuple)):
+        return tuple(integer(count, "pad", f"pad[{i}]") for i, count in enumerate(pad))
+    if isinstance(pad, int) and not isinstance(pad, bool):
+        return (pad,) * (2 * spatial)
+    raise InvalidTypeError(
+        f"pad: the counts come in a list. Got pad={pad!r} ({type(pad).__name__}), expected a list of ints. "
+        f"Write [left, right, top, bottom] for images."
+    )
+
+
+def _filled(x: Tensor, paddings: tuple[int, ...], value: Any) -> Tensor:
+    number_ = value if type(value) is float else number(value, "pad", "value")
+    return ops.pad(x, paddings, float(fitted(number_, x.dtype, "pad")))
+
+
+def _spatial(x: Tensor, counts: tuple[int, ...], data_format: str) -> list[tuple[int, int]]:
+    """(before, behind) for each axis of `x`, from counts that begin with the last spatial axis."""
+    rank = x.ndim
+    if not any(data_format in formats for formats in _FORMATS.values()):
+        raise AssertedArgumentError(
+            f"pad: data_format should be in one of [NCL, NCHW, NCDHW, NLC, NHWC, NDHWC]. Got data_format={data_format!r}, "
+            f"expected one of them. N is the batch, C the channels."
+        )
+    if rank not in _FORMATS:
+        raise AssertedArgumentError(
+            f"pad: input tensor dimension must be in [3, 4, 5]. Got x of shape {x.shape}, rank {rank}, with {len(counts)} "
+            f"counts, expected {2 * rank} counts, two for each axis, or another rank. Give counts for all axes in mode 'constant'."
+        )
+    if data_format not in _FORMATS[rank]:
+        raise AssertedArgumentError(
+            f"pad: input tensor dimension is {rank}, its data format should be in {list(_FORMATS[rank])}. Got data_format="
+            f"{data_format!r} for x of shape {x.shape}, expected one of them. Pass data_format='{_FORMATS[rank][0]}'."
+        )
+    spatial = rank - 2
+    if len(counts) != 2 * spatial:
+        raise InvalidArgumentError(
+            f"pad: these are not two counts for each axis. Got {len(counts)} counts for x of shape {x.shape}, expected "
+            f"{2 * spatial} (before and behind each spatial axis, from the last on). Add zeros where nothing is to be added."
+        )
+    borders = [(counts[2 * i], counts[2 * i + 1]) for i in reversed(range(spatial))]
+    return [(0, 0), *borders, (0, 0)] if data_format[-1] == "C" else [(0, 0), (0, 0), *borders]
+
+
+def _continued(x: Tensor, axis: int, before: int, behind: int, mode: str) -> Tensor:
+    """`x` with places added along `axis` whose values are those of other places."""
+    size = x.shape[axis]
+    if size == 0:
+        raise InvalidArgumentError(
+            f"pad: there is nothing to continue. Got x of shape {x.shape}, expected elements along axis {axis}. "
+            f"Use mode 'constant'."
+        )
+    if mode == "reflect" and max(before, behind) >= size:
+        raise InvalidArgumentError(
+            f"pad: the mirror image is too short. Got counts {before} and {behind} for axis {axis} of x of shape {x.shape}, "
+            f"expected less than {size} each. The border elements are not repeated; use mode 'replicate' for more."
+        )
+    length = size + before + behind
+    if length < 0:
+        raise InvalidArgumentError(
+            f"pad: more is cut than there is. Got counts {before} and {behind} for axis {axis} of x of shape {x.shape}, "
+            f"expected at least {-size} in sum. Use smaller counts."
+        )
+    at = ops.arange(start=-before, step=1, length=length, dtype=int64)
+    if mode == "replicate":
+        at = clipped(at, size)
+    elif mode == "circular":
+        at = ops.remainder(at, whole(size))
+    else:
+        at = ops.subtract(whole(size - 1), ops.abs(ops.subtract(whole(size - 1), ops.abs(at))))
+    return at_places(x, at, axis)
