@@ -1,0 +1,21 @@
+// Makes the calls of tests/wasm/agree.py in the Python of a page: what test_agreement.py starts as a worker.
+addEventListener("message", async ({ data: { pyodide, bundle, program, expected } }) => {
+  try {
+    const { loadPyodide } = await import(`${pyodide}pyodide.mjs`);
+    const python = await loadPyodide({ indexURL: pyodide });
+    python.unpackArchive(await (await fetch(bundle)).arrayBuffer(), "zip");
+    python.FS.writeFile("agree.py", await (await fetch(program)).text());
+    python.FS.writeFile("expected.bin", new Uint8Array(await (await fetch(expected)).arrayBuffer()));
+    postMessage({ result: JSON.parse(python.runPython(PROGRAM)) });
+  } catch (error) {
+    postMessage({ error: String(error) });
+  }
+});
+
+const PROGRAM = `
+import json, sys
+import agree, wherry, wherry_ops_cpu
+made, wrong = agree.disagreements(open("expected.bin", "rb").read())
+assert "numpy" not in sys.modules
+json.dumps({"made": made, "wrong": wrong, "kernels": wherry_ops_cpu.chosen_isa()})
+`;
