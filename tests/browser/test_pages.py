@@ -44,6 +44,26 @@ def test_every_page_starts(visit, address):
     until(page, "navigator.serviceWorker.controller !== null || navigator.serviceWorker.ready")
 
 
+def test_the_report_of_this_browser_is_copied(visit):
+    one = visit()
+    one.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = one.open("/browser")
+    page.wait_for_selector("#copy:enabled")
+    page.click("#copy")
+    until(page, "document.getElementById('status').textContent.includes('clipboard')")
+    report = page.evaluate("navigator.clipboard.readText()")
+    assert re.search(r"^Wherry: \d+\.\d+", report, re.M) and re.search(r"^matmul 512: .* ms \([\d.]+ GFLOP/s\)$", report, re.M), report
+    assert len(report.splitlines()) >= 15
+
+
+def test_a_closed_clipboard_is_explained(visit):
+    page = visit().open("/browser")
+    page.wait_for_selector("#copy:enabled")
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    page.click("#copy")
+    until(page, "document.getElementById('status').textContent.includes('Select the table')")
+
+
 @pytest.mark.parametrize("address", PAGES)
 def test_pages_fit_a_phone(visit, address):
     page = visit(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True).open(address)

@@ -84,3 +84,21 @@ def test_the_command_freezes(models, tmp_path):
     assert process.wait(60) == 0
     assert "python -m http.server" in process.stdout.read()
     assert (tmp_path / "site" / "index.html").exists()
+
+
+@pytest.mark.parametrize("options", [[], ["--preload"]])
+def test_gunicorn_serves(models, tmp_path, options):
+    pytest.importorskip("gunicorn", reason="gunicorn is not installed")
+    (tmp_path / "pages.py").write_text(f"from wherry_web import Config, create_app\n\napp = create_app(Config(models={str(models)!r}))\n")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gunicorn", "--workers", "2", "--threads", "8", "--bind", "127.0.0.1:0", *options, "pages:app"],
+        cwd=tmp_path, stderr=subprocess.PIPE, text=True,
+    )
+    try:
+        address = next(line.split()[-2] for line in process.stderr if "Listening at" in line)
+        with concurrent.futures.ThreadPoolExecutor(8) as clients:
+            answers = list(clients.map(lambda _: post(f"{address}/api/models/digits/predict", {"inputs": ROW})["outputs"], range(40)))
+        assert all(answer == answers[0] for answer in answers)
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
