@@ -38,7 +38,7 @@ FLAGS = "-O3 -fvisibility=hidden"
 # What runs inside Pyodide beside tests/wasm, by pytest; NumPy is there for the tests.
 SUITES = {
     "kit": ("--pyargs", "wherry_tensor.testing"),
-    **{name: (f"packages/{name}/tests",) for name in ("tensor", "ops-cpu", "autograd", "nn", "train", "vision")},
+    **{name: (f"packages/{name}/tests",) for name in ("tensor", "ops-cpu", "autograd", "nn", "train", "vision", "wherry")},
 }
 
 
