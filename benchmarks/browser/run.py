@@ -4,6 +4,8 @@ One page of one headless Chromium holds all three, each with one thread and SIMD
 turn, several rounds long; the Markdown table has the median of each. Then the pages of `wherry serve` are opened
 in fresh profiles: how long until the first prediction, and how many bytes of ours were on the way.
 
+Bytes that the page asks for after it could predict (the digits of its samples) do not count.
+
 Needs the wheels of `make wasm`, an installed `wherry-web`, `pip install playwright` and Chromium. The peers come from
 npm, and their model is written by PyPI's `onnx` in an environment of its own; both stay under .cache/.
 """
@@ -44,6 +46,7 @@ def main() -> None:
     parser.add_argument("--milliseconds", type=int, default=200, help="of each measurement (default: 200)")
     parser.add_argument("--cases", nargs="*", choices=CASES, default=list(CASES), metavar="case", help="default: all")
     parser.add_argument("--no-pages", action="store_true", help="leave out the pages of `wherry serve`")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the table too; needs `pip install matplotlib`")
     options = parser.parse_args()
     pyodide = max(WASM.glob("pyodide-*"), default=None)
     wheels = sorted((ROOT / "wheelhouse" / "wasm").glob("*.whl"))
@@ -60,6 +63,8 @@ def main() -> None:
         chromium.close()
         pages = [] if options.no_pages else [first_prediction(playwright, start, pyodide) for _ in range(5)]
     print(report(measured, pages, version))
+    if options.plot:
+        plot(measured, options.plot)
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -136,7 +141,7 @@ def first_prediction(playwright: Any, start: dict[str, Any], pyodide: Path) -> d
     from wherry_web.config import Config
     from wherry_web.gallery import save_model
 
-    sent = {"pyodide": 0, "ours": 0}
+    sent = {"pyodide": 0, "ours": 0, "afterwards": 0}
     with tempfile.TemporaryDirectory() as folder:
         save_model(folder, "lenet", wherry.vision.models.LeNet(), architecture="LeNet", title="LeNet",
                    labels=[str(digit) for digit in range(10)], input_shape=[1, 28, 28])
@@ -172,7 +177,8 @@ class Counting:
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
         environ.pop("wsgi.file_wrapper", None)  # would send without passing here
-        kind = "pyodide" if environ["PATH_INFO"].startswith("/pyodide/") else "ours"
+        path = environ["PATH_INFO"]
+        kind = "pyodide" if path.startswith("/pyodide/") else "afterwards" if path.endswith("digits.bin") else "ours"
         answer = self.app(environ, start_response)
         try:
             for part in answer:
@@ -208,6 +214,34 @@ def report(measured: dict[str, Any], pages: list[dict[str, float]], chromium: st
     lines += ["", f"{datetime.date.today()}, headless Chromium {chromium}, {machine}, {os.cpu_count()} cores; "
               "times are medians, interleaved; ratios below 1 mean that Wherry is faster."]
     return "\n".join(lines)
+
+
+def plot(measured: dict[str, Any], file: Path) -> None:
+    """Draw the times of the table, each case in units of our time."""
+    import matplotlib.pyplot as plt
+
+    times, versions = measured["times"], measured["versions"]
+    ours = next(iter(versions))
+    figure, axes = plt.subplots(figsize=(8, 3.4), layout="constrained")
+    for (name, version), color, shape, label in zip(versions.items(), ("#2f6fde", "#d9730d", "#6b7280"), "osD", (0, 7, -15)):
+        cases = [(row, case) for row, case in enumerate(times) if times[case].get(name)]
+        ratios = [statistics.median(times[case][name]) / statistics.median(times[case][ours]) for _, case in cases]
+        axes.scatter(ratios, [row for row, _ in cases], color=color, marker=shape, s=60, label=version, zorder=3)
+        for (row, _), ratio in zip(cases, ratios):
+            if name != ours:
+                axes.annotate(f"{ratio:.2f}", (ratio, row), (0, label), textcoords="offset points", ha="center", fontsize=8, color=color)
+    axes.set_yticks(range(len(times)), [CASES[case] for case in times])
+    axes.set_ylim(len(times) - 0.5, -0.7)
+    axes.set_xscale("log")
+    axes.set_xticks([0.5, 1, 2, 5, 10, 20], ["0.5", "1", "2", "5", "10", "20"])
+    axes.set_xlim(0.45, 30)
+    axes.minorticks_off()
+    axes.grid(axis="x", color="#e5e7eb")
+    axes.set_xlabel("time in units of ours: further right is slower")
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(left=False)
+    axes.legend(frameon=False, loc="upper right")
+    figure.savefig(file, dpi=150)
 
 
 def human(case: str, milliseconds: float | None) -> str:
