@@ -9,9 +9,11 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -134,3 +136,40 @@ def visit(browser, site) -> Iterator[Callable[..., Visit]]:
     for one in visits:
         one.context.close()
     assert [problem for one in visits for problem in one.problems] == []
+
+
+@pytest.fixture
+def serve_beside() -> Iterator[Callable[..., str]]:
+    """Serves the pages and, below `/beside`, files of a test; returns the address."""
+    from flask import send_file
+    from werkzeug.serving import make_server
+
+    from wherry_web import Config, create_app
+
+    servers = []
+
+    def run(*files: Path) -> str:
+        app = create_app(Config(pyodide=PYODIDE, wheels=WHEELS))
+        known = {file.name: file for file in files}
+        app.add_url_rule("/beside/<name>", endpoint="beside", view_func=lambda name: send_file(known[name]))
+        servers.append(make_server("127.0.0.1", 0, app, threaded=True))
+        threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{servers[-1].server_port}"
+
+    yield run
+    for server in servers:
+        server.shutdown()
+
+
+ASK = """([name, message]) => new Promise(async (resolve, reject) => {
+  const { pyodide, bundle } = await (await fetch("/manifest.json")).json();
+  const worker = new Worker(`/beside/${name}`, { type: "module" });
+  worker.onmessage = ({ data }) => data.error ? reject(new Error(data.error)) : resolve(data.result);
+  worker.onerror = (event) => reject(new Error(event.message || "the worker did not start"));
+  worker.postMessage({ pyodide: `/${pyodide.url}`, bundle: `/${bundle.url}`, ...message });
+})"""
+
+
+def ask(page, worker: str, **message: Any) -> Any:
+    """Start a worker from beside the pages and send it a message; returns the `result` that it answers."""
+    return page.evaluate(ASK, [worker, message])
