@@ -31,4 +31,4 @@ if not TYPE_CHECKING:  # checkers cannot follow a list that is computed
     __all__ += clip.__all__
     __all__ += layers.__all__
 
-__version__ = "0.2.0"
+__version__ = "0.2.1"

@@ -10,7 +10,7 @@ if TYPE_CHECKING:  # what __getattr__ finds, for editors and checkers
     from wherry_train.state import random_state, set_random_state
     from wherry_train.tables import flops, summary
 
-__version__ = "0.1.0"
+__version__ = "0.1.1"
 
 _LATER = {  # each loads its module when it is first used
     "Checkpoint": "checkpoint",
