@@ -9,47 +9,51 @@ from wherry_tensor import ops
 
 def sum_over_channels_of(ct, data_format):
     """The cotangent of a bias."""
-    return ops.reduce_sum(ct, axes=(0, 2, 3) if data_format == "NCHW" else (0, 1, 2), keepdim=False)
+    return ops.reduce_sum(ct, axes=tuple(axis for axis, letter in enumerate(data_format) if letter != "C"), keepdim=False)
 
 
-@vjp.rule(ops.conv2d, keep_for={"x": "weight", "weight": "x"})
-def vjp_conv2d(ct, _out, x, weight, _bias, *, strides, paddings, dilations, groups, data_format, needs):
-    window = dict(strides=strides, paddings=paddings, dilations=dilations, groups=groups, data_format=data_format)
-    x_ct = ops.conv2d_input_vjp(ct, weight, x, **window) if needs[0] else None
-    weight_ct = ops.conv2d_weight_vjp(ct, x, weight, **window) if needs[1] else None
-    bias_ct = sum_over_channels_of(ct, data_format) if _bias is not None and needs[2] else None
-    return x_ct, weight_ct, bias_ct
+def rules_of_convolution(conv, conv_transpose, input_vjp, weight_vjp):
+    """The rules of a convolution, its transpose and its two gradients: of images or of volumes."""
+
+    @vjp.rule(conv, keep_for={"x": "weight", "weight": "x"})
+    def vjp_conv(ct, _out, x, weight, _bias, *, strides, paddings, dilations, groups, data_format, needs):
+        window = dict(strides=strides, paddings=paddings, dilations=dilations, groups=groups, data_format=data_format)
+        x_ct = input_vjp(ct, weight, x, **window) if needs[0] else None
+        weight_ct = weight_vjp(ct, x, weight, **window) if needs[1] else None
+        bias_ct = sum_over_channels_of(ct, data_format) if _bias is not None and needs[2] else None
+        return x_ct, weight_ct, bias_ct
+
+    @vjp.rule(conv_transpose, keep_for={"x": "weight", "weight": "x"})
+    def vjp_conv_transpose(
+        ct, _out, x, weight, _bias, *, strides, paddings, dilations, groups, output_size, data_format, needs
+    ):
+        window = dict(strides=strides, paddings=paddings, dilations=dilations, groups=groups, data_format=data_format)
+        x_ct = conv(ct, weight, None, **window) if needs[0] else None
+        weight_ct = weight_vjp(x, ct, weight, **window) if needs[1] else None
+        bias_ct = sum_over_channels_of(ct, data_format) if _bias is not None and needs[2] else None
+        return x_ct, weight_ct, bias_ct
+
+    @vjp.rule(input_vjp, keep_for={"ct": "weight", "weight": "ct"})
+    def vjp_conv_input_vjp(
+        ct, _out, cotangent, weight, _like, *, strides, paddings, dilations, groups, data_format, needs
+    ):
+        window = dict(strides=strides, paddings=paddings, dilations=dilations, groups=groups, data_format=data_format)
+        first_ct = conv(ct, weight, None, **window) if needs[0] else None
+        weight_ct = weight_vjp(cotangent, ct, weight, **window) if needs[1] else None
+        return first_ct, weight_ct, None
+
+    @vjp.rule(weight_vjp, keep_for={"ct": "x", "x": "ct"})
+    def vjp_conv_weight_vjp(
+        ct, _out, cotangent, x, _weight, *, strides, paddings, dilations, groups, data_format, needs
+    ):
+        window = dict(strides=strides, paddings=paddings, dilations=dilations, groups=groups, data_format=data_format)
+        first_ct = conv(x, ct, None, **window) if needs[0] else None
+        x_ct = input_vjp(cotangent, ct, x, **window) if needs[1] else None
+        return first_ct, x_ct, None
 
 
-@vjp.rule(ops.conv2d_transpose, keep_for={"x": "weight", "weight": "x"})
-def vjp_conv2d_transpose(
-    ct, _out, x, weight, _bias, *, strides, paddings, dilations, groups, output_size, data_format, needs
-):
-    window = dict(strides=strides, paddings=paddings, dilations=dilations, groups=groups, data_format=data_format)
-    x_ct = ops.conv2d(ct, weight, None, **window) if needs[0] else None
-    weight_ct = ops.conv2d_weight_vjp(x, ct, weight, **window) if needs[1] else None
-    bias_ct = sum_over_channels_of(ct, data_format) if _bias is not None and needs[2] else None
-    return x_ct, weight_ct, bias_ct
-
-
-@vjp.rule(ops.conv2d_input_vjp, keep_for={"ct": "weight", "weight": "ct"})
-def vjp_conv2d_input_vjp(
-    ct, _out, cotangent, weight, _like, *, strides, paddings, dilations, groups, data_format, needs
-):
-    window = dict(strides=strides, paddings=paddings, dilations=dilations, groups=groups, data_format=data_format)
-    first_ct = ops.conv2d(ct, weight, None, **window) if needs[0] else None
-    weight_ct = ops.conv2d_weight_vjp(cotangent, ct, weight, **window) if needs[1] else None
-    return first_ct, weight_ct, None
-
-
-@vjp.rule(ops.conv2d_weight_vjp, keep_for={"ct": "x", "x": "ct"})
-def vjp_conv2d_weight_vjp(
-    ct, _out, cotangent, x, _weight, *, strides, paddings, dilations, groups, data_format, needs
-):
-    window = dict(strides=strides, paddings=paddings, dilations=dilations, groups=groups, data_format=data_format)
-    first_ct = ops.conv2d(x, ct, None, **window) if needs[0] else None
-    x_ct = ops.conv2d_input_vjp(cotangent, ct, x, **window) if needs[1] else None
-    return first_ct, x_ct, None
+rules_of_convolution(ops.conv2d, ops.conv2d_transpose, ops.conv2d_input_vjp, ops.conv2d_weight_vjp)
+rules_of_convolution(ops.conv3d, ops.conv3d_transpose, ops.conv3d_input_vjp, ops.conv3d_weight_vjp)
 
 
 @vjp.rule(ops.max_pool2d, keep_outputs=("mask",))

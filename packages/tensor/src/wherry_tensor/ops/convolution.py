@@ -54,31 +54,34 @@ __all__ = [name for name, value in list(globals().items()) if isinstance(value, 
 # Shape rules.
 
 
-@infer.rule(conv2d)
-def infer_conv2d(x, weight, bias, *, strides, paddings, dilations, groups, data_format):
-    return convolved("conv2d", 2, x, weight, bias, strides, paddings, dilations, groups, data_format)
+def shape_rules_of_convolution(rank, conv, conv_transpose, input_vjp, weight_vjp):
+    """The shape rules of a convolution, its transpose and its two gradients: of images (2) or of volumes (3)."""
+
+    @infer.rule(conv)
+    def infer_conv(x, weight, bias, *, strides, paddings, dilations, groups, data_format):
+        return _convolved(conv.name, rank, x, weight, bias, strides, paddings, dilations, groups, data_format)
+
+    @infer.rule(conv_transpose)
+    def infer_conv_transpose(
+        x, weight, bias, *, strides, paddings, dilations, groups, output_size, data_format
+    ):
+        return _convolved_transposed(
+            conv_transpose.name, rank, x, weight, bias, strides, paddings, dilations, groups, output_size, data_format
+        )
+
+    @infer.rule(input_vjp)
+    def infer_conv_input_vjp(ct, weight, like, *, strides, paddings, dilations, groups, data_format):
+        _require_convolution(input_vjp.name, rank, ct, like, weight, strides, paddings, dilations, groups, data_format)
+        return Meta(like.shape, ct.dtype)
+
+    @infer.rule(weight_vjp)
+    def infer_conv_weight_vjp(ct, x, weight, *, strides, paddings, dilations, groups, data_format):
+        require_one_dtype(weight_vjp.name, ct=ct.dtype, x=x.dtype)
+        _require_convolution(weight_vjp.name, rank, ct, x, weight, strides, paddings, dilations, groups, data_format)
+        return Meta(weight.shape, ct.dtype)
 
 
-@infer.rule(conv2d_transpose)
-def infer_conv2d_transpose(
-    x, weight, bias, *, strides, paddings, dilations, groups, output_size, data_format
-):
-    return convolved_transposed(
-        "conv2d_transpose", 2, x, weight, bias, strides, paddings, dilations, groups, output_size, data_format
-    )
-
-
-@infer.rule(conv2d_input_vjp)
-def infer_conv2d_input_vjp(ct, weight, like, *, strides, paddings, dilations, groups, data_format):
-    require_convolution("conv2d_input_vjp", 2, ct, like, weight, strides, paddings, dilations, groups, data_format)
-    return Meta(like.shape, ct.dtype)
-
-
-@infer.rule(conv2d_weight_vjp)
-def infer_conv2d_weight_vjp(ct, x, weight, *, strides, paddings, dilations, groups, data_format):
-    require_one_dtype("conv2d_weight_vjp", ct=ct.dtype, x=x.dtype)
-    require_convolution("conv2d_weight_vjp", 2, ct, x, weight, strides, paddings, dilations, groups, data_format)
-    return Meta(weight.shape, ct.dtype)
+shape_rules_of_convolution(2, conv2d, conv2d_transpose, conv2d_input_vjp, conv2d_weight_vjp)
 
 
 @infer.rule(max_pool2d)
@@ -258,7 +261,7 @@ def _convolved_size(op_name, image, weight, strides, paddings, dilations):
 # The shape rules of convolutions of either rank.
 
 
-def convolved(op_name, rank, x, weight, bias, strides, paddings, dilations, groups, data_format):
+def _convolved(op_name, rank, x, weight, bias, strides, paddings, dilations, groups, data_format):
     """The result of a convolution."""
     dtype = require_one_dtype(op_name, x=x.dtype, weight=weight.dtype, bias=None if bias is None else bias.dtype)
     require_dtype(op_name, "x", dtype, floats)
@@ -270,7 +273,7 @@ def convolved(op_name, rank, x, weight, bias, strides, paddings, dilations, grou
     return Meta(_shape(image[0], weight.shape[0], size, data_format), dtype)
 
 
-def convolved_transposed(
+def _convolved_transposed(
     op_name, rank, x, weight, bias, strides, paddings, dilations, groups, output_size, data_format
 ):
     """The result of a transposed convolution."""
@@ -301,7 +304,7 @@ def convolved_transposed(
     return Meta(_shape(n, out_channels, tuple(output_size), data_format), dtype)
 
 
-def require_convolution(op_name, rank, ct, x, weight, strides, paddings, dilations, groups, data_format):
+def _require_convolution(op_name, rank, ct, x, weight, strides, paddings, dilations, groups, data_format):
     """Refuse a cotangent that is not of the shape that the convolution gives."""
     require_dtype(op_name, "ct", require_one_dtype(op_name, ct=ct.dtype, weight=weight.dtype), floats)
     image = _image(op_name, "x", x, data_format, rank)

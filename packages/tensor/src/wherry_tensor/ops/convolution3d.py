@@ -7,9 +7,9 @@ Every op has a decomposition: a convolution of volumes is one of images in which
 output is an image, and its kd * channels channels are those of the depths that its window meets.
 """
 from wherry_tensor import ops
-from wherry_tensor.ops.convolution import convolved, convolved_transposed, require_convolution
-from wherry_tensor.ops.declare import Meta, decompose, infer, op
-from wherry_tensor.ops.shapes import is_known, require_one_dtype, show
+from wherry_tensor.ops.convolution import shape_rules_of_convolution
+from wherry_tensor.ops.declare import decompose, op
+from wherry_tensor.ops.shapes import is_known, show
 
 conv3d = op("conv3d", "x, weight, bias?", strides=tuple, paddings=tuple, dilations=tuple, groups=int,
             data_format=str)
@@ -23,35 +23,7 @@ conv3d_weight_vjp = op("conv3d_weight_vjp", "ct, x, weight", strides=tuple, padd
 
 __all__ = [name for name, value in list(globals().items()) if isinstance(value, type(conv3d))]
 
-
-# Shape rules.
-
-
-@infer.rule(conv3d)
-def infer_conv3d(x, weight, bias, *, strides, paddings, dilations, groups, data_format):
-    return convolved("conv3d", 3, x, weight, bias, strides, paddings, dilations, groups, data_format)
-
-
-@infer.rule(conv3d_transpose)
-def infer_conv3d_transpose(
-    x, weight, bias, *, strides, paddings, dilations, groups, output_size, data_format
-):
-    return convolved_transposed(
-        "conv3d_transpose", 3, x, weight, bias, strides, paddings, dilations, groups, output_size, data_format
-    )
-
-
-@infer.rule(conv3d_input_vjp)
-def infer_conv3d_input_vjp(ct, weight, like, *, strides, paddings, dilations, groups, data_format):
-    require_convolution("conv3d_input_vjp", 3, ct, like, weight, strides, paddings, dilations, groups, data_format)
-    return Meta(like.shape, ct.dtype)
-
-
-@infer.rule(conv3d_weight_vjp)
-def infer_conv3d_weight_vjp(ct, x, weight, *, strides, paddings, dilations, groups, data_format):
-    require_one_dtype("conv3d_weight_vjp", ct=ct.dtype, x=x.dtype)
-    require_convolution("conv3d_weight_vjp", 3, ct, x, weight, strides, paddings, dilations, groups, data_format)
-    return Meta(weight.shape, ct.dtype)
+shape_rules_of_convolution(3, conv3d, conv3d_transpose, conv3d_input_vjp, conv3d_weight_vjp)
 
 
 # Decompositions.
