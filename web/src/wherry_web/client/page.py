@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import io
-import platform
 import sys
 import time
 from typing import Any
@@ -183,5 +182,5 @@ def describe() -> dict[str, str]:
     """Versions of what runs here."""
     import wherry_ops_cpu
 
-    return {"Wherry": paddle.__version__, "Python": platform.python_version(), "platform": sys.platform,
+    return {"Wherry": paddle.__version__, "Python": sys.version.split()[0], "platform": sys.platform,
             "kernels": wherry_ops_cpu.chosen_isa()}

@@ -19,11 +19,13 @@ prepareBars();
 begin().catch((error) => say(error.message, "error"));
 
 async function begin() {
+  const starting = start(say);
+  starting.catch(() => {}); // awaited below, as the weights are
   const { models: [saved], digits: digitsAddress, static_build: noServer } = await manifest;
   if (!saved) throw new Error("No model is saved yet. Run `make demo`, or train one on the next page.");
   const weights = bytes(saved.weights_url); // loads while Python starts
-  weights.catch(() => {}); // awaited below
-  const { engine: started } = await start(say);
+  weights.catch(() => {});
+  const { engine: started } = await starting;
   await started.call("loadModel", saved.architecture, saved.labels.length, await weights);
   await started.call("predict", new Float32Array(64)); // the first one compiles
   [engine, model] = [started, saved];

@@ -24,6 +24,10 @@ export class Engine extends EventTarget {
     });
   }
 
+  close() {
+    this.#worker.terminate();
+  }
+
   #receive(data) {
     if (data.event) {
       this.dispatchEvent(new CustomEvent(data.event, { detail: data }));
@@ -55,11 +59,12 @@ export const manifest = fetch(address("manifest.json")).then(async (response) =>
 
 // Starts Python and Wherry; says in `status` how far it is. Resolves to {engine, times}.
 export async function start(status) {
+  const engine = new Engine(); // its scripts load while the manifest does
   const { pyodide, bundle } = await manifest;
   if (!pyodide || !bundle) {
+    engine.close();
     throw new Error("This server has no Python for the browser. Start it with --pyodide and --wheels (`make wasm` makes both).");
   }
-  const engine = new Engine();
   engine.addEventListener("step", ({ detail }) => status(`${detail.text} …`, "busy"));
   const times = await engine.call("boot", { pyodide, bundle });
   return { engine, times };
