@@ -5,6 +5,7 @@ of means, since every window is a product of ranges.
 """
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from wherry_nn.functional._windows import borders, channels_last, require_rank, resolved, sizes, spatial_sizes
@@ -652,6 +653,8 @@ def _window(
 ) -> Window:
     """Kernel, strides and paddings."""
     require_rank(x, rank, op_name)
+    if type(kernel_size) is int and type(padding) is int and (stride is None or type(stride) is int) and type(ceil_mode) is bool:
+        return _even_window(op_name, rank, kernel_size, kernel_size if stride is None else stride, padding)
     kernel = sizes(kernel_size, rank, op_name, "kernel_size")
     strides = kernel if stride is None else sizes(stride, rank, op_name, "stride")
     if flag(ceil_mode, op_name, "ceil_mode") and isinstance(padding, str) and padding.upper() == "VALID":
@@ -660,6 +663,14 @@ def _window(
             f"padding=0 pads as little and allows it."
         )
     return kernel, strides, resolved(borders(padding, rank, last, op_name), spatial_sizes(x, last), kernel, strides)
+
+
+@functools.lru_cache(256)
+def _even_window(op_name: str, rank: int, kernel_size: int, stride: int, padding: int) -> Window:
+    """The window that is the same along every axis."""
+    found = borders(padding, rank, False, op_name)
+    assert found is not None
+    return sizes(kernel_size, rank, op_name, "kernel_size"), sizes(stride, rank, op_name, "stride"), found
 
 
 def _by_axes(pooled: Any, rank: int, x: Tensor, window: Window, last: bool) -> Any:
