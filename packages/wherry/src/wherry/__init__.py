@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 # Registers the kernels now: asking the installed packages for their entry points is slower.
 import wherry_ops_cpu.column as _kernels
+from wherry._modes import NOT_YET as _NOT_YET
+from wherry._modes import disable_signal_handler, disable_static, enable_static
+from wherry._modes import not_yet as _not_yet
 from wherry_autograd import enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled
 from wherry_tensor import *  # noqa: F403
 from wherry_tensor import __all__ as _tensor_names
@@ -37,7 +40,7 @@ _kernels.register()
 for _module in ("device", "linalg"):  # in place of the star's `device`, which is tensor's
     _import_module(f"{__name__}.{_module}")
 
-__version__ = "0.2.0"
+__version__ = "0.2.1"
 
 _MODULES = (
     "amp",
@@ -68,7 +71,10 @@ __all__ = [
     *_MODULES,
     *_LATER,
     "device",
+    "disable_signal_handler",
+    "disable_static",
     "enable_grad",
+    "enable_static",
     "grad",
     "is_grad_enabled",
     "linalg",
@@ -82,6 +88,8 @@ def __getattr__(name: str) -> Any:
         return _import_module(f"{__name__}.{name}")
     if name in _LATER:
         return getattr(_import_module(_LATER[name]), name)
+    if name in _NOT_YET:
+        raise _not_yet(name, __version__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

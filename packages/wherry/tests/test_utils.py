@@ -1,0 +1,81 @@
+"""What installation guides and old programs call first."""
+import pytest
+
+import wherry
+from wherry import utils
+
+
+def test_run_check_says_that_everything_works(capsys):
+    utils.run_check()
+    assert "Wherry works well on 1 CPU." in capsys.readouterr().out
+
+
+def test_run_check_notices_wrong_kernels(monkeypatch):
+    monkeypatch.setattr(wherry.nn.functional, "mse_loss", lambda x, y: (x - 2 * y).square().mean())
+    with pytest.raises(RuntimeError, match="expected 3"):
+        utils.run_check()
+
+
+@pytest.mark.parametrize("versions", [("2.0",), ("2.6.2",), ("2.6.2.0",), ("0.1", "2.6.2"), ("2", "99")])
+def test_versions_that_fit(versions):
+    utils.require_version(*versions)
+
+
+@pytest.mark.parametrize(("versions", "error", "match"), [
+    (("2.6.2.1",), RuntimeError, "at least 2.6.2.1"),
+    (("0.1", "2.6.1"), RuntimeError, "0.1 to 2.6.1"),
+    ((2,), TypeError, "min_version"),
+    (("2", 3), TypeError, "max_version"),
+    (("2.6.2rc1",), ValueError, "no version"),
+    (("1.2.3.4.5",), ValueError, "no version"),
+])
+def test_versions_that_do_not_fit(versions, error, match):
+    with pytest.raises(error, match=match):
+        utils.require_version(*versions)
+
+
+def test_try_import():
+    assert utils.try_import("math") is __import__("math")
+    with pytest.raises(ImportError, match="pip install no_such_module"):
+        utils.try_import("no_such_module.part")
+    with pytest.raises(ImportError, match="^get it from the shelf$"):
+        utils.try_import("no_such_module", "get it from the shelf")
+
+
+def test_deprecated_functions_warn_and_keep_their_name():
+    @utils.deprecated(update_to="wherry.add", since="2.0", reason="two names")
+    def plus(x, y):
+        """The sum."""
+        return x + y
+
+    with pytest.warns(DeprecationWarning, match="plus is deprecated since 2.0. Use wherry.add instead. Reason: two names"):
+        assert plus(1, y=2) == 3
+    assert (plus.__name__, plus.__doc__) == ("plus", "The sum.")
+
+
+def test_deprecated_functions_of_level_2_raise():
+    with pytest.raises(RuntimeError, match="len is deprecated"):
+        utils.deprecated(level=2)(len)([])
+    with pytest.raises(ValueError, match="level=3"):
+        utils.deprecated(level=3)
+
+
+def test_programs_run_op_by_op():
+    wherry.disable_static()
+    wherry.disable_static(wherry.CPUPlace())
+    wherry.disable_signal_handler()
+    assert wherry.in_dynamic_mode()
+    with pytest.raises(NotImplementedError, match="op by op"):
+        wherry.enable_static()
+    with pytest.raises((ValueError, RuntimeError), match="gpu"):
+        wherry.disable_static("gpu:0")
+
+
+def test_what_is_not_there_yet_says_so():
+    for name in ("jit", "static", "distributed", "DataParallel", "fft"):
+        assert not hasattr(wherry, name)
+        with pytest.raises(AttributeError, match=f"wherry.{name}: Paddle has it"):
+            getattr(wherry, name)
+    with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
+        wherry.no_such_name  # noqa: B018
+    assert set(wherry._modes.NOT_YET).isdisjoint(dir(wherry)), "these have arrived: take them off the list"
