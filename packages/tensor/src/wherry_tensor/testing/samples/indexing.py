@@ -20,6 +20,9 @@ def spec_gather(rng):
     yield case(grid(rng, 4, 3), i64(2, 0, 2, -1), axis=0)
     yield case(grid(rng, 4, 3), np.array([[1], [0]], np.int32), axis=1)
     yield case(grid(rng, 2, 3, 20), i64(2, 2), axis=1)
+    yield case(grid(rng, 3, 4), i64(2, 0, 1), axis=0)             # rows as wide as a word, at addresses that are not a word's
+    yield case(grid(rng, 3, 2), i64(1, 2), axis=0)
+    yield case(grid(rng, 3, 8), i64(1, 2), axis=0)
     yield case(grid(rng, 5), np.array(3), axis=0)                 # a 0-d index drops the axis
     yield case(grid(rng, 4, 3), np.zeros((0,), np.int64), axis=0)
     yield case(np.zeros((0, 3)), np.zeros((0,), np.int64), axis=0)
@@ -69,6 +72,7 @@ def spec_gather_nd(rng):
     yield case(grid(rng, 4, 3), np.array([[1, 2], [3, 0], [-1, -1]]))
     yield case(grid(rng, 4, 3), np.array([[[1], [3]]], np.int32))
     yield case(grid(rng, 4), i64(2))
+    yield case(grid(rng, 3, 4), np.array([[2], [0]]))             # rows as wide as a word
     yield case(grid(rng, 2, 3), np.zeros((2, 0), np.int64))       # names nothing: x itself, each time
     yield case(grid(rng, 4, 3), np.zeros((0, 2), np.int64))
     yield bad(np.zeros((4, 3)), np.array([[1, 3]]), error=IndexError, match="3")
