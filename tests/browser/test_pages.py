@@ -41,6 +41,7 @@ def test_every_page_starts(visit, address):
     if address == "/browser":
         page.wait_for_selector("body[data-measured]")
         assert "matmul 512" in page.inner_text("#timings")
+        assert "relaxed" in page.inner_text("#facts")
     until(page, "navigator.serviceWorker.controller !== null || navigator.serviceWorker.ready")
 
 

@@ -65,7 +65,8 @@ class Assets:
 class Bundle:
     """The wheels and the client as one zip: what `import wherry` needs on a page and no more.
 
-    Its files are stored as they are: brotli over all of them is a third smaller than each deflated alone.
+    Its files are stored as they are: brotli over all of them is a third smaller than each deflated alone. The kernels for
+    relaxed SIMD stay in it, also for engines without: beside those of the baseline they cost 10 kB, alone 94.
     """
 
     def __init__(self, folder: Path | None) -> None:
