@@ -99,7 +99,8 @@ complex128 complex_acosh(complex128 z) {
 complex128 complex_atanh(complex128 z) {
   const double x = ::fabs(z.re), y = z.im;
   if (x > 1e100 || ::fabs(y) > 1e100) {  // the squares would not fit into a double; 1 / z is what is left
-    const double real = infinite(z) ? 0 : x / ::hypot(x, y) / ::hypot(x, y);
+    const double size = ::hypot(x, y);
+    const double real = infinite(z) ? 0 : x / size / size;
     return {::copysign(real, z.re), ::copysign(1.5707963267948966, y)};
   }
   const double real = 0.25 * ::log1p(4 * x / ((1 - x) * (1 - x) + y * y));

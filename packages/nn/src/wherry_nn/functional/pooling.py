@@ -668,9 +668,10 @@ def _window(
 @functools.lru_cache(256)
 def _even_window(op_name: str, rank: int, kernel_size: int, stride: int, padding: int) -> Window:
     """The window that is the same along every axis."""
-    found = borders(padding, rank, False, op_name)
-    assert found is not None
-    return sizes(kernel_size, rank, op_name, "kernel_size"), sizes(stride, rank, op_name, "stride"), found
+    kernel, strides = sizes(kernel_size, rank, op_name, "kernel_size"), sizes(stride, rank, op_name, "stride")
+    paddings = borders(padding, rank, False, op_name)
+    assert paddings is not None  # only 'SAME' waits for the sizes of the input
+    return kernel, strides, paddings
 
 
 def _by_axes(pooled: Any, rank: int, x: Tensor, window: Window, last: bool) -> Any:
