@@ -3,6 +3,7 @@ import pytest
 
 import wherry
 from wherry import utils
+from wherry._modes import NOT_YET
 
 
 def test_run_check_says_that_everything_works(capsys):
@@ -78,4 +79,4 @@ def test_what_is_not_there_yet_says_so():
             getattr(wherry, name)
     with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
         wherry.no_such_name  # noqa: B018
-    assert set(wherry._modes.NOT_YET).isdisjoint(dir(wherry)), "these have arrived: take them off the list"
+    assert set(NOT_YET).isdisjoint(dir(wherry)), "these have arrived: take them off the list"

@@ -11,9 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 # Registers the kernels now: asking the installed packages for their entry points is slower.
 import wherry_ops_cpu.column as _kernels
-from wherry._modes import NOT_YET as _NOT_YET
-from wherry._modes import disable_signal_handler, disable_static, enable_static
-from wherry._modes import not_yet as _not_yet
 from wherry_autograd import enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled
 from wherry_tensor import *  # noqa: F403
 from wherry_tensor import __all__ as _tensor_names
@@ -33,6 +30,7 @@ if TYPE_CHECKING:  # what __getattr__ finds, for editors and checkers
         version,
         vision,
     )
+    from wherry._modes import disable_signal_handler, disable_static, enable_static
     from wherry_nn import ParamAttr, create_parameter
     from wherry_train import Model, flops, load, save, summary
 
@@ -57,6 +55,9 @@ _MODULES = (
     "vision",
 )
 _LATER = {  # at the top in Paddle; programs that use tensors alone need not load layers
+    "disable_signal_handler": "wherry._modes",
+    "disable_static": "wherry._modes",
+    "enable_static": "wherry._modes",
     "Model": "wherry_train",
     "ParamAttr": "wherry_nn",
     "create_parameter": "wherry_nn",
@@ -71,10 +72,7 @@ __all__ = [
     *_MODULES,
     *_LATER,
     "device",
-    "disable_signal_handler",
-    "disable_static",
     "enable_grad",
-    "enable_static",
     "grad",
     "is_grad_enabled",
     "linalg",
@@ -88,9 +86,7 @@ def __getattr__(name: str) -> Any:
         return _import_module(f"{__name__}.{name}")
     if name in _LATER:
         return getattr(_import_module(_LATER[name]), name)
-    if name in _NOT_YET:
-        raise _not_yet(name, __version__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise _import_module("wherry._modes").absent(name)
 
 
 def __dir__() -> list[str]:

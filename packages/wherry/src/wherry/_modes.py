@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wherry.version import full_version
 from wherry_tensor.device import set_device
 from wherry_tensor.errors import UnimplementedError
 
@@ -34,9 +35,11 @@ NOT_YET = {
 }
 
 
-def not_yet(name: str, version: str) -> AttributeError:
-    """The error for a name that Paddle has and Wherry not yet."""
-    text = f"wherry.{name}: Paddle has it, but no package of Wherry {version} yet. Got {name!r}, expected a name of dir(wherry)."
+def absent(name: str) -> AttributeError:
+    """The error for a name that the facade does not have; of Paddle's own it says that they are not here yet."""
+    if name not in NOT_YET:
+        return AttributeError(f"module 'wherry' has no attribute {name!r}", name=name)
+    text = f"wherry.{name}: Paddle has it, but no package of Wherry {full_version} yet. Got {name!r}, expected a name of dir(wherry)."
     return AttributeError(f"{text} {NOT_YET[name]}".rstrip(), name=name)
 
 
