@@ -24,9 +24,10 @@ from wherry_web.client import digits
 from wherry_web.config import Config
 from wherry_web.files import STATIC
 from wherry_web.gallery import save_model
-from wherry_web.serving import listen
+from wherry_web.serving import add_server_arguments, listen
 
 NAME = "digits"
+CONTENT = STATIC / "data" / "digits.bin"
 
 
 class Digits(paddle.io.Dataset):
@@ -50,12 +51,18 @@ def data() -> tuple[Digits, Digits]:
     A drawing is cut to its ink and centred (static/js/digit.js), which moves it by parts of a cell. So every digit to
     train on comes three times: as it is, and twice moved and scaled a little.
     """
-    pixels, labels = digits.read((STATIC / "data" / "digits.bin").read_bytes())
+    pixels, labels = digits.read(CONTENT.read_bytes())
     n = digits.TRAINED_ON
     random = np.random.default_rng(0)
     moved = [np.stack([cut(image, random) for image in pixels[:n].numpy()]) for _ in range(2)]
     images = paddle.concat([paddle.cast(pixels[:n], "float32"), *map(paddle.to_tensor, moved)])
-    return Digits(digits.scaled(images), paddle.concat([labels[:n]] * 3)), Digits(digits.scaled(pixels[n:]), labels[n:])
+    return Digits(digits.scaled(images), paddle.concat([labels[:n]] * 3)), unseen()
+
+
+def unseen() -> Digits:
+    """The digits that nothing is trained on."""
+    pixels, labels = digits.read(CONTENT.read_bytes())
+    return Digits(digits.scaled(pixels[digits.TRAINED_ON:]), labels[digits.TRAINED_ON:])
 
 
 def cut(image: np.ndarray, random: np.random.Generator) -> np.ndarray:
@@ -106,11 +113,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the demo; returns the exit status."""
     parser = argparse.ArgumentParser(description="Train LeNet on handwritten digits and serve pages where it answers.")
     parser.add_argument("--epochs", type=int, default=6, help="passes over the training set (default: 6)")
-    parser.add_argument("--models", type=Path, default=Path("models"), help="the gallery it is saved to (default: models)")
-    parser.add_argument("--pyodide", type=Path, help="the npm package `pyodide`, unpacked")
-    parser.add_argument("--wheels", type=Path, help="wheels of Wherry for Pyodide")
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
-    parser.add_argument("--port", type=int, default=8080, help="0 takes a free one (default: 8080)")
+    add_server_arguments(parser)
+    parser.set_defaults(models=Path("models"))
     options = parser.parse_args(arguments)
 
     accuracy = train(options.models, options.epochs, verbose=1)
@@ -132,7 +136,7 @@ def ask_running_server(app: Any) -> int:
     """Start the server, let it predict an unseen digit, and check the answer; returns the exit status."""
     server = create_server(app, host="127.0.0.1", port=0)
     threading.Thread(target=server.run, daemon=True).start()
-    image, label = data()[1][0]
+    image, label = unseen()[0]
     request = urllib.request.Request(
         f"http://127.0.0.1:{server.effective_port}/api/models/{NAME}/predict",
         json.dumps({"inputs": image.tolist(), "top": 1}).encode(),

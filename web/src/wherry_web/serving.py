@@ -17,14 +17,19 @@ from wherry_web.freeze import freeze
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command, for the parser of `python -m wherry`."""
+    add_server_arguments(parser)
+    parser.add_argument("--threads", type=int, default=8, help="requests that are answered at once (default: 8)")
+    parser.add_argument("--open", action="store_true", help="open a browser")
+    parser.add_argument("--freeze", type=Path, metavar="DIR", help="write the pages to DIR as plain files, and stop")
+
+
+def add_server_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of every command that ends in a server: where it listens and what it serves."""
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
     parser.add_argument("--port", type=int, default=8080, help="0 takes a free one (default: 8080)")
     parser.add_argument("--models", type=Path, help="the gallery: a folder of saved models")
     parser.add_argument("--pyodide", type=Path, help="the npm package `pyodide`, unpacked")
     parser.add_argument("--wheels", type=Path, help="wheels of Wherry for Pyodide")
-    parser.add_argument("--threads", type=int, default=8, help="requests that are answered at once (default: 8)")
-    parser.add_argument("--open", action="store_true", help="open a browser")
-    parser.add_argument("--freeze", type=Path, metavar="DIR", help="write the pages to DIR as plain files, and stop")
 
 
 def serve(options: argparse.Namespace) -> int:
