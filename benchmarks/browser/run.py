@@ -28,7 +28,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 CACHE = ROOT / ".cache" / "browser-benchmark"
-WASM = ROOT / ".cache" / "wasm"
+PYODIDE = ROOT / ".cache" / "wasm" / "pyodide"
 PEERS = ("onnxruntime-web@1.30.0", "@tensorflow/tfjs@4.22.0", "@tensorflow/tfjs-backend-wasm@4.22.0")
 CASES = {
     "matmul 256": "f32 matmul 256",
@@ -48,9 +48,8 @@ def main() -> None:
     parser.add_argument("--no-pages", action="store_true", help="leave out the pages of `wherry serve`")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the table too; needs `pip install matplotlib`")
     options = parser.parse_args()
-    pyodide = max(WASM.glob("pyodide-*"), default=None)
     wheels = sorted((ROOT / "wheelhouse" / "wasm").glob("*.whl"))
-    if pyodide is None or not wheels:
+    if not PYODIDE.exists() or not wheels:
         sys.exit("There are no wheels for the browser yet: run `make wasm` first.")
 
     from playwright.sync_api import sync_playwright
@@ -59,20 +58,22 @@ def main() -> None:
         start = {"executable_path": options.chromium, "args": ["--no-sandbox"]}
         chromium = playwright.chromium.launch(**start)
         version = chromium.version
-        measured = measure(chromium, pyodide, wheels, options)
+        measured = measure(chromium, wheels, options)
         chromium.close()
-        pages = [] if options.no_pages else [first_prediction(playwright, start, pyodide) for _ in range(5)]
-    print(report(measured, pages, version))
+        pages = [] if options.no_pages else [first_prediction(playwright, start) for _ in range(5)]
+    medians = {case: {name: statistics.median(times) for name, times in by_name.items() if times}
+               for case, by_name in measured["times"].items()}
+    print(report(medians, measured["versions"], measured["notes"], pages, version))
     if options.plot:
-        plot(measured, options.plot)
+        plot(medians, measured["versions"], options.plot)
 
 
 # ---------------------------------------------------------------------------------------------------
 # The cases
 
 
-def measure(chromium: Any, pyodide: Path, wheels: list[Path], options: argparse.Namespace) -> dict[str, Any]:
-    folders = {"benchmark": HERE, "peers": peers(), "models": models(), "pyodide": pyodide, "wheels": wheels[0].parent}
+def measure(chromium: Any, wheels: list[Path], options: argparse.Namespace) -> dict[str, Any]:
+    folders = {"benchmark": HERE, "peers": peers(), "models": models(), "pyodide": PYODIDE, "wheels": wheels[0].parent}
     server = serve(folders)
     page = chromium.new_page()
     page.set_default_timeout(900_000)
@@ -132,7 +133,7 @@ def models() -> Path:
 # The pages
 
 
-def first_prediction(playwright: Any, start: dict[str, Any], pyodide: Path) -> dict[str, float]:
+def first_prediction(playwright: Any, start: dict[str, Any]) -> dict[str, float]:
     """Open the first page in a fresh profile; seconds until it has predicted, and bytes that were sent for it."""
     from waitress.server import create_server
 
@@ -144,7 +145,7 @@ def first_prediction(playwright: Any, start: dict[str, Any], pyodide: Path) -> d
     with tempfile.TemporaryDirectory() as folder:
         save_model(folder, "lenet", wherry.vision.models.LeNet(), architecture="LeNet", title="LeNet",
                    labels=[str(digit) for digit in range(10)], input_shape=[1, 28, 28])
-        app = create_app(Config(models=Path(folder), pyodide=pyodide, wheels=ROOT / "wheelhouse" / "wasm"))
+        app = create_app(Config(models=Path(folder), pyodide=PYODIDE, wheels=ROOT / "wheelhouse" / "wasm"))
         counting = Counting(app)
         server = create_server(counting, host="127.0.0.1", port=0, threads=8)
         threading.Thread(target=server.run, daemon=True).start()
@@ -198,17 +199,17 @@ class Counting:
 # The table
 
 
-def report(measured: dict[str, Any], pages: list[dict[str, float]], chromium: str) -> str:
-    names = list(measured["versions"])
-    lines = [f"| case | {' | '.join(measured['versions'].values())} | {' | '.join(f'ours / {name}' for name in names[1:])} |",
-             f"|---|{'---|' * (2 * len(names) - 1)}"]
-    for case, times in measured["times"].items():
-        medians = {name: statistics.median(times[name]) if times.get(name) else None for name in names}
-        ours = medians[names[0]]
-        shown = [human(case, medians[name]) for name in names]
-        ratios = [f"{ours / medians[name]:.2f}" if medians[name] else "" for name in names[1:]]
+def report(
+    medians: dict[str, dict[str, float]], versions: dict[str, str], notes: list[str], pages: list[dict[str, float]], chromium: str
+) -> str:
+    ours, *peers = versions
+    lines = [f"| case | {' | '.join(versions.values())} | {' | '.join(f'ours / {name}' for name in peers)} |",
+             f"|---|{'---|' * (1 + 2 * len(peers))}"]
+    for case, times in medians.items():
+        shown = [human(case, times.get(name)) for name in versions]
+        ratios = [f"{times[ours] / times[name]:.2f}" if name in times else "" for name in peers]
         lines.append(f"| {CASES[case]} | {' | '.join(shown)} | {' | '.join(ratios)} |")
-    lines += ["", *(f"- {note}" for note in measured["notes"])]
+    lines += ["", *(f"- {note}" for note in notes)]
     if pages:
         seconds = sorted(page["seconds"] for page in pages)
         lines += ["", f"First page, fresh profile, localhost: {statistics.median(seconds):.2f} s to the first prediction "
@@ -221,22 +222,20 @@ def report(measured: dict[str, Any], pages: list[dict[str, float]], chromium: st
     return "\n".join(lines)
 
 
-def plot(measured: dict[str, Any], file: Path) -> None:
+def plot(medians: dict[str, dict[str, float]], versions: dict[str, str], file: Path) -> None:
     """Draw the times of the table, each case in units of our time."""
     import matplotlib.pyplot as plt
 
-    times, versions = measured["times"], measured["versions"]
     ours = next(iter(versions))
     figure, axes = plt.subplots(figsize=(8, 3.4), layout="constrained")
     for (name, version), color, shape, label in zip(versions.items(), ("#2f6fde", "#d9730d", "#6b7280"), "osD", (0, 7, -15)):
-        cases = [(row, case) for row, case in enumerate(times) if times[case].get(name)]
-        ratios = [statistics.median(times[case][name]) / statistics.median(times[case][ours]) for _, case in cases]
-        axes.scatter(ratios, [row for row, _ in cases], color=color, marker=shape, s=60, label=version, zorder=3)
-        for (row, _), ratio in zip(cases, ratios):
+        ratios = {row: times[name] / times[ours] for row, times in enumerate(medians.values()) if name in times}
+        axes.scatter(list(ratios.values()), list(ratios), color=color, marker=shape, s=60, label=version, zorder=3)
+        for row, ratio in ratios.items():
             if name != ours:
                 axes.annotate(f"{ratio:.2f}", (ratio, row), (0, label), textcoords="offset points", ha="center", fontsize=8, color=color)
-    axes.set_yticks(range(len(times)), [CASES[case] for case in times])
-    axes.set_ylim(len(times) - 0.5, -0.7)
+    axes.set_yticks(range(len(medians)), [CASES[case] for case in medians])
+    axes.set_ylim(len(medians) - 0.5, -0.7)
     axes.set_xscale("log")
     axes.set_xticks([0.5, 1, 2, 5, 10, 20], ["0.5", "1", "2", "5", "10", "20"])
     axes.set_xlim(0.45, 30)

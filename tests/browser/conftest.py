@@ -19,7 +19,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 WHEELS = Path(os.environ.get("WHERRY_WASM_WHEELS", ROOT / "wheelhouse" / "wasm"))
-PYODIDE = Path(os.environ.get("WHERRY_PYODIDE", max((ROOT / ".cache" / "wasm").glob("pyodide-*"), default=ROOT / "none")))
+PYODIDE = Path(os.environ.get("WHERRY_PYODIDE", ROOT / ".cache" / "wasm" / "pyodide"))
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 READY = 90_000  # ms; a second or two on a machine with nothing else to do
 
