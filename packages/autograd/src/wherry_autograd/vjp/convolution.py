@@ -53,7 +53,6 @@ def rules_of_convolution(conv, conv_transpose, input_vjp, weight_vjp):
 
 
 rules_of_convolution(ops.conv2d, ops.conv2d_transpose, ops.conv2d_input_vjp, ops.conv2d_weight_vjp)
-rules_of_convolution(ops.conv3d, ops.conv3d_transpose, ops.conv3d_input_vjp, ops.conv3d_weight_vjp)
 
 
 @vjp.rule(ops.max_pool2d, keep_outputs=("mask",))
