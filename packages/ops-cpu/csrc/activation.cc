@@ -17,13 +17,21 @@ WRY_INLINE f64 each(f64 x, F &&f) {
 }
 
 WRY_INLINE f32 exponential(f32 x) { return exp(x); }
-WRY_INLINE f64 exponential(f64 x) { return each(x, [](double v) { return ::exp(v); }); }
+WRY_INLINE f64 exponential(f64 x) {
+  return each(x, [](double v) { return ::exp(v); });
+}
 WRY_INLINE f32 exponential_minus_1(f32 x) { return expm1(x); }
-WRY_INLINE f64 exponential_minus_1(f64 x) { return each(x, [](double v) { return ::expm1(v); }); }
+WRY_INLINE f64 exponential_minus_1(f64 x) {
+  return each(x, [](double v) { return ::expm1(v); });
+}
 WRY_INLINE f32 logarithm_of_1_plus(f32 x) { return log1p(x); }
-WRY_INLINE f64 logarithm_of_1_plus(f64 x) { return each(x, [](double v) { return ::log1p(v); }); }
+WRY_INLINE f64 logarithm_of_1_plus(f64 x) {
+  return each(x, [](double v) { return ::log1p(v); });
+}
 WRY_INLINE f32 hyperbolic_tangent(f32 x) { return tanh(x); }
-WRY_INLINE f64 hyperbolic_tangent(f64 x) { return each(x, [](double v) { return ::tanh(v); }); }
+WRY_INLINE f64 hyperbolic_tangent(f64 x) {
+  return each(x, [](double v) { return ::tanh(v); });
+}
 WRY_INLINE f32 logistic(f32 x) { return sigmoid(x); }
 WRY_INLINE f64 logistic(f64 x) {
   const f64 e = exponential(-abs(x));
@@ -45,12 +53,13 @@ WRY_INLINE V clamp(V x, V low, V high) { return min(high, max(low, x)); }
 // ---- activations --------------------------------------------------------------------------------
 
 // A functor without attributes: `value` of the vector x of type V.
-#define WRY_ACTIVATION(Name, cost, ...)                                        \
-  struct Name {                                                                \
-    static constexpr Lanes lanes = Lanes::all;                                 \
-    static constexpr int64_t grain = cost;                                     \
-    WRY_INLINE explicit Name(const wry_call *) {}                              \
-    template <typename V> WRY_INLINE V operator()(V x) const { __VA_ARGS__ }   \
+#define WRY_ACTIVATION(Name, cost, ...)                \
+  struct Name {                                        \
+    static constexpr Lanes lanes = Lanes::all;         \
+    static constexpr int64_t grain = cost;             \
+    WRY_INLINE explicit Name(const wry_call *) {}      \
+    template <typename V>                              \
+    WRY_INLINE V operator()(V x) const { __VA_ARGS__ } \
   };
 
 WRY_ACTIVATION(Relu6, cheap, return clamp(x, V{}, of<V>(6));)
@@ -74,14 +83,16 @@ struct Relu {
   WRY_INLINE explicit Relu(const wry_call *) {}
   WRY_INLINE f32 operator()(f32 x) const { return x > 0 ? x : f32{}; }
   WRY_INLINE f64 operator()(f64 x) const { return x > 0 ? x : f64{}; }
-  template <typename T> WRY_INLINE T operator()(T x) const { return x > T(0) ? x : T(0); }
+  template <typename T>
+  WRY_INLINE T operator()(T x) const { return x > T(0) ? x : T(0); }
 };
 
 struct Gelu {
   static constexpr Lanes lanes = Lanes::all;
   static constexpr int64_t grain = moderate;
   WRY_INLINE explicit Gelu(const wry_call *) {}
-  template <typename V> WRY_INLINE V operator()(V x) const { return x * normal_probability(x); }
+  template <typename V>
+  WRY_INLINE V operator()(V x) const { return x * normal_probability(x); }
 };
 // (1 + tanh(u)) / 2 is the logistic function of 2u.
 template <typename V>
@@ -92,23 +103,25 @@ struct TanhGelu {
   static constexpr Lanes lanes = Lanes::all;
   static constexpr int64_t grain = moderate;
   WRY_INLINE explicit TanhGelu(const wry_call *) {}
-  template <typename V> WRY_INLINE V operator()(V x) const { return x * tanh_gelu_weight(x); }
+  template <typename V>
+  WRY_INLINE V operator()(V x) const { return x * tanh_gelu_weight(x); }
 };
 
 // With attributes a (the first) and b (the second).
-#define WRY_ACTIVATION_OF(Name, cost, count, ...)                              \
-  struct Name {                                                                \
-    static constexpr Lanes lanes = Lanes::all;                                 \
-    static constexpr int64_t grain = cost;                                     \
-    double first, second;                                                      \
-    WRY_INLINE explicit Name(const wry_call *call)                             \
+#define WRY_ACTIVATION_OF(Name, cost, count, ...)                                              \
+  struct Name {                                                                                \
+    static constexpr Lanes lanes = Lanes::all;                                                 \
+    static constexpr int64_t grain = cost;                                                     \
+    double first, second;                                                                      \
+    WRY_INLINE explicit Name(const wry_call *call)                                             \
         : first(attr_float(call, 0)), second(count > 1 ? attr_float(call, count - 1) : 0.0) {} \
-    template <typename V> WRY_INLINE V operator()(V x) const {                 \
-      const V a = of<V>(first);                                                \
-      const V b = of<V>(second);                                               \
-      (void)b;                                                                 \
-      __VA_ARGS__                                                              \
-    }                                                                          \
+    template <typename V>                                                                      \
+    WRY_INLINE V operator()(V x) const {                                                       \
+      const V a = of<V>(first);                                                                \
+      const V b = of<V>(second);                                                               \
+      (void)b;                                                                                 \
+      __VA_ARGS__                                                                              \
+    }                                                                                          \
   };
 
 WRY_ACTIVATION_OF(LeakyRelu, cheap, 1, return x > 0 ? x : x * a;)
@@ -128,7 +141,8 @@ WRY_ACTIVATION_OF(Stanh, moderate, 2, return b * hyperbolic_tangent(a * x);)
 
 struct Prelu {
   static constexpr Lanes lanes = Lanes::all;
-  template <typename V> WRY_INLINE V operator()(V x, V weight) const { return x > 0 ? x : x * weight; }
+  template <typename V>
+  WRY_INLINE V operator()(V x, V weight) const { return x > 0 ? x : x * weight; }
 };
 
 // ---- gradients ----------------------------------------------------------------------------------
@@ -138,22 +152,26 @@ struct ReluVjp {
   static constexpr int64_t grain = cheap;
   WRY_INLINE f32 operator()(f32 ct, f32 out) const { return out > 0 ? ct : f32{}; }
   WRY_INLINE f64 operator()(f64 ct, f64 out) const { return out > 0 ? ct : f64{}; }
-  template <typename T> WRY_INLINE T operator()(T ct, T out) const { return out > T(0) ? ct : T(0); }
+  template <typename T>
+  WRY_INLINE T operator()(T ct, T out) const { return out > T(0) ? ct : T(0); }
 };
 struct SigmoidVjp {
   static constexpr Lanes lanes = Lanes::all;
   static constexpr int64_t grain = cheap;
-  template <typename V> WRY_INLINE V operator()(V ct, V out) const { return ct * out * (1 - out); }
+  template <typename V>
+  WRY_INLINE V operator()(V ct, V out) const { return ct * out * (1 - out); }
 };
 struct TanhVjp {
   static constexpr Lanes lanes = Lanes::all;
   static constexpr int64_t grain = cheap;
-  template <typename V> WRY_INLINE V operator()(V ct, V out) const { return ct * (1 - out * out); }
+  template <typename V>
+  WRY_INLINE V operator()(V ct, V out) const { return ct * (1 - out * out); }
 };
 struct SiluVjp {
   static constexpr Lanes lanes = Lanes::all;
   static constexpr int64_t grain = moderate;
-  template <typename V> WRY_INLINE V operator()(V ct, V x) const {
+  template <typename V>
+  WRY_INLINE V operator()(V ct, V x) const {
     const V s = logistic(x);
     return ct * s * fma(x, 1 - s, of<V>(1));
   }
@@ -161,7 +179,8 @@ struct SiluVjp {
 struct GeluVjp {
   static constexpr Lanes lanes = Lanes::all;
   static constexpr int64_t grain = moderate;
-  template <typename V> WRY_INLINE V operator()(V ct, V x) const {
+  template <typename V>
+  WRY_INLINE V operator()(V ct, V x) const {
     const V density = exponential(x * x * of<V>(-0.5)) * of<V>(0.3989422804014327);
     return ct * fma(x, density, normal_probability(x));
   }
@@ -169,7 +188,8 @@ struct GeluVjp {
 struct TanhGeluVjp {
   static constexpr Lanes lanes = Lanes::all;
   static constexpr int64_t grain = moderate;
-  template <typename V> WRY_INLINE V operator()(V ct, V x) const {
+  template <typename V>
+  WRY_INLINE V operator()(V ct, V x) const {
     const V s = tanh_gelu_weight(x);
     // the derivative of twice the argument of tanh
     const V slope = fma(x * x, of<V>(6 * 0.7978845608028654 * 0.044715), of<V>(2 * 0.7978845608028654));

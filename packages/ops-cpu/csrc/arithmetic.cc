@@ -8,13 +8,14 @@
 namespace WRY_NAMESPACE {
 namespace {
 
-#define WRY_ARITHMETIC(Name, operation)                                                  \
-  struct Name {                                                                          \
-    static constexpr Lanes lanes = Lanes::all;                                           \
-    template <typename V> WRY_INLINE V operator()(V x, V y) const {                      \
+#define WRY_ARITHMETIC(Name, operation)                                                   \
+  struct Name {                                                                           \
+    static constexpr Lanes lanes = Lanes::all;                                            \
+    template <typename V>                                                                 \
+    WRY_INLINE V operator()(V x, V y) const {                                             \
       if constexpr (is_integer<V>) return V(unsigned_t<V>(x) operation unsigned_t<V>(y)); \
-      else return x operation y;                                                         \
-    }                                                                                    \
+      else return x operation y;                                                          \
+    }                                                                                     \
   };
 WRY_ARITHMETIC(Add, +)
 WRY_ARITHMETIC(Subtract, -)
@@ -34,8 +35,10 @@ WRY_INLINE complex<R> divide_complex(complex<R> a, complex<R> b) {
 
 struct Divide {
   static constexpr Lanes lanes = Lanes::all;
-  template <typename V> WRY_INLINE V operator()(V x, V y) const { return x / y; }
-  template <typename R> WRY_INLINE complex<R> operator()(complex<R> x, complex<R> y) const { return divide_complex(x, y); }
+  template <typename V>
+  WRY_INLINE V operator()(V x, V y) const { return x / y; }
+  template <typename R>
+  WRY_INLINE complex<R> operator()(complex<R> x, complex<R> y) const { return divide_complex(x, y); }
 };
 
 // Integer division tells by `by_zero` that it met a zero; threads may all set it.
@@ -53,7 +56,8 @@ struct FloorDivide {
     const double whole = ::floor(quotient);
     return quotient - whole > 0.5 ? whole + 1 : whole;
   }
-  template <typename T> WRY_INLINE T operator()(T x, T y) const {
+  template <typename T>
+  WRY_INLINE T operator()(T x, T y) const {
     if (y == 0) {
       __atomic_store_n(by_zero, 1, __ATOMIC_RELAXED);
       return 0;
@@ -74,7 +78,8 @@ struct Remainder {
     const double rest = ::fmod(x, y);
     return rest != 0 && (y < 0) != (rest < 0) ? rest + y : rest;
   }
-  template <typename T> WRY_INLINE T operator()(T x, T y) const {
+  template <typename T>
+  WRY_INLINE T operator()(T x, T y) const {
     if (y == 0) {
       __atomic_store_n(by_zero, 1, __ATOMIC_RELAXED);
       return 0;
@@ -91,7 +96,8 @@ struct Power {
   static constexpr Lanes lanes = Lanes::floats;
   WRY_INLINE f32 operator()(f32 x, f32 y) const { return pow(x, y); }
   WRY_INLINE double operator()(double x, double y) const { return ::pow(x, y); }
-  template <typename R> WRY_INLINE complex<R> operator()(complex<R> x, complex<R> y) const {
+  template <typename R>
+  WRY_INLINE complex<R> operator()(complex<R> x, complex<R> y) const {
     if (y == complex<R>(0)) return complex<R>(1);
     if (x == complex<R>(0) && y.re > 0) return complex<R>(0);
     _Complex double base, exponent;
@@ -102,7 +108,8 @@ struct Power {
   }
   // Exact where the result fits. Where int32 and int64 overflow, and for 0 to a negative power,
   // Paddle converts an infinite or huge double: the smallest integer.
-  template <typename T> WRY_INLINE T operator()(T x, T y) const {
+  template <typename T>
+  WRY_INLINE T operator()(T x, T y) const {
     if (y < 0) {
       if (x == 1) return 1;
       if (x == T(-1)) return (y & 1) != 0 ? x : T(1);
@@ -121,15 +128,17 @@ struct Power {
     if (sizeof(T) >= 4 && (overflow || result != Wide(T(result)))) return smallest<T>();
     return T(result);
   }
-  template <typename T> static WRY_INLINE T smallest() { return T(uint64_t(1) << (8 * sizeof(T) - 1)); }
+  template <typename T>
+  static WRY_INLINE T smallest() { return T(uint64_t(1) << (8 * sizeof(T) - 1)); }
 };
 
-#define WRY_CHOICE(Name, vector_value, scalar_value)                                       \
-  struct Name {                                                                            \
-    static constexpr Lanes lanes = Lanes::all;                                             \
-    WRY_INLINE f32 operator()(f32 x, f32 y) const { return vector_value; }                 \
-    WRY_INLINE f64 operator()(f64 x, f64 y) const { return vector_value; }                 \
-    template <typename T> WRY_INLINE T operator()(T x, T y) const { return scalar_value; } \
+#define WRY_CHOICE(Name, vector_value, scalar_value)                       \
+  struct Name {                                                            \
+    static constexpr Lanes lanes = Lanes::all;                             \
+    WRY_INLINE f32 operator()(f32 x, f32 y) const { return vector_value; } \
+    WRY_INLINE f64 operator()(f64 x, f64 y) const { return vector_value; } \
+    template <typename T>                                                  \
+    WRY_INLINE T operator()(T x, T y) const { return scalar_value; }       \
   };
 WRY_CHOICE(Maximum, maximum(x, y), x < y ? y : x)
 WRY_CHOICE(Minimum, minimum(x, y), y < x ? y : x)
@@ -159,13 +168,15 @@ WRY_INLINE uint64_t greatest_common_divisor(uint64_t a, uint64_t b) {
 
 struct Gcd {
   static constexpr Lanes lanes = Lanes::none;
-  template <typename T> WRY_INLINE T operator()(T x, T y) const {
+  template <typename T>
+  WRY_INLINE T operator()(T x, T y) const {
     return T(greatest_common_divisor(magnitude(x), magnitude(y)));
   }
 };
 struct Lcm {
   static constexpr Lanes lanes = Lanes::none;
-  template <typename T> WRY_INLINE T operator()(T x, T y) const {
+  template <typename T>
+  WRY_INLINE T operator()(T x, T y) const {
     const uint64_t a = magnitude(x), b = magnitude(y), divisor = greatest_common_divisor(a, b);
     return divisor == 0 ? T(0) : T(a / divisor * b);
   }
@@ -173,7 +184,8 @@ struct Lcm {
 
 struct Complex {
   static constexpr Lanes lanes = Lanes::none;
-  template <typename T> WRY_INLINE complex<T> operator()(T re, T im) const { return {re, im}; }
+  template <typename T>
+  WRY_INLINE complex<T> operator()(T re, T im) const { return {re, im}; }
 };
 
 struct Or {
@@ -207,7 +219,8 @@ struct Kernel {
 
 struct Square {
   static constexpr Lanes lanes = Lanes::all;
-  template <typename V> WRY_INLINE V operator()(V x) const { return x * x; }
+  template <typename V>
+  WRY_INLINE V operator()(V x) const { return x * x; }
 };
 
 template <typename T>
@@ -233,19 +246,28 @@ int make_complex(const wry_call *call) { return pointwise2<complex<T>, T, T>(cal
 #define DIVISION(op, F) WRY_REAL_ROWS(op, in_place, Kernel<F>::division)
 
 const wry_kernel_entry table[] = {
-    NUMBERS("add", Add), WRY_BOOL_ROW("add", in_place, Kernel<Or>::same),
+    NUMBERS("add", Add),
+    WRY_BOOL_ROW("add", in_place, Kernel<Or>::same),
     NUMBERS("subtract", Subtract),
-    NUMBERS("multiply", Multiply), WRY_BOOL_ROW("multiply", in_place, Kernel<And>::same),
-    WRY_FLOAT_ROWS("divide", in_place, Kernel<Divide>::same), WRY_COMPLEX_ROWS("divide", in_place, Kernel<Divide>::same),
-    DIVISION("floor_divide", FloorDivide), DIVISION("remainder", Remainder),
+    NUMBERS("multiply", Multiply),
+    WRY_BOOL_ROW("multiply", in_place, Kernel<And>::same),
+    WRY_FLOAT_ROWS("divide", in_place, Kernel<Divide>::same),
+    WRY_COMPLEX_ROWS("divide", in_place, Kernel<Divide>::same),
+    DIVISION("floor_divide", FloorDivide),
+    DIVISION("remainder", Remainder),
     WRY_NUMBER_ROWS("power", in_place, power),
-    REALS("maximum", Maximum), WRY_BOOL_ROW("maximum", in_place, Kernel<Or>::same),
-    REALS("minimum", Minimum), WRY_BOOL_ROW("minimum", in_place, Kernel<And>::same),
-    REALS("fmax", Fmax), WRY_BOOL_ROW("fmax", in_place, Kernel<Or>::same),
-    REALS("fmin", Fmin), WRY_BOOL_ROW("fmin", in_place, Kernel<And>::same),
+    REALS("maximum", Maximum),
+    WRY_BOOL_ROW("maximum", in_place, Kernel<Or>::same),
+    REALS("minimum", Minimum),
+    WRY_BOOL_ROW("minimum", in_place, Kernel<And>::same),
+    REALS("fmax", Fmax),
+    WRY_BOOL_ROW("fmax", in_place, Kernel<Or>::same),
+    REALS("fmin", Fmin),
+    WRY_BOOL_ROW("fmin", in_place, Kernel<And>::same),
     REALS("heaviside", Heaviside),
     WRY_FLOAT_ROWS("atan2", in_place, Atan2Kernel::same),
-    WRY_INT_ROWS("gcd", in_place, GcdKernel::same), WRY_INT_ROWS("lcm", in_place, LcmKernel::same),
+    WRY_INT_ROWS("gcd", in_place, GcdKernel::same),
+    WRY_INT_ROWS("lcm", in_place, LcmKernel::same),
     WRY_ROW("complex", float, WRY_STRIDED_OUTPUT, make_complex),
     WRY_ROW("complex", double, WRY_STRIDED_OUTPUT, make_complex),
 };

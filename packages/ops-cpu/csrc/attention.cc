@@ -107,7 +107,8 @@ WRY_INLINE const float *wide(const T *x, int64_t n, float *scratch) {
   widen(x, scratch, n);
   return scratch;
 }
-template <typename T> inline constexpr bool is_widened = sizeof(T) == 2;
+template <typename T>
+inline constexpr bool is_widened = sizeof(T) == 2;
 
 template <typename T>
 void write(const arithmetic_t<T> *from, T *to, int64_t n) {
@@ -127,7 +128,9 @@ struct Arena {
   }
 };
 
-struct Sizes { int64_t batch, heads, queries, keys, width, value_width; };
+struct Sizes {
+  int64_t batch, heads, queries, keys, width, value_width;
+};
 
 Sizes sizes_of(const wry_tensor *q, const wry_tensor *v) {
   return {q->shape[0], q->shape[1], q->shape[2], v->shape[2], q->shape[3], v->shape[3]};
@@ -219,8 +222,7 @@ void attend(const T *q_, T *out, arithmetic_t<T> *lse, int64_t first_query, int6
       const A sum = row_reduce<A>(n, A(0), [&](int64_t j, auto part) {
         const V e = lane_exp(get((const A *)row + j, part) - shift);
         put(row + j, e, part);
-        return keep<V>(e, V{}, part);
-      }, Plus());
+        return keep<V>(e, V{}, part); }, Plus());
       for (int64_t j = n; j < count; ++j) row[j] = 0;
       if (dropping.keep) {
         A factors[key_block];
@@ -291,8 +293,10 @@ int attend_all(const wry_call *call, double p, uint8_t *keep) {
   return WRY_OK;
 }
 
-template <typename T> int attention(const wry_call *call) { return attend_all<T>(call, 0, nullptr); }
-template <typename T> int attention_dropout(const wry_call *call) {
+template <typename T>
+int attention(const wry_call *call) { return attend_all<T>(call, 0, nullptr); }
+template <typename T>
+int attention_dropout(const wry_call *call) {
   return attend_all<T>(call, attr_float(call, 2), data<uint8_t>(output(call, 2)));
 }
 
@@ -301,8 +305,8 @@ template <typename T> int attention_dropout(const wry_call *call) {
 template <typename A>
 struct BackwardScratch {
   A *wide_q, *wide_k, *wide_v, *wide_ct;
-  A *k_by_key, *v_by_key;                          // panels across keys: for the scores and their cotangents
-  A *k_by_width, *q_by_width, *ct_by_width;        // panels across the width: for sums over keys and queries
+  A *k_by_key, *v_by_key;                    // panels across keys: for the scores and their cotangents
+  A *k_by_width, *q_by_width, *ct_by_width;  // panels across the width: for sums over keys and queries
   A *q_ct, *k_ct, *v_ct, *delta, *mend, *p, *s_ct;
   BackwardScratch(Arena<A> &arena, const Sizes &s, bool widened) {
     wide_q = arena.take(widened ? s.queries * s.width : 0);
@@ -338,9 +342,7 @@ arithmetic_t<T> sum_of_row(const arithmetic_t<T> *q, const arithmetic_t<T> *k_by
     multiply(1, count, s.width, q, s.width, int64_t(1), k_by_key + k0 * s.width, s.width, int64_t(0), scores, key_block,
              false);
     scale_and_mask<T>(scores, n, scale, mask, b, h, i, k0);
-    sum += row_reduce<A>(n, A(0), [&](int64_t j, auto part) {
-      return keep<V>(lane_exp(get((const A *)scores + j, part) - lse), V{}, part);
-    }, Plus());
+    sum += row_reduce<A>(n, A(0), [&](int64_t j, auto part) { return keep<V>(lane_exp(get((const A *)scores + j, part) - lse), V{}, part); }, Plus());
   }
   return sum;
 }
@@ -440,8 +442,10 @@ int attend_vjp(const wry_call *call, double p, uint8_t *keep) {
   return WRY_OK;
 }
 
-template <typename T> int attention_vjp(const wry_call *call) { return attend_vjp<T>(call, 0, nullptr); }
-template <typename T> int attention_dropout_vjp(const wry_call *call) {
+template <typename T>
+int attention_vjp(const wry_call *call) { return attend_vjp<T>(call, 0, nullptr); }
+template <typename T>
+int attention_dropout_vjp(const wry_call *call) {
   return attend_vjp<T>(call, attr_float(call, 2), data<uint8_t>(input(call, 7)));
 }
 

@@ -24,7 +24,8 @@ WRY_INLINE int64_t to_int64(R x) {
 template <typename TO>
 struct Cast {
   static constexpr Lanes lanes = Lanes::none;
-  template <typename T> WRY_INLINE TO operator()(T x) const {
+  template <typename T>
+  WRY_INLINE TO operator()(T x) const {
     if constexpr (is_complex<T>::value) {
       if constexpr (is_complex<TO>::value) return TO(x);
       else if constexpr (same_type<TO, bool>) return (x.re != 0) | (x.im != 0);
@@ -66,7 +67,8 @@ void cast_row(const void *, char *const *at, const int64_t *step, int64_t n) {
 
 struct Identity {
   static constexpr Lanes lanes = Lanes::none;
-  template <typename T> WRY_INLINE T operator()(T x) const { return x; }
+  template <typename T>
+  WRY_INLINE T operator()(T x) const { return x; }
 };
 
 template <typename T>

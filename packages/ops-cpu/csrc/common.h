@@ -32,11 +32,11 @@
 #define WRY_PASTE_(isa, family) wry_cpu_##isa##_##family
 #define WRY_PASTE(isa, family) WRY_PASTE_(isa, family)
 #define WRY_ENTRIES(family) WRY_PASTE(WRY_ISA, family)
-#define WRY_TABLE(family, table)                                              \
-  extern "C" const wry_kernel_entry *WRY_ENTRIES(family)(size_t * count);     \
-  extern "C" const wry_kernel_entry *WRY_ENTRIES(family)(size_t * count) {    \
-    *count = sizeof(table) / sizeof(table[0]);                                \
-    return table;                                                             \
+#define WRY_TABLE(family, table)                                          \
+  extern "C" const wry_kernel_entry *WRY_ENTRIES(family)(size_t *count);  \
+  extern "C" const wry_kernel_entry *WRY_ENTRIES(family)(size_t *count) { \
+    *count = sizeof(table) / sizeof(table[0]);                            \
+    return table;                                                         \
   }
 
 #define WRY_LIKELY(x) __builtin_expect(!!(x), 1)
@@ -182,28 +182,83 @@ using complex128 = complex<double>;
 static_assert(sizeof(bool) == 1 && sizeof(float16) == 2 && sizeof(complex64) == 8, "storage sizes");
 
 // The dtype code of a type ...
-template <typename T> struct code_of;
-template <> struct code_of<bool> { static constexpr int32_t value = WRY_BOOL; };
-template <> struct code_of<uint8_t> { static constexpr int32_t value = WRY_UINT8; };
-template <> struct code_of<int8_t> { static constexpr int32_t value = WRY_INT8; };
-template <> struct code_of<int16_t> { static constexpr int32_t value = WRY_INT16; };
-template <> struct code_of<int32_t> { static constexpr int32_t value = WRY_INT32; };
-template <> struct code_of<int64_t> { static constexpr int32_t value = WRY_INT64; };
-template <> struct code_of<float16> { static constexpr int32_t value = WRY_FLOAT16; };
-template <> struct code_of<bfloat16> { static constexpr int32_t value = WRY_BFLOAT16; };
-template <> struct code_of<float> { static constexpr int32_t value = WRY_FLOAT32; };
-template <> struct code_of<double> { static constexpr int32_t value = WRY_FLOAT64; };
-template <> struct code_of<complex64> { static constexpr int32_t value = WRY_COMPLEX64; };
-template <> struct code_of<complex128> { static constexpr int32_t value = WRY_COMPLEX128; };
+template <typename T>
+struct code_of;
+template <>
+struct code_of<bool> {
+  static constexpr int32_t value = WRY_BOOL;
+};
+template <>
+struct code_of<uint8_t> {
+  static constexpr int32_t value = WRY_UINT8;
+};
+template <>
+struct code_of<int8_t> {
+  static constexpr int32_t value = WRY_INT8;
+};
+template <>
+struct code_of<int16_t> {
+  static constexpr int32_t value = WRY_INT16;
+};
+template <>
+struct code_of<int32_t> {
+  static constexpr int32_t value = WRY_INT32;
+};
+template <>
+struct code_of<int64_t> {
+  static constexpr int32_t value = WRY_INT64;
+};
+template <>
+struct code_of<float16> {
+  static constexpr int32_t value = WRY_FLOAT16;
+};
+template <>
+struct code_of<bfloat16> {
+  static constexpr int32_t value = WRY_BFLOAT16;
+};
+template <>
+struct code_of<float> {
+  static constexpr int32_t value = WRY_FLOAT32;
+};
+template <>
+struct code_of<double> {
+  static constexpr int32_t value = WRY_FLOAT64;
+};
+template <>
+struct code_of<complex64> {
+  static constexpr int32_t value = WRY_COMPLEX64;
+};
+template <>
+struct code_of<complex128> {
+  static constexpr int32_t value = WRY_COMPLEX128;
+};
 
 // ... the type that arithmetic on it uses, and its real part's.
-template <typename T> struct arithmetic { using type = T; };
-template <> struct arithmetic<float16> { using type = float; };
-template <> struct arithmetic<bfloat16> { using type = float; };
-template <typename T> using arithmetic_t = typename arithmetic<T>::type;
+template <typename T>
+struct arithmetic {
+  using type = T;
+};
+template <>
+struct arithmetic<float16> {
+  using type = float;
+};
+template <>
+struct arithmetic<bfloat16> {
+  using type = float;
+};
+template <typename T>
+using arithmetic_t = typename arithmetic<T>::type;
 
-template <typename T> struct is_complex { static constexpr bool value = false; using real = T; };
-template <typename R> struct is_complex<complex<R>> { static constexpr bool value = true; using real = R; };
+template <typename T>
+struct is_complex {
+  static constexpr bool value = false;
+  using real = T;
+};
+template <typename R>
+struct is_complex<complex<R>> {
+  static constexpr bool value = true;
+  using real = R;
+};
 
 inline constexpr int32_t item_sizes[WRY_NUM_DTYPES] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16};
 inline constexpr const char *dtype_names[WRY_NUM_DTYPES] = {
@@ -223,7 +278,9 @@ WRY_INLINE bool dispatch(int32_t dtype, F &&f) {
 }
 
 // Values that are only moved: an unsigned word of their size instead of their type, 5 kinds for 12.
-struct word16 { uint64_t lo, hi; };
+struct word16 {
+  uint64_t lo, hi;
+};
 
 template <typename F>
 WRY_INLINE void dispatch_size(int64_t bytes, F &&f) {
@@ -238,14 +295,14 @@ WRY_INLINE void dispatch_size(int64_t bytes, F &&f) {
 
 // Rows of a kernel table, one for each dtype: WRY_FLOAT_ROWS("exp", WRY_MAY_ALIAS, exp_kernel).
 #define WRY_ROW(op, T, flags, kernel) {op, code_of<T>::value, flags, kernel<T>}
-#define WRY_FLOAT_ROWS(op, flags, kernel)                                         \
-  WRY_ROW(op, float16, flags, kernel), WRY_ROW(op, bfloat16, flags, kernel),      \
+#define WRY_FLOAT_ROWS(op, flags, kernel)                                    \
+  WRY_ROW(op, float16, flags, kernel), WRY_ROW(op, bfloat16, flags, kernel), \
       WRY_ROW(op, float, flags, kernel), WRY_ROW(op, double, flags, kernel)
 #define WRY_COMPLEX_ROWS(op, flags, kernel) \
   WRY_ROW(op, complex64, flags, kernel), WRY_ROW(op, complex128, flags, kernel)
-#define WRY_INT_ROWS(op, flags, kernel)                                           \
-  WRY_ROW(op, uint8_t, flags, kernel), WRY_ROW(op, int8_t, flags, kernel),        \
-      WRY_ROW(op, int16_t, flags, kernel), WRY_ROW(op, int32_t, flags, kernel),   \
+#define WRY_INT_ROWS(op, flags, kernel)                                         \
+  WRY_ROW(op, uint8_t, flags, kernel), WRY_ROW(op, int8_t, flags, kernel),      \
+      WRY_ROW(op, int16_t, flags, kernel), WRY_ROW(op, int32_t, flags, kernel), \
       WRY_ROW(op, int64_t, flags, kernel)
 #define WRY_BOOL_ROW(op, flags, kernel) WRY_ROW(op, bool, flags, kernel)
 #define WRY_REAL_ROWS(op, flags, kernel) \
@@ -327,8 +384,7 @@ WRY_INLINE T *workspace(const wry_call *call, int64_t n) {
 
 // Writes the text that the caller will read and returns the status:
 //   return fail(call, WRY_OUT_OF_RANGE, "gather: index %lld is ...", (long long)index);
-__attribute__((format(printf, 3, 4), noinline, cold, unused))
-static int fail(const wry_call *call, int status, const char *format, ...) {
+__attribute__((format(printf, 3, 4), noinline, cold, unused)) static int fail(const wry_call *call, int status, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(call->context->error, WRY_ERROR_SIZE, format, arguments);
@@ -336,15 +392,17 @@ static int fail(const wry_call *call, int status, const char *format, ...) {
   return status;
 }
 
-__attribute__((noinline, cold, unused))
-static int fail_memory(const wry_call *call, const char *op, int64_t bytes) {
+__attribute__((noinline, cold, unused)) static int fail_memory(const wry_call *call, const char *op, int64_t bytes) {
   return fail(call, WRY_OUT_OF_MEMORY,
               "%s: out of memory. Needed %lld bytes of scratch memory and got none. "
-              "Use smaller tensors or free some that are no longer needed.", op, (long long)bytes);
+              "Use smaller tensors or free some that are no longer needed.",
+              op, (long long)bytes);
 }
 
-template <typename T> WRY_INLINE T min_of(T a, T b) { return b < a ? b : a; }
-template <typename T> WRY_INLINE T max_of(T a, T b) { return a < b ? b : a; }
+template <typename T>
+WRY_INLINE T min_of(T a, T b) { return b < a ? b : a; }
+template <typename T>
+WRY_INLINE T max_of(T a, T b) { return a < b ? b : a; }
 
 }  // namespace WRY_NAMESPACE
 

@@ -4,12 +4,14 @@
 namespace WRY_NAMESPACE {
 namespace {
 
-template <typename T> WRY_INLINE bool truth(T x) { return x != T(0); }
+template <typename T>
+WRY_INLINE bool truth(T x) { return x != T(0); }
 
-#define WRY_PREDICATE(Name, value)                                                        \
-  struct Name {                                                                           \
-    static constexpr Lanes lanes = Lanes::none;                                           \
-    template <typename T> WRY_INLINE bool operator()(T x, T y) const { return value; }    \
+#define WRY_PREDICATE(Name, value)                               \
+  struct Name {                                                  \
+    static constexpr Lanes lanes = Lanes::none;                  \
+    template <typename T>                                        \
+    WRY_INLINE bool operator()(T x, T y) const { return value; } \
   };
 WRY_PREDICATE(Equal, x == y)
 WRY_PREDICATE(NotEqual, x != y)
@@ -21,10 +23,11 @@ WRY_PREDICATE(LogicalAnd, truth(x) & truth(y))
 WRY_PREDICATE(LogicalOr, truth(x) | truth(y))
 WRY_PREDICATE(LogicalXor, truth(x) ^ truth(y))
 
-#define WRY_BITWISE(Name, operation)                                                           \
-  struct Name {                                                                                \
-    static constexpr Lanes lanes = Lanes::none;                                                \
-    template <typename T> WRY_INLINE T operator()(T x, T y) const { return T(x operation y); } \
+#define WRY_BITWISE(Name, operation)                                     \
+  struct Name {                                                          \
+    static constexpr Lanes lanes = Lanes::none;                          \
+    template <typename T>                                                \
+    WRY_INLINE T operator()(T x, T y) const { return T(x operation y); } \
   };
 WRY_BITWISE(BitwiseAnd, &)
 WRY_BITWISE(BitwiseOr, |)
@@ -37,7 +40,8 @@ struct Where {
   WRY_INLINE word16 operator()(bool condition, word16 x, word16 y) const {
     return {(*this)(condition, x.lo, y.lo), (*this)(condition, x.hi, y.hi)};
   }
-  template <typename T> WRY_INLINE T operator()(bool condition, T x, T y) const {
+  template <typename T>
+  WRY_INLINE T operator()(bool condition, T x, T y) const {
     const T mask = T(T(0) - T(condition));
     return T((x & mask) | (y & T(~mask)));
   }
@@ -48,26 +52,31 @@ struct AtLeast {
   static constexpr Lanes lanes = Lanes::all;
   WRY_INLINE f32 operator()(f32 x, f32 low) const { return max(low, x); }
   WRY_INLINE f64 operator()(f64 x, f64 low) const { return max(low, x); }
-  template <typename T> WRY_INLINE T operator()(T x, T low) const { return x < low ? low : x; }
+  template <typename T>
+  WRY_INLINE T operator()(T x, T low) const { return x < low ? low : x; }
 };
 struct AtMost {
   static constexpr Lanes lanes = Lanes::all;
   WRY_INLINE f32 operator()(f32 x, f32 high) const { return min(high, x); }
   WRY_INLINE f64 operator()(f64 x, f64 high) const { return min(high, x); }
-  template <typename T> WRY_INLINE T operator()(T x, T high) const { return high < x ? high : x; }
+  template <typename T>
+  WRY_INLINE T operator()(T x, T high) const { return high < x ? high : x; }
 };
 struct Clip {
   static constexpr Lanes lanes = Lanes::all;
-  template <typename V> WRY_INLINE V operator()(V x, V low, V high) const { return AtMost()(AtLeast()(x, low), high); }
+  template <typename V>
+  WRY_INLINE V operator()(V x, V low, V high) const { return AtMost()(AtLeast()(x, low), high); }
 };
 struct Identity {
   static constexpr Lanes lanes = Lanes::none;
-  template <typename T> WRY_INLINE T operator()(T x) const { return x; }
+  template <typename T>
+  WRY_INLINE T operator()(T x) const { return x; }
 };
 
 struct Lerp {
   static constexpr Lanes lanes = Lanes::all;
-  template <typename V> WRY_INLINE V operator()(V x, V y, V weight) const { return fma(weight, y - x, x); }
+  template <typename V>
+  WRY_INLINE V operator()(V x, V y, V weight) const { return fma(weight, y - x, x); }
 };
 
 // ---- table --------------------------------------------------------------------------------------
@@ -106,17 +115,24 @@ template <typename T>
 int lerp(const wry_call *call) { return pointwise3<T, T, T, T>(call, Lerp()); }
 
 #define ALL(op, F) WRY_ALL_ROWS(op, WRY_STRIDED_OUTPUT, Kernel<F>::predicate)
-#define ORDERED(op, F)                                                         \
-  WRY_REAL_ROWS(op, WRY_STRIDED_OUTPUT, Kernel<F>::predicate),                 \
+#define ORDERED(op, F)                                         \
+  WRY_REAL_ROWS(op, WRY_STRIDED_OUTPUT, Kernel<F>::predicate), \
       WRY_BOOL_ROW(op, WRY_STRIDED_OUTPUT, Kernel<F>::predicate)
 #define BITWISE(op, F) WRY_INT_ROWS(op, in_place, Kernel<F>::same), WRY_BOOL_ROW(op, in_place, Kernel<F>::same)
 
 const wry_kernel_entry table[] = {
-    ALL("equal", Equal), ALL("not_equal", NotEqual),
-    ORDERED("less_than", Less), ORDERED("less_equal", LessEqual),
-    ORDERED("greater_than", Greater), ORDERED("greater_equal", GreaterEqual),
-    ALL("logical_and", LogicalAnd), ALL("logical_or", LogicalOr), ALL("logical_xor", LogicalXor),
-    BITWISE("bitwise_and", BitwiseAnd), BITWISE("bitwise_or", BitwiseOr), BITWISE("bitwise_xor", BitwiseXor),
+    ALL("equal", Equal),
+    ALL("not_equal", NotEqual),
+    ORDERED("less_than", Less),
+    ORDERED("less_equal", LessEqual),
+    ORDERED("greater_than", Greater),
+    ORDERED("greater_equal", GreaterEqual),
+    ALL("logical_and", LogicalAnd),
+    ALL("logical_or", LogicalOr),
+    ALL("logical_xor", LogicalXor),
+    BITWISE("bitwise_and", BitwiseAnd),
+    BITWISE("bitwise_or", BitwiseOr),
+    BITWISE("bitwise_xor", BitwiseXor),
     {"where", WRY_BOOL, WRY_STRIDED_OUTPUT, where},
     WRY_REAL_ROWS("clip", in_place, clip),
     WRY_FLOAT_ROWS("lerp", in_place, lerp),

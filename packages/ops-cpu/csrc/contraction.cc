@@ -16,7 +16,7 @@ namespace {
 struct Batch {
   const void *data;
   int64_t rows, columns, row, column;
-  int rank;                         // of the batch axes
+  int rank;  // of the batch axes
   int64_t shape[WRY_MAX_RANK], strides[WRY_MAX_RANK];
 };
 
@@ -24,7 +24,7 @@ struct Batch {
 struct Product {
   Batch x, y;
   int64_t m, n, k;
-  int rank;                         // of the batch axes of the result
+  int rank;  // of the batch axes of the result
   int64_t shape[WRY_MAX_RANK], count;
 };
 

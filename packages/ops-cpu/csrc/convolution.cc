@@ -62,7 +62,7 @@ void gather_panel(const Correlation<T> &op, const T *image, int64_t p0, int64_t 
       // The next panel's: a few bytes from each of many planes is nothing that hardware foresees.
       if (kept > 0) {
         __builtin_prefetch(at + from[0] + columns * op.step_x, 0, 2);
-        __builtin_prefetch(at + from[0] + (columns + lanes<T>) * op.step_x, 0, 2);
+        __builtin_prefetch(at + from[0] + (columns + lanes<T>)*op.step_x, 0, 2);
       }
       if (covered == columns && kept == 1 && op.step_x == 1) {
         store(to, load(at + from[0]));
@@ -128,8 +128,8 @@ bool correlate_channels_last(const wry_call *call, const Correlation<T> &op) {
   constexpr int64_t tall = 4 * gemm_rows;  // outputs gathered at a time
   const int64_t k = op.taps * op.cin, m = op.cout, outputs = op.oh * op.ow, padded = rounded_up(m, columns);
   const int64_t in_channels = op.groups * op.cin, out_channels = op.groups * m, room = max_of<int64_t>(k, 1);
-  T *reordered = workspace<T>(call, out_channels * room);        // [groups * m, taps, cin]
-  T *packed = workspace<T>(call, op.groups * padded * room);     // [groups, cuts of k, panels]
+  T *reordered = workspace<T>(call, out_channels * room);     // [groups * m, taps, cin]
+  T *packed = workspace<T>(call, op.groups * padded * room);  // [groups, cuts of k, panels]
   if (!reordered || !packed) return false;
   const int64_t panels = padded / columns;
   parallel_for(call, op.groups * panels, max_of<int64_t>(1, 4096 / (columns * room)), [&](int64_t begin, int64_t end) {
@@ -251,8 +251,8 @@ bool correlate_weight(const wry_call *call, const Correlation<T> &op, T *weight_
   const int64_t height = reach.input_rows(op.oh, op.step_y), width = (op.ow - 1) * op.step_x + reach.span_x + 1;
   const int64_t row_blocks = ceil_div(k, rows), panels = ceil_div(m, columns), padded = panels * columns;
   T *image = workspace<T>(call, in_channels * height * width + 1);
-  T *packed = workspace<T>(call, op.groups * padded * outputs);                  // [groups, panels, outputs, columns]
-  T *sums = workspace<T>(call, op.groups * row_blocks * rows * padded);          // [groups, k, padded]
+  T *packed = workspace<T>(call, op.groups * padded * outputs);          // [groups, panels, outputs, columns]
+  T *sums = workspace<T>(call, op.groups * row_blocks * rows * padded);  // [groups, k, padded]
   int64_t *offsets = workspace<int64_t>(call, row_blocks * rows);
   if (!image || !packed || !sums || !offsets) return false;
   fill_zero(sums, op.groups * row_blocks * rows * padded);
@@ -271,7 +271,7 @@ bool correlate_weight(const wry_call *call, const Correlation<T> &op, T *weight_
   const int64_t line = op.channels_last ? width * in_channels : width;
   const int64_t unit = op.channels_last ? in_channels : 1;
   const int64_t stretch = 256, stretches = ceil_div(outputs, stretch);
-  const int64_t cut = max_of<int64_t>(1, gemm_depth / op.ow);   // lines of outputs at a time
+  const int64_t cut = max_of<int64_t>(1, gemm_depth / op.ow);  // lines of outputs at a time
   // Tasks of some blocks of rows; the panel of a cut stays in the second-level cache meanwhile.
   const int64_t some = max_of<int64_t>(1, min_of<int64_t>(16, row_blocks * op.groups / 8));
   const int64_t tasks = ceil_div(row_blocks, some);
@@ -430,7 +430,7 @@ int transpose_convolution(const wry_call *call, const char *name, const wry_tens
   A *result = result_for<T>(call, out);
   const A *x = as_arithmetic<T>(call, input(call, 0), &failed), *w = as_arithmetic<T>(call, weight, &failed);
   const A *bias = as_arithmetic<T>(call, bias_tensor, &failed);
-  A *turned = workspace<A>(call, groups * cout * cin * taps + 1);                       // [groups * cout, cin, taps]
+  A *turned = workspace<A>(call, groups * cout * cin * taps + 1);  // [groups * cout, cin, taps]
   A *part = whole ? nullptr : workspace<A>(call, in.n * to.channels * ceil_div(to.h, sy) * ceil_div(to.w, sx));
   if (failed || !result || !turned || (!whole && !part)) return no_memory(call, name);
   RepeatedCall parts(call);

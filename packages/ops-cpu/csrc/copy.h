@@ -87,9 +87,11 @@ constexpr int tile_bytes = 32;
 constexpr int tile_bytes = 16;
 #endif
 
-template <typename W> struct tile {
+template <typename W>
+struct tile {
   // Words of 1 and 2 bytes: 16 byte registers, else a tile would need more registers than exist.
-  static constexpr int side = sizeof(W) == 16 ? 1 : sizeof(W) >= 4 ? tile_bytes / int(sizeof(W)) : 16 / int(sizeof(W));
+  static constexpr int side = sizeof(W) == 16 ? 1 : sizeof(W) >= 4 ? tile_bytes / int(sizeof(W))
+                                                                   : 16 / int(sizeof(W));
 };
 
 template <typename W>

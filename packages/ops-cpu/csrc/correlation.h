@@ -20,8 +20,8 @@ struct Correlation {
   int64_t taps;
   const int64_t *dy, *dx;
   const T *in;
-  const T *weight;                    // [groups * cout, cin, taps]
-  const T *bias;                      // [groups * cout] or null
+  const T *weight;  // [groups * cout, cin, taps]
+  const T *bias;    // [groups * cout] or null
   T *out;
   bool channels_last;
 };

@@ -42,8 +42,14 @@ int arange(const wry_call *call) {
   return WRY_OK;
 }
 
-template <typename T> struct choose_wide { using type = double; };
-template <typename R> struct choose_wide<complex<R>> { using type = complex128; };
+template <typename T>
+struct choose_wide {
+  using type = double;
+};
+template <typename R>
+struct choose_wide<complex<R>> {
+  using type = complex128;
+};
 
 // Integers cut off what is behind the point, as Paddle does.
 template <typename T, typename W>

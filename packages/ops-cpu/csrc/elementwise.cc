@@ -12,7 +12,8 @@ namespace {
 
 struct Negative {
   static constexpr Lanes lanes = Lanes::all;
-  template <typename V> WRY_INLINE V operator()(V x) const {
+  template <typename V>
+  WRY_INLINE V operator()(V x) const {
     if constexpr (is_integer<V>) return V(unsigned_t<V>(0) - unsigned_t<V>(x));
     else return -x;
   }
@@ -20,7 +21,8 @@ struct Negative {
 
 struct Square {
   static constexpr Lanes lanes = Lanes::all;
-  template <typename V> WRY_INLINE V operator()(V x) const {
+  template <typename V>
+  WRY_INLINE V operator()(V x) const {
     if constexpr (is_integer<V>) return V(unsigned_t<V>(x) * unsigned_t<V>(x));
     else return x * x;
   }
@@ -30,28 +32,34 @@ struct Absolute {
   static constexpr Lanes lanes = Lanes::all;
   WRY_INLINE f32 operator()(f32 x) const { return abs(x); }
   WRY_INLINE f64 operator()(f64 x) const { return abs(x); }
-  template <typename R> WRY_INLINE R operator()(complex<R> x) const { return R(::hypot(double(x.re), double(x.im))); }
-  template <typename T> WRY_INLINE T operator()(T x) const { return x < T(0) ? Negative()(x) : x; }
+  template <typename R>
+  WRY_INLINE R operator()(complex<R> x) const { return R(::hypot(double(x.re), double(x.im))); }
+  template <typename T>
+  WRY_INLINE T operator()(T x) const { return x < T(0) ? Negative()(x) : x; }
 };
 
 struct Sign {
   static constexpr Lanes lanes = Lanes::all;
-  template <typename V> WRY_INLINE V of_lanes(V x) const {
+  template <typename V>
+  WRY_INLINE V of_lanes(V x) const {
     return x != x ? x : (x > 0 ? V{} + 1 : (x < 0 ? V{} - 1 : V{}));
   }
   WRY_INLINE f32 operator()(f32 x) const { return of_lanes(x); }
   WRY_INLINE f64 operator()(f64 x) const { return of_lanes(x); }
-  template <typename R> WRY_INLINE complex<R> operator()(complex<R> x) const {
+  template <typename R>
+  WRY_INLINE complex<R> operator()(complex<R> x) const {
     const double size = ::hypot(double(x.re), double(x.im));
     return size == 0 ? complex<R>(0) : complex<R>(R(x.re / size), R(x.im / size));
   }
-  template <typename T> WRY_INLINE T operator()(T x) const { return T((x > T(0)) - (x < T(0))); }
+  template <typename T>
+  WRY_INLINE T operator()(T x) const { return T((x > T(0)) - (x < T(0))); }
 };
 
 // Half away from zero: Paddle's rounding, unlike NumPy's.
 struct Round {
   static constexpr Lanes lanes = Lanes::all;
-  template <typename V> WRY_INLINE V operator()(V x) const {
+  template <typename V>
+  WRY_INLINE V operator()(V x) const {
     const V whole = trunc(x);
     return abs(x - whole) >= 0.5 ? whole + copysign(V{} + 1, x) : whole;
   }
@@ -87,7 +95,9 @@ WRY_INLINE bool infinite(complex128 z) { return __builtin_isinf(z.re) || __built
 complex128 complex_asinh(complex128 z) {
   if (!infinite(z)) return from_native(__builtin_casinh(to_native(z)));
   // The direction of z is all that is left of it.
-  const double angle = __builtin_isinf(z.re) ? (__builtin_isinf(z.im) ? 0.25 : __builtin_isnan(z.im) ? __builtin_nan("") : 0) : 0.5;
+  const double angle = __builtin_isinf(z.re) ? (__builtin_isinf(z.im) ? 0.25 : __builtin_isnan(z.im) ? __builtin_nan("")
+                                                                                                     : 0)
+                                             : 0.5;
   return {::copysign(__builtin_inf(), z.re), ::copysign(angle * 3.141592653589793, z.im)};
 }
 
@@ -119,15 +129,16 @@ WRY_INLINE complex128 complex_atan(complex128 z) { return from_native(__builtin_
 #endif
 
 // In float by lanes, in double by the C library, complex by `complex_value` of a native_complex z.
-#define WRY_FUNCTION(Name, name, complex_value)                               \
-  struct Name {                                                               \
-    static constexpr Lanes lanes = Lanes::floats;                             \
-    WRY_INLINE f32 operator()(f32 x) const { return name(x); }                \
-    WRY_INLINE double operator()(double x) const { return ::name(x); }        \
-    template <typename R> WRY_INLINE complex<R> operator()(complex<R> x) const { \
-      const native_complex z = to_native(complex128(x));                      \
-      return complex<R>(complex_value);                                       \
-    }                                                                         \
+#define WRY_FUNCTION(Name, name, complex_value)                        \
+  struct Name {                                                        \
+    static constexpr Lanes lanes = Lanes::floats;                      \
+    WRY_INLINE f32 operator()(f32 x) const { return name(x); }         \
+    WRY_INLINE double operator()(double x) const { return ::name(x); } \
+    template <typename R>                                              \
+    WRY_INLINE complex<R> operator()(complex<R> x) const {             \
+      const native_complex z = to_native(complex128(x));               \
+      return complex<R>(complex_value);                                \
+    }                                                                  \
   };
 
 WRY_FUNCTION(Exp, exp, from_native(__builtin_cexp(z)))
@@ -163,15 +174,16 @@ WRY_FUNCTION(Expm1, expm1, complex_expm1(__real__ z, __imag__ z))
 WRY_FUNCTION(Log1p, log1p, complex_log1p(__real__ z, __imag__ z))
 
 // With an instruction for double as well.
-#define WRY_LANE_FUNCTION(Name, lanes_value, complex_value)                    \
-  struct Name {                                                               \
-    static constexpr Lanes lanes = Lanes::all;                                \
-    WRY_INLINE f32 operator()(f32 x) const { return lanes_value; }            \
-    WRY_INLINE f64 operator()(f64 x) const { return lanes_value; }            \
-    template <typename R> WRY_INLINE complex<R> operator()(complex<R> x) const { \
-      const native_complex z = to_native(complex128(x));                      \
-      return complex<R>(complex_value);                                       \
-    }                                                                         \
+#define WRY_LANE_FUNCTION(Name, lanes_value, complex_value)        \
+  struct Name {                                                    \
+    static constexpr Lanes lanes = Lanes::all;                     \
+    WRY_INLINE f32 operator()(f32 x) const { return lanes_value; } \
+    WRY_INLINE f64 operator()(f64 x) const { return lanes_value; } \
+    template <typename R>                                          \
+    WRY_INLINE complex<R> operator()(complex<R> x) const {         \
+      const native_complex z = to_native(complex128(x));           \
+      return complex<R>(complex_value);                            \
+    }                                                              \
   };
 
 WRY_LANE_FUNCTION(Sqrt, sqrt(x), from_native(__builtin_csqrt(z)))
@@ -260,63 +272,80 @@ struct Digamma {
 
 struct IsNan {
   static constexpr Lanes lanes = Lanes::none;
-  template <typename R> WRY_INLINE bool operator()(complex<R> x) const { return (x.re != x.re) | (x.im != x.im); }
-  template <typename T> WRY_INLINE bool operator()(T x) const { return x != x; }
+  template <typename R>
+  WRY_INLINE bool operator()(complex<R> x) const { return (x.re != x.re) | (x.im != x.im); }
+  template <typename T>
+  WRY_INLINE bool operator()(T x) const { return x != x; }
 };
 struct IsFinite {
   static constexpr Lanes lanes = Lanes::none;
   // infinity - infinity and NaN - NaN are NaN
-  template <typename R> WRY_INLINE bool operator()(complex<R> x) const { return (x.re - x.re == 0) & (x.im - x.im == 0); }
+  template <typename R>
+  WRY_INLINE bool operator()(complex<R> x) const { return (x.re - x.re == 0) & (x.im - x.im == 0); }
   WRY_INLINE bool operator()(float x) const { return x - x == 0; }
   WRY_INLINE bool operator()(double x) const { return x - x == 0; }
-  template <typename T> WRY_INLINE bool operator()(T) const { return true; }
+  template <typename T>
+  WRY_INLINE bool operator()(T) const { return true; }
 };
 struct IsInf {
   static constexpr Lanes lanes = Lanes::none;
-  template <typename R> static WRY_INLINE bool real(R x) { return (x == x) & !(x - x == 0); }
-  template <typename R> WRY_INLINE bool operator()(complex<R> x) const { return real(x.re) | real(x.im); }
+  template <typename R>
+  static WRY_INLINE bool real(R x) { return (x == x) & !(x - x == 0); }
+  template <typename R>
+  WRY_INLINE bool operator()(complex<R> x) const { return real(x.re) | real(x.im); }
   WRY_INLINE bool operator()(float x) const { return real(x); }
   WRY_INLINE bool operator()(double x) const { return real(x); }
-  template <typename T> WRY_INLINE bool operator()(T) const { return false; }
+  template <typename T>
+  WRY_INLINE bool operator()(T) const { return false; }
 };
 struct LogicalNot {
   static constexpr Lanes lanes = Lanes::none;
-  template <typename R> WRY_INLINE bool operator()(complex<R> x) const { return (x.re == 0) & (x.im == 0); }
-  template <typename T> WRY_INLINE bool operator()(T x) const { return x == T(0); }
+  template <typename R>
+  WRY_INLINE bool operator()(complex<R> x) const { return (x.re == 0) & (x.im == 0); }
+  template <typename T>
+  WRY_INLINE bool operator()(T x) const { return x == T(0); }
 };
 struct BitwiseNot {
   static constexpr Lanes lanes = Lanes::none;
   WRY_INLINE bool operator()(bool x) const { return !x; }
-  template <typename T> WRY_INLINE T operator()(T x) const { return T(~x); }
+  template <typename T>
+  WRY_INLINE T operator()(T x) const { return T(~x); }
 };
 
 // ---- parts of complex numbers -------------------------------------------------------------------
 
 struct Conjugate {
   static constexpr Lanes lanes = Lanes::none;
-  template <typename R> WRY_INLINE complex<R> operator()(complex<R> x) const { return {x.re, -x.im}; }
+  template <typename R>
+  WRY_INLINE complex<R> operator()(complex<R> x) const { return {x.re, -x.im}; }
 };
 struct RealPart {
   static constexpr Lanes lanes = Lanes::none;
-  template <typename R> WRY_INLINE R operator()(complex<R> x) const { return x.re; }
+  template <typename R>
+  WRY_INLINE R operator()(complex<R> x) const { return x.re; }
 };
 struct ImaginaryPart {
   static constexpr Lanes lanes = Lanes::none;
-  template <typename R> WRY_INLINE R operator()(complex<R> x) const { return x.im; }
+  template <typename R>
+  WRY_INLINE R operator()(complex<R> x) const { return x.im; }
 };
 struct Zero {
   static constexpr Lanes lanes = Lanes::none;
-  template <typename T> WRY_INLINE T operator()(T) const { return T(0); }
+  template <typename T>
+  WRY_INLINE T operator()(T) const { return T(0); }
 };
 // A real number's angle is pi when it is negative; NaN and -0 count as not negative in Paddle.
 struct Angle {
   static constexpr Lanes lanes = Lanes::none;
-  template <typename R> WRY_INLINE R operator()(complex<R> x) const { return R(::atan2(double(x.im), double(x.re))); }
-  template <typename T> WRY_INLINE T operator()(T x) const { return x < T(0) ? T(3.141592653589793) : T(0); }
+  template <typename R>
+  WRY_INLINE R operator()(complex<R> x) const { return R(::atan2(double(x.im), double(x.re))); }
+  template <typename T>
+  WRY_INLINE T operator()(T x) const { return x < T(0) ? T(3.141592653589793) : T(0); }
 };
 struct Identity {
   static constexpr Lanes lanes = Lanes::none;
-  template <typename T> WRY_INLINE T operator()(T x) const { return x; }
+  template <typename T>
+  WRY_INLINE T operator()(T x) const { return x; }
 };
 
 // ---- table --------------------------------------------------------------------------------------
@@ -355,30 +384,59 @@ int identity(const wry_call *call) {
 #define FLOATS_COMPLEX(op, F) FLOATS(op, F), COMPLEX(op, F)
 #define INTEGERS(op, F) WRY_INT_ROWS(op, in_place, Kernel<F>::same)
 #define PREDICATE(op, F) WRY_ALL_ROWS(op, WRY_STRIDED_OUTPUT, Kernel<F>::predicate)
-#define INTEGERS_UNCHANGED(op)                                                           \
-  {op, WRY_UINT8, in_place, identity}, {op, WRY_INT8, in_place, identity},               \
-      {op, WRY_INT16, in_place, identity}, {op, WRY_INT32, in_place, identity},          \
-      {op, WRY_INT64, in_place, identity}
+#define INTEGERS_UNCHANGED(op)                                                  \
+  {op, WRY_UINT8, in_place, identity}, {op, WRY_INT8, in_place, identity},      \
+      {op, WRY_INT16, in_place, identity}, {op, WRY_INT32, in_place, identity}, \
+  { op, WRY_INT64, in_place, identity }
 
 const wry_kernel_entry table[] = {
-    FLOATS_COMPLEX("negative", Negative), INTEGERS("negative", Negative),
-    FLOATS_COMPLEX("square", Square), INTEGERS("square", Square),
-    FLOATS("abs", Absolute), INTEGERS("abs", Absolute),
+    FLOATS_COMPLEX("negative", Negative),
+    INTEGERS("negative", Negative),
+    FLOATS_COMPLEX("square", Square),
+    INTEGERS("square", Square),
+    FLOATS("abs", Absolute),
+    INTEGERS("abs", Absolute),
     WRY_COMPLEX_ROWS("abs", WRY_STRIDED_OUTPUT, Kernel<Absolute>::part),
-    FLOATS_COMPLEX("sign", Sign), INTEGERS("sign", Sign),
-    FLOATS_COMPLEX("sqrt", Sqrt), FLOATS_COMPLEX("rsqrt", Rsqrt), FLOATS_COMPLEX("reciprocal", Reciprocal),
-    FLOATS_COMPLEX("exp", Exp), FLOATS_COMPLEX("expm1", Expm1),
-    FLOATS_COMPLEX("log", Log), FLOATS_COMPLEX("log2", Log2), FLOATS_COMPLEX("log10", Log10), FLOATS_COMPLEX("log1p", Log1p),
-    FLOATS_COMPLEX("sin", Sin), FLOATS_COMPLEX("cos", Cos), FLOATS_COMPLEX("tan", Tan),
-    FLOATS_COMPLEX("asin", Asin), FLOATS_COMPLEX("acos", Acos), FLOATS_COMPLEX("atan", Atan),
-    FLOATS_COMPLEX("sinh", Sinh), FLOATS_COMPLEX("cosh", Cosh), FLOATS_COMPLEX("tanh", Tanh),
-    FLOATS_COMPLEX("asinh", Asinh), FLOATS_COMPLEX("acosh", Acosh), FLOATS_COMPLEX("atanh", Atanh),
-    FLOATS("erf", Erf), FLOATS("erfinv", Erfinv), FLOATS("lgamma", Lgamma), FLOATS("digamma", Digamma),
+    FLOATS_COMPLEX("sign", Sign),
+    INTEGERS("sign", Sign),
+    FLOATS_COMPLEX("sqrt", Sqrt),
+    FLOATS_COMPLEX("rsqrt", Rsqrt),
+    FLOATS_COMPLEX("reciprocal", Reciprocal),
+    FLOATS_COMPLEX("exp", Exp),
+    FLOATS_COMPLEX("expm1", Expm1),
+    FLOATS_COMPLEX("log", Log),
+    FLOATS_COMPLEX("log2", Log2),
+    FLOATS_COMPLEX("log10", Log10),
+    FLOATS_COMPLEX("log1p", Log1p),
+    FLOATS_COMPLEX("sin", Sin),
+    FLOATS_COMPLEX("cos", Cos),
+    FLOATS_COMPLEX("tan", Tan),
+    FLOATS_COMPLEX("asin", Asin),
+    FLOATS_COMPLEX("acos", Acos),
+    FLOATS_COMPLEX("atan", Atan),
+    FLOATS_COMPLEX("sinh", Sinh),
+    FLOATS_COMPLEX("cosh", Cosh),
+    FLOATS_COMPLEX("tanh", Tanh),
+    FLOATS_COMPLEX("asinh", Asinh),
+    FLOATS_COMPLEX("acosh", Acosh),
+    FLOATS_COMPLEX("atanh", Atanh),
+    FLOATS("erf", Erf),
+    FLOATS("erfinv", Erfinv),
+    FLOATS("lgamma", Lgamma),
+    FLOATS("digamma", Digamma),
     WRY_FLOAT_ROWS("polygamma", in_place, polygamma_kernel),
-    FLOATS("floor", Floor), INTEGERS_UNCHANGED("floor"), FLOATS("ceil", Ceil), INTEGERS_UNCHANGED("ceil"),
-    FLOATS("trunc", Trunc), INTEGERS_UNCHANGED("trunc"), FLOATS("round", Round), INTEGERS_UNCHANGED("round"),
-    WRY_COMPLEX_ROWS("conj", in_place, Kernel<Conjugate>::plain), {"conj", -1, in_place, identity},
-    WRY_COMPLEX_ROWS("real", WRY_STRIDED_OUTPUT, Kernel<RealPart>::part), {"real", -1, in_place, identity},
+    FLOATS("floor", Floor),
+    INTEGERS_UNCHANGED("floor"),
+    FLOATS("ceil", Ceil),
+    INTEGERS_UNCHANGED("ceil"),
+    FLOATS("trunc", Trunc),
+    INTEGERS_UNCHANGED("trunc"),
+    FLOATS("round", Round),
+    INTEGERS_UNCHANGED("round"),
+    WRY_COMPLEX_ROWS("conj", in_place, Kernel<Conjugate>::plain),
+    {"conj", -1, in_place, identity},
+    WRY_COMPLEX_ROWS("real", WRY_STRIDED_OUTPUT, Kernel<RealPart>::part),
+    {"real", -1, in_place, identity},
     WRY_COMPLEX_ROWS("imag", WRY_STRIDED_OUTPUT, Kernel<ImaginaryPart>::part),
     WRY_REAL_ROWS("imag", in_place, Kernel<Zero>::plain),
     WRY_COMPLEX_ROWS("angle", WRY_STRIDED_OUTPUT, Kernel<Angle>::part),
@@ -386,7 +444,9 @@ const wry_kernel_entry table[] = {
     WRY_BOOL_ROW("bitwise_not", in_place, Kernel<BitwiseNot>::plain),
     WRY_INT_ROWS("bitwise_not", in_place, Kernel<BitwiseNot>::plain),
     PREDICATE("logical_not", LogicalNot),
-    PREDICATE("isnan", IsNan), PREDICATE("isinf", IsInf), PREDICATE("isfinite", IsFinite),
+    PREDICATE("isnan", IsNan),
+    PREDICATE("isinf", IsInf),
+    PREDICATE("isfinite", IsFinite),
 };
 
 }  // namespace

@@ -17,7 +17,8 @@ struct FloatExtreme {
   static WRY_INLINE W start_total() { return Largest ? -W(INFINITY) : W(INFINITY); }
   static WRY_INLINE V start() { return splat<V>(start_total()); }
   static WRY_INLINE V lift(V x, V) { return x; }
-  template <typename X> static WRY_INLINE X combine(X a, X b) { return Largest ? maximum(a, b) : minimum(a, b); }
+  template <typename X>
+  static WRY_INLINE X combine(X a, X b) { return Largest ? maximum(a, b) : minimum(a, b); }
   static WRY_INLINE W fold(W total, W value) { return combine(total, value); }
 };
 
@@ -44,8 +45,10 @@ int extreme(const wry_call *call) {
   else return reduce_call(call, "reduce_max", PlainReducer<IntegerExtreme<T, Largest>>::reducer());
 }
 
-template <typename T> int reduce_max(const wry_call *call) { return extreme<T, true>(call); }
-template <typename T> int reduce_min(const wry_call *call) { return extreme<T, false>(call); }
+template <typename T>
+int reduce_max(const wry_call *call) { return extreme<T, true>(call); }
+template <typename T>
+int reduce_min(const wry_call *call) { return extreme<T, false>(call); }
 
 // bool has values 0 and 1 in memory.
 int reduce_max_bool(const wry_call *call) { return extreme<uint8_t, true>(call); }
@@ -139,29 +142,31 @@ int position(const wry_call *call) {
   const int64_t strips = (inner + strip - 1) / strip;
   parallel_for(call, outer * strips, max_of<int64_t>(1, 65536 / (n * min_of(strip, inner))),
                [&](int64_t begin, int64_t end) {
-    for (int64_t unit = begin; unit < end; ++unit) {
-      const int64_t first = unit % strips * strip, width = min_of(strip, inner - first);
-      const T *from = x + unit / strips * n * inner + first;
-      int64_t *to = out + unit / strips * inner + first;
-      A best[strip];
-      for (int64_t j = 0; j < width; ++j) best[j] = A(from[j]), to[j] = 0;
-      for (int64_t k = 1; k < n; ++k) {
-        const T *row = from + k * inner;
-        for (int64_t j = 0; j < width; ++j) {
-          const A value = A(row[j]);
-          // A NaN that stands first gives way to the first number.
-          const bool better = (Largest ? value > best[j] : value < best[j]) | ((best[j] != best[j]) & (value == value));
-          best[j] = better ? value : best[j];
-          to[j] = better ? k : to[j];
-        }
-      }
-    }
-  });
+                 for (int64_t unit = begin; unit < end; ++unit) {
+                   const int64_t first = unit % strips * strip, width = min_of(strip, inner - first);
+                   const T *from = x + unit / strips * n * inner + first;
+                   int64_t *to = out + unit / strips * inner + first;
+                   A best[strip];
+                   for (int64_t j = 0; j < width; ++j) best[j] = A(from[j]), to[j] = 0;
+                   for (int64_t k = 1; k < n; ++k) {
+                     const T *row = from + k * inner;
+                     for (int64_t j = 0; j < width; ++j) {
+                       const A value = A(row[j]);
+                       // A NaN that stands first gives way to the first number.
+                       const bool better = (Largest ? value > best[j] : value < best[j]) | ((best[j] != best[j]) & (value == value));
+                       best[j] = better ? value : best[j];
+                       to[j] = better ? k : to[j];
+                     }
+                   }
+                 }
+               });
   return WRY_OK;
 }
 
-template <typename T> int argmax(const wry_call *call) { return position<T, true>(call); }
-template <typename T> int argmin(const wry_call *call) { return position<T, false>(call); }
+template <typename T>
+int argmax(const wry_call *call) { return position<T, true>(call); }
+template <typename T>
+int argmin(const wry_call *call) { return position<T, false>(call); }
 int argmax_bool(const wry_call *call) { return position<uint8_t, true>(call); }
 int argmin_bool(const wry_call *call) { return position<uint8_t, false>(call); }
 

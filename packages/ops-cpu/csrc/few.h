@@ -13,12 +13,12 @@ namespace WRY_NAMESPACE {
 
 // How strips of a plane lie in scratch memory.
 struct Strips {
-  int64_t first_dy, first_dx;   // the smallest taps: where row 0 and column 0 of a strip come from
-  int64_t span_y, span_x;       // how far taps reach beyond them
-  int64_t columns, pitch;       // of one remainder class; of a row
-  int64_t rows;                 // output rows of one strip
-  int64_t plane;                // values of one channel
-  int64_t size;                 // of all channels, including what vectors read past the end
+  int64_t first_dy, first_dx;  // the smallest taps: where row 0 and column 0 of a strip come from
+  int64_t span_y, span_x;      // how far taps reach beyond them
+  int64_t columns, pitch;      // of one remainder class; of a row
+  int64_t rows;                // output rows of one strip
+  int64_t plane;               // values of one channel
+  int64_t size;                // of all channels, including what vectors read past the end
 
   WRY_INLINE int64_t input_rows(int64_t output_rows, int64_t step) const {
     return (output_rows - 1) * step + span_y + 1;

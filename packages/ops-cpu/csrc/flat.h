@@ -15,9 +15,9 @@ namespace flat {
 // How copied images lie.
 struct Layout {
   Strips reach;
-  int64_t height, pitch;   // of a copied plane
-  int64_t positions;       // of outputs, between rows too
-  int64_t image;           // values of a copied image, with what vectors read past its end
+  int64_t height, pitch;  // of a copied plane
+  int64_t positions;      // of outputs, between rows too
+  int64_t image;          // values of a copied image, with what vectors read past its end
 };
 
 template <typename T>
@@ -111,7 +111,7 @@ bool run(const wry_call *call, const Correlation<T> &op) {
   const Layout l = layout_of(op);
   const int64_t k = op.cin * op.taps, m = rounded_up(op.cout, 2), row = rounded_up(l.positions, step);
   int64_t *offsets = workspace<int64_t>(call, k);
-  T *weight = workspace<T>(call, m * (k + 1));   // [blocks, k, rows of the block], then the bias
+  T *weight = workspace<T>(call, m * (k + 1));  // [blocks, k, rows of the block], then the bias
   if (!offsets || !weight) return false;
   offsets_of(op, l, offsets);
   T *bias = weight + m * k;

@@ -164,7 +164,9 @@ static void multiply_direct(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix
 
 template <typename T>
 static WRY_INLINE T first_value(const Start<T> &start, const T *c, int64_t i, int64_t j) {
-  return start.accumulate ? *c : start.per_row ? start.per_row[i] : start.per_column ? start.per_column[j] : T(0);
+  return start.accumulate ? *c : start.per_row  ? start.per_row[i]
+                             : start.per_column ? start.per_column[j]
+                                                : T(0);
 }
 
 // For a few values: no vector is filled anyway.
@@ -406,7 +408,8 @@ void gemm(const wry_call *call, int64_t m, int64_t n, int64_t k, Matrix<T> a, Ma
   // Flat ones pass through memory once, so packing would double the traffic. The blocks are fixed:
   // a last one may be so narrow that gemm_serial sums it in another way.
   if ((m == 1 && (b.row == 1 || b.column == 1)) || (m <= 2 * gemm_rows && b.column == 1)) {
-    const int64_t block = b.column != 1 ? 64 : m == 1 ? 1024 : 256;
+    const int64_t block = b.column != 1 ? 64 : m == 1 ? 1024
+                                                      : 256;
     parallel_blocks(call, n, block, [&](int64_t, int64_t first, int64_t last) {
       gemm_serial(m, last - first, k, a, b.from(0, first), c + first, ldc, start.at(0, first));
     });
@@ -421,16 +424,16 @@ void gemm(const wry_call *call, int64_t m, int64_t n, int64_t k, Matrix<T> a, Ma
   multiply_packed(call, m, n, k, a, b, c, ldc, start, scratch);
 }
 
-#define WRY_GEMM_OF(T)                                                                                        \
-  template void gemm_pack_rows<T>(T *, int64_t, int64_t, Matrix<T>);                                          \
-  template void gemm_pack_columns<T>(T *, int64_t, int64_t, Matrix<T>);                                       \
-  template void gemm_tile<T, 1>(int64_t, int64_t, int64_t, const T *, int64_t, int64_t, const T *, int64_t, T *,  \
-                                int64_t, const Start<T> &);                                                   \
-  template void gemm_tile<T, 2>(int64_t, int64_t, int64_t, const T *, int64_t, int64_t, const T *, int64_t, T *,  \
-                                int64_t, const Start<T> &);                                                   \
-  template void gemm_packed<T>(int64_t, int64_t, int64_t, const T *, const T *, T *, int64_t, Start<T>);      \
-  template void gemm_serial<T>(int64_t, int64_t, int64_t, Matrix<T>, Matrix<T>, T *, int64_t, Start<T>);      \
-  template bool gemm_scratch<T>(const wry_call *, int64_t, int64_t, int64_t, GemmScratch<T> *);               \
+#define WRY_GEMM_OF(T)                                                                                             \
+  template void gemm_pack_rows<T>(T *, int64_t, int64_t, Matrix<T>);                                               \
+  template void gemm_pack_columns<T>(T *, int64_t, int64_t, Matrix<T>);                                            \
+  template void gemm_tile<T, 1>(int64_t, int64_t, int64_t, const T *, int64_t, int64_t, const T *, int64_t, T *,   \
+                                int64_t, const Start<T> &);                                                        \
+  template void gemm_tile<T, 2>(int64_t, int64_t, int64_t, const T *, int64_t, int64_t, const T *, int64_t, T *,   \
+                                int64_t, const Start<T> &);                                                        \
+  template void gemm_packed<T>(int64_t, int64_t, int64_t, const T *, const T *, T *, int64_t, Start<T>);           \
+  template void gemm_serial<T>(int64_t, int64_t, int64_t, Matrix<T>, Matrix<T>, T *, int64_t, Start<T>);           \
+  template bool gemm_scratch<T>(const wry_call *, int64_t, int64_t, int64_t, GemmScratch<T> *);                    \
   template void gemm<T>(const wry_call *, int64_t, int64_t, int64_t, Matrix<T>, Matrix<T>, T *, int64_t, Start<T>, \
                         GemmScratch<T>);
 WRY_GEMM_OF(float)

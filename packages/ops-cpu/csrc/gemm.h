@@ -30,7 +30,8 @@ inline constexpr int gemm_rows = 8;  // 16 of 32
 #else
 inline constexpr int gemm_rows = 4;  // 8 of 16; the products need registers too without fused ones
 #endif
-template <typename T> inline constexpr int gemm_columns = 2 * lanes<T>;
+template <typename T>
+inline constexpr int gemm_columns = 2 * lanes<T>;
 
 // How many steps of k one pass takes. On Zen 4 (32 KiB and 1 MiB of first- and second-level cache)
 // 256, 384 and 512 lay within a few per cent of each other; a 256^3 product is one pass with 384.

@@ -12,7 +12,9 @@ namespace WRY_NAMESPACE {
 
 // ---- positions ----------------------------------------------------------------------------------
 
-struct Text { char text[160]; };
+struct Text {
+  char text[160];
+};
 
 static Text shape_text(const wry_tensor *t) {
   Text out;
@@ -23,16 +25,16 @@ static Text shape_text(const wry_tensor *t) {
   return out;
 }
 
-__attribute__((noinline, cold))
-static int fail_index(const wry_call *call, const char *op, int64_t index, int64_t at, const wry_tensor *x, int axis,
-                      bool from_end) {
+__attribute__((noinline, cold)) static int fail_index(const wry_call *call, const char *op, int64_t index, int64_t at, const wry_tensor *x, int axis,
+                                                      bool from_end) {
   const int64_t n = x->shape[axis];
   return fail(call, WRY_OUT_OF_RANGE,
               "%s: index %lld (element %lld of the indices) is out of range for axis %d of shape %s. "
               "Got %lld, expected each index in [%lld, %lld). "
-              "%s", op, (long long)index, (long long)at, axis, shape_text(x).text, (long long)index,
+              "%s",
+              op, (long long)index, (long long)at, axis, shape_text(x).text, (long long)index,
               (long long)(from_end ? -n : 0), (long long)n,
-              n == 0 ? "The axis is empty, so there is nothing to index."
+              n == 0     ? "The axis is empty, so there is nothing to index."
               : from_end ? "Indices count from 0; negative ones count from the end."
                          : "Check the ids, or use a table with more rows.");
 }
@@ -110,9 +112,9 @@ static void gather_rows(const wry_call *call, char *out, const char *x, int64_t 
       char *to = out + o * count * row_bytes;
       switch (row_bytes) {
 // By memcpy, which is one move of this size: rows of small elements need not lie at multiples of it.
-#define WRY_ROWS_OF(BYTES)                                                                                   \
-  case BYTES:                                                                                                \
-    for (; m < last; ++m) __builtin_memcpy(to + m * BYTES, from + positions[m] * BYTES, BYTES);              \
+#define WRY_ROWS_OF(BYTES)                                                                      \
+  case BYTES:                                                                                   \
+    for (; m < last; ++m) __builtin_memcpy(to + m * BYTES, from + positions[m] * BYTES, BYTES); \
     break;
         WRY_ROWS_OF(1)
         WRY_ROWS_OF(2)
@@ -486,8 +488,10 @@ static int index_put_with(const wry_call *call, AddRows add) {
   if (value->size != total || !is_contiguous(value)) {
     View full(out);
     if (first + indices.tensor.rank + (x->rank - last - 1) > WRY_MAX_RANK)
-      return fail(call, WRY_UNSUPPORTED, "index_put: the values have more than %d axes. Got indices of rank %d for x of "
-                  "shape %s. Flatten the indices first.", WRY_MAX_RANK, indices.tensor.rank, shape_text(x).text);
+      return fail(call, WRY_UNSUPPORTED,
+                  "index_put: the values have more than %d axes. Got indices of rank %d for x of "
+                  "shape %s. Flatten the indices first.",
+                  WRY_MAX_RANK, indices.tensor.rank, shape_text(x).text);
     int rank = 0;
     for (int i = 0; i < first; ++i) full.shape[rank++] = x->shape[i];
     for (int i = 0; i < indices.tensor.rank; ++i) full.shape[rank++] = indices.shape[i];
@@ -516,7 +520,8 @@ static int index_put(const wry_call *call) { return index_put_with(call, add_to_
 static int index_put_bool(const wry_call *call) {
   return index_put_with(call, [](const wry_call *c, const wry_tensor *, const wry_tensor *, int64_t, int64_t, int64_t,
                                  const int64_t *, int64_t, const void *) {
-    return fail(c, WRY_UNSUPPORTED, "index_put: bool values cannot be accumulated. Got accumulate=True for a bool x, "
+    return fail(c, WRY_UNSUPPORTED,
+                "index_put: bool values cannot be accumulated. Got accumulate=True for a bool x, "
                 "expected a number. Cast x to int32 first.");
   });
 }
@@ -675,7 +680,8 @@ static int masked_select_vjp(const wry_call *call) {
   if (!starts) return fail_memory(call, "masked_select_vjp", size / mask_block * 8);
   const int64_t count = starts[(size + mask_block - 1) / mask_block];
   if (count != ct->size)
-    return fail(call, WRY_INVALID, "masked_select_vjp: the cotangent does not fit the mask. Got %lld values, expected %lld, "
+    return fail(call, WRY_INVALID,
+                "masked_select_vjp: the cotangent does not fit the mask. Got %lld values, expected %lld, "
                 "the number of true elements. Do not change the mask between the forward and the backward pass.",
                 (long long)ct->size, (long long)count);
   dispatch_size(item_size(out), [&](auto tag) {

@@ -76,7 +76,9 @@ int label_mean(const wry_call *call) {
     const int status = check_labels(call, "label_mean", label, n, input(call, 2)->size, ignored);
     if (status != WRY_OK) return status;
   }
-  struct Sums { double loss, weight; };
+  struct Sums {
+    double loss, weight;
+  };
   const auto sums_of = [&](int64_t begin, int64_t end) {
     Sums s = {0, 0};
     dispatch<int64_t, int32_t, int16_t, int8_t, uint8_t>(label.dtype, [&](auto tag) {
@@ -148,7 +150,10 @@ WRY_INLINE int from_three(const wry_call *call, F &&f) {
 }
 
 // Smaller wins; NaN loses.
-struct Smaller { template <typename X> WRY_INLINE X operator()(X a, X b) const { return min(a, b); } };
+struct Smaller {
+  template <typename X>
+  WRY_INLINE X operator()(X a, X b) const { return min(a, b); }
+};
 
 template <typename T>
 int check_probabilities(const wry_call *call, const T *x, int64_t n) {

@@ -238,7 +238,7 @@ static void narrow_to_slice(const wry_call *call, View &part) {
   const Ints axes = attr_ints(call, 0), starts = attr_ints(call, 1), ends = attr_ints(call, 2), steps = attr_ints(call, 3);
   for (int i = 0; i < axes.length; ++i) {
     const int axis = int(axes[i]);
-    const int64_t n = part.shape[axis], step = max_of<int64_t>(steps[i], -INT64_MAX); // its negative must exist
+    const int64_t n = part.shape[axis], step = max_of<int64_t>(steps[i], -INT64_MAX);  // its negative must exist
     // Bounds mean what they mean in Python.
     int64_t start = starts[i], end = ends[i];
     const int64_t lowest = step < 0 ? -1 : 0, highest = step < 0 ? n - 1 : n;

@@ -68,8 +68,7 @@ int layer_norm(const wry_call *call) {
     const V m = splat<V>(mean);
     const A squares = row_reduce<T>(n, A(0), [&](int64_t i, auto part) {
       const V d = keep<V>(get(x + i, part) - m, V{}, part);
-      return d * d;
-    }, Plus());
+      return d * d; }, Plus());
     const A rstd = A(1) / scalar_sqrt(squares / A(n) + epsilon);
     means[r] = mean;
     rstds[r] = rstd;
@@ -121,38 +120,40 @@ int layer_norm_vjp(const wry_call *call) {
   if (failed || !partial) return fail_memory(call, "layer_norm_vjp", blocks * 2 * n * int64_t(sizeof(A)));
   parallel_for(call, blocks, max_of<int64_t>(1, 16384 * blocks / max_of<int64_t>(1, rows * n)),
                [&](int64_t begin, int64_t end) {
-    for (int64_t b = begin; b < end; ++b) {
-      A *scale_ct = partial + b * 2 * n, *bias_ct = scale_ct + n;
-      for (int64_t j = 0; j < 2 * n; ++j) scale_ct[j] = 0;
-      for (int64_t r = rows * b / blocks; r < rows * (b + 1) / blocks; ++r) {
-        const T *ct = ct0 + r * n, *x = x0 + r * n;
-        T *out = out0 + r * n;
-        const V m = splat<V>(means[r]), s = splat<V>(rstds[r]);
-        V sum{}, along{};
-        over<T>(n, [&](int64_t i, auto part) {
-          V c = get(ct + i, part);
-          if (scale) c = c * get(scale + i, part);
-          sum = sum + c;
-          along = fma(c, (get(x + i, part) - m) * s, along);
-        });
-        const A mean_ct = reduce_add(sum) / A(n), mean_along = reduce_add(along) / A(n);
-        over<T>(n, [&](int64_t i, auto part) {
-          const V own = get(ct + i, part), normal = (get(x + i, part) - m) * s;
-          const V c = scale ? own * get(scale + i, part) : own;
-          put(out + i, (c - mean_ct - normal * mean_along) * s, part);
-          put(scale_ct + i, fma(own, normal, get((const A *)scale_ct + i, part)), part);
-          put(bias_ct + i, get((const A *)bias_ct + i, part) + own, part);
-        });
-      }
-    }
-  });
+                 for (int64_t b = begin; b < end; ++b) {
+                   A *scale_ct = partial + b * 2 * n, *bias_ct = scale_ct + n;
+                   for (int64_t j = 0; j < 2 * n; ++j) scale_ct[j] = 0;
+                   for (int64_t r = rows * b / blocks; r < rows * (b + 1) / blocks; ++r) {
+                     const T *ct = ct0 + r * n, *x = x0 + r * n;
+                     T *out = out0 + r * n;
+                     const V m = splat<V>(means[r]), s = splat<V>(rstds[r]);
+                     V sum{}, along{};
+                     over<T>(n, [&](int64_t i, auto part) {
+                       V c = get(ct + i, part);
+                       if (scale) c = c * get(scale + i, part);
+                       sum = sum + c;
+                       along = fma(c, (get(x + i, part) - m) * s, along);
+                     });
+                     const A mean_ct = reduce_add(sum) / A(n), mean_along = reduce_add(along) / A(n);
+                     over<T>(n, [&](int64_t i, auto part) {
+                       const V own = get(ct + i, part), normal = (get(x + i, part) - m) * s;
+                       const V c = scale ? own * get(scale + i, part) : own;
+                       put(out + i, (c - mean_ct - normal * mean_along) * s, part);
+                       put(scale_ct + i, fma(own, normal, get((const A *)scale_ct + i, part)), part);
+                       put(bias_ct + i, get((const A *)bias_ct + i, part) + own, part);
+                     });
+                   }
+                 }
+               });
   return sum_blocks(call, partial, blocks, n, output(call, 1), output(call, 2));
 }
 
 // ---- batch_norm ---------------------------------------------------------------------------------
 
 // The tensor as [batch, channels, run] of contiguous runs, or [batch, channels] where channels lie last.
-struct Channels { int64_t batch, channels, run; };
+struct Channels {
+  int64_t batch, channels, run;
+};
 
 Channels channels_of(const wry_tensor *x, bool last) {
   Channels c;
@@ -260,17 +261,17 @@ int batch_norm_vjp(const wry_call *call) {
   if (c.run == 1) {
     parallel_for(call, blocks, max_of<int64_t>(1, 16384 * blocks / max_of<int64_t>(1, c.batch * C)),
                  [&](int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b) {
-        A *along = partial + b * 2 * C, *plain = along + C;
-        for (int64_t j = 0; j < 2 * C; ++j) along[j] = 0;
-        for (int64_t r = c.batch * b / blocks; r < c.batch * (b + 1) / blocks; ++r)
-          over<T>(C, [&](int64_t i, auto part) {
-            const V g = get(ct + r * C + i, part), d = get(x + r * C + i, part) - get(mean + i, part);
-            put(along + i, fma(g, d, get((const A *)along + i, part)), part);
-            put(plain + i, get((const A *)plain + i, part) + g, part);
-          });
-      }
-    });
+                   for (int64_t b = begin; b < end; ++b) {
+                     A *along = partial + b * 2 * C, *plain = along + C;
+                     for (int64_t j = 0; j < 2 * C; ++j) along[j] = 0;
+                     for (int64_t r = c.batch * b / blocks; r < c.batch * (b + 1) / blocks; ++r)
+                       over<T>(C, [&](int64_t i, auto part) {
+                         const V g = get(ct + r * C + i, part), d = get(x + r * C + i, part) - get(mean + i, part);
+                         put(along + i, fma(g, d, get((const A *)along + i, part)), part);
+                         put(plain + i, get((const A *)plain + i, part) + g, part);
+                       });
+                   }
+                 });
     for (int64_t j = 0; j < 2 * C; ++j) {
       sums[j] = 0;
       for (int64_t b = 0; b < blocks; ++b) sums[j] += double(partial[b * 2 * C + j]);
@@ -278,26 +279,26 @@ int batch_norm_vjp(const wry_call *call) {
   } else {
     parallel_for(call, C, max_of<int64_t>(1, 16384 / max_of<int64_t>(1, c.batch * c.run)),
                  [&](int64_t begin, int64_t end) {
-      for (int64_t k = begin; k < end; ++k) {
-        double along = 0, plain = 0;
-        const V m = splat<V>(mean[k]);
-        for (int64_t b = 0; b < c.batch; ++b) {
-          const int64_t at = (b * C + k) * c.run;
-          for (int64_t i0 = 0; i0 < c.run; i0 += reduce_block) {
-            V s{}, t{};
-            over<T>(min_of(reduce_block, c.run - i0), [&](int64_t i, auto part) {
-              const V g = get(ct + at + i0 + i, part);
-              s = s + g;
-              t = fma(g, get(x + at + i0 + i, part) - m, t);
-            });
-            plain += double(reduce_add(s));
-            along += double(reduce_add(t));
-          }
-        }
-        sums[k] = along;
-        sums[C + k] = plain;
-      }
-    });
+                   for (int64_t k = begin; k < end; ++k) {
+                     double along = 0, plain = 0;
+                     const V m = splat<V>(mean[k]);
+                     for (int64_t b = 0; b < c.batch; ++b) {
+                       const int64_t at = (b * C + k) * c.run;
+                       for (int64_t i0 = 0; i0 < c.run; i0 += reduce_block) {
+                         V s{}, t{};
+                         over<T>(min_of(reduce_block, c.run - i0), [&](int64_t i, auto part) {
+                           const V g = get(ct + at + i0 + i, part);
+                           s = s + g;
+                           t = fma(g, get(x + at + i0 + i, part) - m, t);
+                         });
+                         plain += double(reduce_add(s));
+                         along += double(reduce_add(t));
+                       }
+                     }
+                     sums[k] = along;
+                     sums[C + k] = plain;
+                   }
+                 });
   }
   // x_ct = (ct - mean(ct) - (x - mean) * slope) * factor.
   A *factor = numbers, *mean_ct = numbers + C, *slope = numbers + 2 * C, *scale_ct = numbers + 3 * C;

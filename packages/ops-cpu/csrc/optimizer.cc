@@ -13,13 +13,24 @@ namespace {
 
 constexpr int64_t grain = 16384;
 
-struct Yes { static constexpr bool value = true; };
-struct No { static constexpr bool value = false; };
+struct Yes {
+  static constexpr bool value = true;
+};
+struct No {
+  static constexpr bool value = false;
+};
 
 // T of `const T &`.
-template <typename T> struct plain { using type = T; };
-template <typename T> struct plain<const T &> { using type = T; };
-template <typename T> using plain_t = typename plain<T>::type;
+template <typename T>
+struct plain {
+  using type = T;
+};
+template <typename T>
+struct plain<const T &> {
+  using type = T;
+};
+template <typename T>
+using plain_t = typename plain<T>::type;
 
 double number(const wry_tensor *t) {
   double value = 0;
@@ -117,8 +128,10 @@ int adam_step(const wry_call *call) {
   return WRY_OK;
 }
 
-template <typename T> int adam(const wry_call *call) { return adam_step<T, false>(call); }
-template <typename T> int adamw(const wry_call *call) { return adam_step<T, true>(call); }
+template <typename T>
+int adam(const wry_call *call) { return adam_step<T, false>(call); }
+template <typename T>
+int adamw(const wry_call *call) { return adam_step<T, true>(call); }
 
 template <typename T>
 int adagrad(const wry_call *call) {
@@ -303,8 +316,7 @@ int sum_of_squares(const wry_call *call) {
     using T = plain_t<decltype(*x)>;
     return double(row_reduce<T>(n, arithmetic_t<T>(0), [&](int64_t i, auto part) {
       const vec<T> v = get(x + i, part);
-      return v * v;
-    }, Plus()));
+      return v * v; }, Plus()));
   });
   set_number(output(call, 0), total);
   return status;
@@ -315,9 +327,7 @@ int all_finite(const wry_call *call) {
   const int status = sum_of_cuts(call, &total, [](const auto *x, int64_t n) {
     using T = plain_t<decltype(*x)>;
     // Zero times a finite number is zero, times infinity or NaN it is NaN.
-    return double(row_reduce<T>(n, arithmetic_t<T>(0), [&](int64_t i, auto part) {
-      return get(x + i, part) * vec<T>{};
-    }, Plus()));
+    return double(row_reduce<T>(n, arithmetic_t<T>(0), [&](int64_t i, auto part) { return get(x + i, part) * vec<T>{}; }, Plus()));
   });
   *data<bool>(output(call, 0)) = total == 0;
   return status;

@@ -11,10 +11,20 @@ namespace WRY_NAMESPACE {
 
 // ---- keys ---------------------------------------------------------------------------------------
 
-template <typename T> struct key_type { using type = uint32_t; };
-template <> struct key_type<int64_t> { using type = uint64_t; };
-template <> struct key_type<double> { using type = uint64_t; };
-template <typename T> using key_t = typename key_type<T>::type;
+template <typename T>
+struct key_type {
+  using type = uint32_t;
+};
+template <>
+struct key_type<int64_t> {
+  using type = uint64_t;
+};
+template <>
+struct key_type<double> {
+  using type = uint64_t;
+};
+template <typename T>
+using key_t = typename key_type<T>::type;
 
 template <typename T>
 WRY_INLINE key_t<T> key_of(T value) {
@@ -109,8 +119,10 @@ static int for_each_line(const wry_call *call, const char *op, const Lines &line
   if (lines.count == 0) return WRY_OK;
   const int64_t n = lines.n;
   if (sizeof(K) == 4 && n > int64_t(UINT32_MAX))
-    return fail(call, WRY_UNSUPPORTED, "%s: the axis is too long. Got %lld elements, expected less than 2^32. "
-                "Cast to float64 or int64 for longer ones.", op, (long long)n);
+    return fail(call, WRY_UNSUPPORTED,
+                "%s: the axis is too long. Got %lld elements, expected less than 2^32. "
+                "Cast to float64 or int64 for longer ones.",
+                op, (long long)n);
   // Pieces of consecutive lines; few enough that their buffers stay small.
   const int64_t pieces = min_of<int64_t>(lines.count, min_of<int64_t>(threads_for(call, lines.count), 1 + lines.count * n / 2048));
   Item<K> *buffers = workspace<Item<K>>(call, pieces * 2 * max_of<int64_t>(n, 1));
@@ -362,12 +374,15 @@ static int bincount(const wry_call *call) {
   if (lowest < 0)
     return fail(call, WRY_INVALID,
                 "bincount: value %lld is negative. Got %lld as the smallest value of x, expected values of 0 or more. "
-                "Subtract the minimum first.", (long long)lowest, (long long)lowest);
+                "Subtract the minimum first.",
+                (long long)lowest, (long long)lowest);
   bins = highest == INT64_MAX ? -1 : max_of(bins, int64_t(highest) + 1);
   void *out = bins < 0 || bins > (int64_t(1) << 56) ? nullptr : call->context->allocate_output(call->context, 0, 1, &bins);
   if (!out)
-    return fail(call, WRY_OUT_OF_MEMORY, "bincount: out of memory. Got %lld as the largest value, which needs that many bins. "
-                "Use unique with return_counts for sparse values.", (long long)(bins - 1));
+    return fail(call, WRY_OUT_OF_MEMORY,
+                "bincount: out of memory. Got %lld as the largest value, which needs that many bins. "
+                "Use unique with return_counts for sparse values.",
+                (long long)(bins - 1));
   if (!weights) {
     memset(out, 0, size_t(bins) * 8);
     for (int64_t i = 0; i < x->size; ++i) ++((int64_t *)out)[values[i]];
@@ -408,8 +423,10 @@ static int histogram(const wry_call *call) {
     }
   }
   if (!(high - low <= 1.7976931348623157e308))
-    return fail(call, WRY_INVALID, "histogram: the range of the bins is not finite. Got min=%g and max=%g, expected finite numbers. "
-                "Give min and max, or remove infinite values first.", low, high);
+    return fail(call, WRY_INVALID,
+                "histogram: the range of the bins is not finite. Got min=%g and max=%g, expected finite numbers. "
+                "Give min and max, or remove infinite values first.",
+                low, high);
   if (low == high) low -= 1, high += 1;
   for (int64_t i = 0; i < x->size; ++i) {
     const double value = double(A(values[i]));

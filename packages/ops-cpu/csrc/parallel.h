@@ -15,8 +15,8 @@
 
 extern "C" {
 // In runtime.cc, one for all instruction sets.
-extern int wry_cpu_threads_started;   // a parallel region has run in this process
-extern int wry_cpu_single_threaded;   // set in a child of a process that had threads
+extern int wry_cpu_threads_started;  // a parallel region has run in this process
+extern int wry_cpu_single_threaded;  // set in a child of a process that had threads
 }
 
 namespace WRY_NAMESPACE {

@@ -12,7 +12,9 @@
 
 namespace WRY_NAMESPACE {
 
-struct PhiloxBlock { uint32_t word[4]; };
+struct PhiloxBlock {
+  uint32_t word[4];
+};
 
 // The block of one counter. `attempt` is the counter's upper half: further blocks for an element
 // that rejects what it drew.
@@ -55,7 +57,9 @@ WRY_INLINE void interleave(u64 x, u64 y, u64 &first, u64 &second, sequence<I...>
 }  // namespace detail
 
 // The words of f64_lanes blocks, in order: 2 * f32_lanes of them.
-struct PhiloxVectors { u32 first, second; };
+struct PhiloxVectors {
+  u32 first, second;
+};
 
 WRY_INLINE PhiloxVectors philox_vectors(uint64_t seed, uint64_t counter) {
   // One block per lane; a lane holds a word in its lower half, and junk above it.

@@ -27,7 +27,9 @@ namespace WRY_NAMESPACE {
 
 // Which values a functor takes as SIMD vectors: none (it is called with numbers, double where the
 // dtype is a float), those that compute in float (f32), or also double (f64).
-enum class Lanes { none, floats, all };
+enum class Lanes { none,
+                   floats,
+                   all };
 
 // Iterations do not depend on each other, although the operands may be the same memory.
 #if defined(__clang__)
@@ -36,20 +38,41 @@ enum class Lanes { none, floats, all };
 #define WRY_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-template <typename A, typename B> inline constexpr bool same_type = false;
-template <typename A> inline constexpr bool same_type<A, A> = true;
-template <typename T> inline constexpr bool is_half = same_type<T, float16> || same_type<T, bfloat16>;
-template <typename T> inline constexpr bool is_real_float = is_half<T> || same_type<T, float> || same_type<T, double>;
-template <typename T> inline constexpr bool is_integer = same_type<T, uint8_t> || same_type<T, int8_t> ||
-    same_type<T, int16_t> || same_type<T, int32_t> || same_type<T, int64_t>;
+template <typename A, typename B>
+inline constexpr bool same_type = false;
+template <typename A>
+inline constexpr bool same_type<A, A> = true;
+template <typename T>
+inline constexpr bool is_half = same_type<T, float16> || same_type<T, bfloat16>;
+template <typename T>
+inline constexpr bool is_real_float = is_half<T> || same_type<T, float> || same_type<T, double>;
+template <typename T>
+inline constexpr bool is_integer = same_type<T, uint8_t> || same_type<T, int8_t> ||
+                                   same_type<T, int16_t> || same_type<T, int32_t> || same_type<T, int64_t>;
 
 // Signed overflow wraps around, as in NumPy, so integers compute without their sign.
-template <typename T> struct unsigned_of { using type = T; };
-template <> struct unsigned_of<int8_t> { using type = uint8_t; };
-template <> struct unsigned_of<int16_t> { using type = uint32_t; };
-template <> struct unsigned_of<int32_t> { using type = uint32_t; };
-template <> struct unsigned_of<int64_t> { using type = uint64_t; };
-template <typename T> using unsigned_t = typename unsigned_of<T>::type;
+template <typename T>
+struct unsigned_of {
+  using type = T;
+};
+template <>
+struct unsigned_of<int8_t> {
+  using type = uint8_t;
+};
+template <>
+struct unsigned_of<int16_t> {
+  using type = uint32_t;
+};
+template <>
+struct unsigned_of<int32_t> {
+  using type = uint32_t;
+};
+template <>
+struct unsigned_of<int64_t> {
+  using type = uint64_t;
+};
+template <typename T>
+using unsigned_t = typename unsigned_of<T>::type;
 
 template <typename F, typename T>
 inline constexpr bool by_lanes =
@@ -90,7 +113,7 @@ struct LaneInput {
 // since a plain store would first read what it overwrites (a quarter of the traffic of x + y). Not
 // where the output is an input's memory, whose lines are at hand.
 template <typename T, typename... Input>
-WRY_INLINE bool goes_far(int64_t n, const T *out, const Input &... x) {
+WRY_INLINE bool goes_far(int64_t n, const T *out, const Input &...x) {
   if constexpr (is_half<T>) return false;
   return n * int64_t(sizeof(T)) * (1 + (int64_t(x.step) + ...)) >= (int64_t(20) << 20) &&
          uintptr_t(out) % WRY_VECTOR_BYTES == 0 && ((x.values != out) && ...);
@@ -114,7 +137,7 @@ static __attribute__((noinline)) void lane_row(const F &f, int64_t n, T *out, In
 
 // A row of numbers; every pointer is contiguous.
 template <typename F, typename TO, typename... T>
-static __attribute__((noinline)) void row(const F &f, int64_t n, TO *out, const T *... x) {
+static __attribute__((noinline)) void row(const F &f, int64_t n, TO *out, const T *...x) {
   WRY_INDEPENDENT
   for (int64_t i = 0; i < n; ++i) {
     if constexpr (same_type<TO, bool>) out[i] = f(plain_value(x[i])...);
@@ -125,7 +148,8 @@ static __attribute__((noinline)) void row(const F &f, int64_t n, TO *out, const 
 constexpr int64_t buffer_length = 256;
 struct Buffer {
   alignas(64) unsigned char bytes[buffer_length * 16];
-  template <typename T> WRY_INLINE T *as() { return reinterpret_cast<T *>(bytes); }
+  template <typename T>
+  WRY_INLINE T *as() { return reinterpret_cast<T *>(bytes); }
 };
 
 // n values, `step` apart, behind one another.
@@ -163,7 +187,8 @@ WRY_INLINE void strided_row_of(const F &f, char *const *at, const int64_t *step,
     const int64_t m = min_of(n - i, buffer_length);
     TO *to = step[0] == 1 ? out + i : result.as<TO>();
     auto piece = [&](auto *values, int64_t s, auto *buffer) {
-      return s == 0 ? (decltype(values))buffer : s == 1 ? values + i : gather(values + i * s, s, m, buffer);
+      return s == 0 ? (decltype(values))buffer : s == 1 ? values + i
+                                                        : gather(values + i * s, s, m, buffer);
     };
     if constexpr (lane)
       lane_row<F, TO>(f, m, to, LaneInput<T>{piece((const T *)at[I + 1], step[I + 1], in[I].template as<T>()), step[I + 1] != 0}...);

@@ -60,8 +60,8 @@ WRY_INLINE int64_t best_along(const float *at, const float *limit, int64_t w, in
                               int64_t begin, int64_t end, float *best, int32_t *where) {
   // `at` and `place` belong to window `begin`. The last read of a block begins at the window's last value.
   int64_t room = limit - at - ((rows - 1) * w + columns - 1), o = begin;
-#define WRY_BLOCKS(N)                                                                                        \
-  for (; o + N <= end && step * N <= room; o += N, at += step * N, place += step * N, room -= step * N)      \
+#define WRY_BLOCKS(N)                                                                                   \
+  for (; o + N <= end && step * N <= room; o += N, at += step * N, place += step * N, room -= step * N) \
     best_of<N, step>(at, w, rows, columns, place, best + o, where + o);
 #if WRY_VECTOR_BYTES == 64
   WRY_BLOCKS(16)

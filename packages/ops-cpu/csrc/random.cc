@@ -11,7 +11,8 @@
 namespace WRY_NAMESPACE {
 namespace {
 
-template <typename T> constexpr bool same_width_as_double = sizeof(T) == sizeof(double);
+template <typename T>
+constexpr bool same_width_as_double = sizeof(T) == sizeof(double);
 
 constexpr int64_t grain = 8192;
 constexpr int64_t block = 512;  // words drawn at a time; a multiple of 4 and of two vectors
@@ -50,9 +51,12 @@ WRY_INLINE uint64_t scale_bits(uint64_t bits, uint64_t range) {
 // ---- uniform, normal ----------------------------------------------------------------------------
 
 // How many random bits a value below 1 has room for.
-template <typename T> constexpr int mantissa = 24;
-template <> inline constexpr int mantissa<float16> = 11;
-template <> inline constexpr int mantissa<bfloat16> = 8;
+template <typename T>
+constexpr int mantissa = 24;
+template <>
+inline constexpr int mantissa<float16> = 11;
+template <>
+inline constexpr int mantissa<bfloat16> = 8;
 
 // [min, max): a value that rounding lifts to max becomes min.
 template <typename T>
@@ -174,7 +178,8 @@ int bernoulli(const wry_call *call) {
     if (!(A(x[i]) >= 0 && A(x[i]) <= 1))
       return fail(call, WRY_OUT_OF_RANGE,
                   "bernoulli: a probability is out of range. Got x[%lld] = %g in memory order, expected each in "
-                  "[0, 1]. Clip x, or divide it by its sum.", (long long)i, double(A(x[i])));
+                  "[0, 1]. Clip x, or divide it by its sum.",
+                  (long long)i, double(A(x[i])));
   constexpr int words_each = sizeof(T) == 8 ? 2 : 1;
   for_words(call, words_each * n, [&](const uint32_t *words, int64_t first, int64_t count) {
     for (int64_t k = 0; k < count; k += words_each) {
@@ -226,7 +231,8 @@ int poisson(const wry_call *call) {
     if (!(A(x[i]) >= 0 && double(A(x[i])) < __builtin_inf()))
       return fail(call, WRY_INVALID,
                   "poisson: a rate is not a finite number from 0 on. Got x[%lld] = %g in memory order, expected each "
-                  ">= 0. Clip x at 0 first.", (long long)i, double(A(x[i])));
+                  ">= 0. Clip x at 0 first.",
+                  (long long)i, double(A(x[i])));
   const uint64_t seed = call->context->rng_seed, offset = call->context->rng_offset;
   parallel_for(call, n, 256, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) out[i] = T(A(draw_poisson(seed, offset + uint64_t(i), double(A(x[i])))));
@@ -281,7 +287,8 @@ int multinomial(const wry_call *call) {
       if (!(w >= 0 && w < __builtin_inf()))
         return fail(call, WRY_INVALID,
                     "multinomial: a weight is not a finite number from 0 on. Got %g in row %lld at %lld, expected each "
-                    ">= 0. Clip the weights, or take their exponentials.", w, (long long)r, (long long)j);
+                    ">= 0. Clip the weights, or take their exponentials.",
+                    w, (long long)r, (long long)j);
       if (w > 0) ++positive, last = j;
       total += w;
       candidates[j].key = total;
@@ -326,8 +333,10 @@ const wry_kernel_entry table[] = {
     WRY_FLOAT_ROWS("uniform", draws, uniform),
     WRY_FLOAT_ROWS("normal", draws, normal),
     WRY_INT_ROWS("randint", draws, randint),
-    WRY_ROW("randperm", int32_t, draws, randperm), WRY_ROW("randperm", int64_t, draws, randperm),
-    WRY_ROW("randperm", float, draws, randperm), WRY_ROW("randperm", double, draws, randperm),
+    WRY_ROW("randperm", int32_t, draws, randperm),
+    WRY_ROW("randperm", int64_t, draws, randperm),
+    WRY_ROW("randperm", float, draws, randperm),
+    WRY_ROW("randperm", double, draws, randperm),
     WRY_FLOAT_ROWS("bernoulli", draws_for, bernoulli),
     WRY_FLOAT_ROWS("multinomial", draws_for, multinomial),
     WRY_FLOAT_ROWS("poisson", draws_for, poisson),

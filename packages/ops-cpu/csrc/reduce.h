@@ -20,7 +20,7 @@ namespace WRY_NAMESPACE {
 // and a total in double of the blocks. So a sum of 10^7 ones is exact (a float total would stop
 // growing at 2^24) and errors grow with the size of a block, not with that of the tensor.
 inline constexpr int64_t reduce_block = WRY_VECTOR_BYTES >= 32 ? 8192 : 4096;  // elements of a row: 128 in each lane of 8 vectors
-inline constexpr int64_t reduce_rows = 512;    // rows above one column
+inline constexpr int64_t reduce_rows = 512;                                    // rows above one column
 inline constexpr int64_t reduce_columns = 1024;
 
 struct Reducer {
@@ -219,8 +219,8 @@ struct ReducePlan {
   int64_t reduced_shape[WRY_MAX_RANK], reduced_x[WRY_MAX_RANK];
   bool by_columns;
   int64_t inner, inner_x, inner_out;
-  int64_t outputs;      // all of them
-  int64_t depth;        // elements that meet in one output
+  int64_t outputs;  // all of them
+  int64_t depth;    // elements that meet in one output
 };
 
 static inline ReducePlan plan_reduction(const wry_tensor *x, const int64_t *axes, int n_axes) {
@@ -491,9 +491,11 @@ struct SumOf {
   using V = vec<T>;
   static WRY_INLINE V start() { return V{}; }
   static WRY_INLINE V lift(V x, V) { return x; }
-  template <typename X> static WRY_INLINE X combine(X a, X b) { return a + b; }
+  template <typename X>
+  static WRY_INLINE X combine(X a, X b) { return a + b; }
   static WRY_INLINE W start_total() { return 0; }
-  template <typename X> static WRY_INLINE W fold(W total, X value) { return total + W(value); }
+  template <typename X>
+  static WRY_INLINE W fold(W total, X value) { return total + W(value); }
 };
 
 template <typename T>

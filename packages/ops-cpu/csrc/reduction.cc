@@ -27,9 +27,11 @@ struct ProductOf {
   using V = vec<T>;
   static WRY_INLINE V start() { return splat<V>(1); }
   static WRY_INLINE V lift(V x, V) { return x; }
-  template <typename X> static WRY_INLINE X combine(X a, X b) { return a * b; }
+  template <typename X>
+  static WRY_INLINE X combine(X a, X b) { return a * b; }
   static WRY_INLINE W start_total() { return 1; }
-  template <typename X> static WRY_INLINE W fold(W total, X value) { return total * W(value); }
+  template <typename X>
+  static WRY_INLINE W fold(W total, X value) { return total * W(value); }
 };
 
 template <typename T_>
@@ -39,7 +41,8 @@ struct LargestOf {
   using V = vec<T>;
   static WRY_INLINE V start() { return V{} - W(INFINITY); }
   static WRY_INLINE V lift(V x, V) { return x; }
-  template <typename X> static WRY_INLINE X combine(X a, X b) { return maximum(a, b); }
+  template <typename X>
+  static WRY_INLINE X combine(X a, X b) { return maximum(a, b); }
   static WRY_INLINE W start_total() { return -W(INFINITY); }
   static WRY_INLINE W fold(W total, W value) { return maximum(total, value); }
 };

@@ -13,7 +13,9 @@
 namespace WRY_NAMESPACE {
 namespace {
 
-struct Sizes { int64_t outer, places, row, results, taps; };
+struct Sizes {
+  int64_t outer, places, row, results, taps;
+};
 
 Sizes sizes_of(const wry_tensor *x, const wry_tensor *index, int axis) {
   Sizes z = {1, x->shape[axis], 1, index->shape[0], index->shape[1]};
@@ -89,9 +91,7 @@ int resample(const wry_call *call) {
   parallel_for(call, z.outer * z.results, max_of<int64_t>(1, 8192 / (z.row * max_of<int64_t>(1, z.taps))), [&](int64_t begin, int64_t end) {
     for (int64_t at = begin; at < end; ++at) {
       const int64_t o = at / z.results, i = at % z.results;
-      sum_rows(out + at * z.row, z.row, z.taps,
-               [&](int64_t k) { return from + (o * z.places + index[i * z.taps + k]) * z.row; },
-               [&](int64_t k) { return A(weight[i * z.taps + k]); });
+      sum_rows(out + at * z.row, z.row, z.taps, [&](int64_t k) { return from + (o * z.places + index[i * z.taps + k]) * z.row; }, [&](int64_t k) { return A(weight[i * z.taps + k]); });
     }
   });
   return WRY_OK;
@@ -144,9 +144,7 @@ int resample_vjp(const wry_call *call) {
   parallel_for(call, z.outer * z.places, max_of<int64_t>(1, 8192 / (z.row * mean)), [&](int64_t begin, int64_t end) {
     for (int64_t at = begin; at < end; ++at) {
       const int64_t o = at / z.places, r = at % z.places, start = first[r];
-      sum_rows(out + at * z.row, z.row, first[r + 1] - start,
-               [&](int64_t p) { return ct + (o * z.results + result[start + p]) * z.row; },
-               [&](int64_t p) { return share[start + p]; });
+      sum_rows(out + at * z.row, z.row, first[r + 1] - start, [&](int64_t p) { return ct + (o * z.results + result[start + p]) * z.row; }, [&](int64_t p) { return share[start + p]; });
     }
   });
   return WRY_OK;

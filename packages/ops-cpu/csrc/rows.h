@@ -13,11 +13,16 @@
 
 namespace WRY_NAMESPACE {
 
-template <typename T> inline constexpr bool is_float = false;
-template <> inline constexpr bool is_float<float16> = true;
-template <> inline constexpr bool is_float<bfloat16> = true;
-template <> inline constexpr bool is_float<float> = true;
-template <> inline constexpr bool is_float<double> = true;
+template <typename T>
+inline constexpr bool is_float = false;
+template <>
+inline constexpr bool is_float<float16> = true;
+template <>
+inline constexpr bool is_float<bfloat16> = true;
+template <>
+inline constexpr bool is_float<float> = true;
+template <>
+inline constexpr bool is_float<double> = true;
 
 // A mask whose first n lanes are set.
 template <typename V>
@@ -30,16 +35,24 @@ WRY_INLINE typename vector_traits<V>::mask first_lanes(int64_t n) {
 }
 
 struct Whole {};
-struct Part { int64_t n; };
+struct Part {
+  int64_t n;
+};
 
-template <typename T> WRY_INLINE vec<T> get(const T *p, Whole) { return load(p); }
-template <typename T> WRY_INLINE vec<T> get(const T *p, Part part) { return load_partial(p, part.n); }
-template <typename T> WRY_INLINE void put(T *p, vec<T> v, Whole) { store(p, v); }
-template <typename T> WRY_INLINE void put(T *p, vec<T> v, Part part) { store_partial(p, v, part.n); }
+template <typename T>
+WRY_INLINE vec<T> get(const T *p, Whole) { return load(p); }
+template <typename T>
+WRY_INLINE vec<T> get(const T *p, Part part) { return load_partial(p, part.n); }
+template <typename T>
+WRY_INLINE void put(T *p, vec<T> v, Whole) { store(p, v); }
+template <typename T>
+WRY_INLINE void put(T *p, vec<T> v, Part part) { store_partial(p, v, part.n); }
 
 // v where there are elements, `other` past the end.
-template <typename V> WRY_INLINE V keep(V v, V, Whole) { return v; }
-template <typename V> WRY_INLINE V keep(V v, V other, Part part) { return select<V>(first_lanes<V>(part.n), v, other); }
+template <typename V>
+WRY_INLINE V keep(V v, V, Whole) { return v; }
+template <typename V>
+WRY_INLINE V keep(V v, V other, Part part) { return select<V>(first_lanes<V>(part.n), v, other); }
 
 template <typename T, typename F>
 WRY_INLINE void over(int64_t n, F &&f) {
@@ -49,9 +62,15 @@ WRY_INLINE void over(int64_t n, F &&f) {
   if (i < n) f(i, Part{n - i});
 }
 
-struct Plus { template <typename X> WRY_INLINE X operator()(X a, X b) const { return a + b; } };
+struct Plus {
+  template <typename X>
+  WRY_INLINE X operator()(X a, X b) const { return a + b; }
+};
 // NaN loses.
-struct Larger { template <typename X> WRY_INLINE X operator()(X a, X b) const { return max(a, b); } };
+struct Larger {
+  template <typename X>
+  WRY_INLINE X operator()(X a, X b) const { return max(a, b); }
+};
 
 // Combines lift(i, part) over a row; four chains, because one would wait for its own results.
 template <typename T, typename F, typename C>
@@ -80,7 +99,9 @@ WRY_INLINE arithmetic_t<T> row_reduce(int64_t n, arithmetic_t<T> start, F &&lift
 }
 
 // The tensor as [outer, n, inner] around one axis.
-struct AxisView { int64_t outer, n, inner; };
+struct AxisView {
+  int64_t outer, n, inner;
+};
 WRY_INLINE AxisView around(const wry_tensor *t, int64_t axis) {
   AxisView v = {1, t->shape[axis], 1};
   for (int i = 0; i < axis; ++i) v.outer *= t->shape[i];
@@ -96,11 +117,11 @@ WRY_INLINE void each_strip(const wry_call *call, AxisView v, F &&f) {
   const int64_t work = v.n * min_of(strip_width, v.inner);
   parallel_for(call, v.outer * strips, max_of<int64_t>(1, 16384 / max_of<int64_t>(1, work)),
                [&](int64_t begin, int64_t end) {
-    for (int64_t unit = begin; unit < end; ++unit) {
-      const int64_t first = unit % strips * strip_width;
-      f(unit / strips, first, min_of(strip_width, v.inner - first));
-    }
-  });
+                 for (int64_t unit = begin; unit < end; ++unit) {
+                   const int64_t first = unit % strips * strip_width;
+                   f(unit / strips, first, min_of(strip_width, v.inner - first));
+                 }
+               });
 }
 
 template <typename F>
@@ -112,8 +133,12 @@ WRY_INLINE void each_row(const wry_call *call, int64_t rows, int64_t n, F &&f) {
 
 // ---- results that no cache holds ----------------------------------------------------------------
 
-struct Near { static constexpr bool value = false; };
-struct Far { static constexpr bool value = true; };
+struct Near {
+  static constexpr bool value = false;
+};
+struct Far {
+  static constexpr bool value = true;
+};
 
 // Past the caches where `Where` is Far. (Of 16-bit floats a vector is wider than its memory.)
 template <typename Where, typename T>

@@ -10,13 +10,34 @@
 namespace WRY_NAMESPACE {
 namespace {
 
-template <typename T> struct running { using type = int64_t; };
-template <> struct running<float16> { using type = double; };
-template <> struct running<bfloat16> { using type = double; };
-template <> struct running<float> { using type = double; };
-template <> struct running<double> { using type = double; };
-template <> struct running<complex64> { using type = complex128; };
-template <> struct running<complex128> { using type = complex128; };
+template <typename T>
+struct running {
+  using type = int64_t;
+};
+template <>
+struct running<float16> {
+  using type = double;
+};
+template <>
+struct running<bfloat16> {
+  using type = double;
+};
+template <>
+struct running<float> {
+  using type = double;
+};
+template <>
+struct running<double> {
+  using type = double;
+};
+template <>
+struct running<complex64> {
+  using type = complex128;
+};
+template <>
+struct running<complex128> {
+  using type = complex128;
+};
 
 template <typename T>
 WRY_INLINE auto lift(T x) {
@@ -29,10 +50,14 @@ WRY_INLINE T lower(W value) {
   else return T(value);
 }
 // Overflow of integers wraps around.
-template <typename W> WRY_INLINE W plus(W a, W b) { return a + b; }
-template <> WRY_INLINE int64_t plus(int64_t a, int64_t b) { return int64_t(uint64_t(a) + uint64_t(b)); }
-template <typename W> WRY_INLINE W times(W a, W b) { return a * b; }
-template <> WRY_INLINE int64_t times(int64_t a, int64_t b) { return int64_t(uint64_t(a) * uint64_t(b)); }
+template <typename W>
+WRY_INLINE W plus(W a, W b) { return a + b; }
+template <>
+WRY_INLINE int64_t plus(int64_t a, int64_t b) { return int64_t(uint64_t(a) + uint64_t(b)); }
+template <typename W>
+WRY_INLINE W times(W a, W b) { return a * b; }
+template <>
+WRY_INLINE int64_t times(int64_t a, int64_t b) { return int64_t(uint64_t(a) * uint64_t(b)); }
 
 // f(first element, step between elements of the scan, columns side by side) for each piece of work.
 template <typename F>
@@ -85,7 +110,9 @@ int cumprod(const wry_call *call) {
 }
 
 // The sum of exponentials is kept relative to the largest value so far.
-struct LogSum { double top, sum; };
+struct LogSum {
+  double top, sum;
+};
 
 template <typename T>
 int logcumsumexp(const wry_call *call) {
@@ -103,12 +130,16 @@ int logcumsumexp(const wry_call *call) {
       state.sum += ::exp(value - state.top);
     }
     const double result = state.sum == 0 || state.top == INFINITY ? state.top + (state.sum != state.sum ? NAN : 0)
-                                                                   : state.top + ::log(state.sum);
+                                                                  : state.top + ::log(state.sum);
     out[i] = lower<T>(result);
   });
 }
 
-template <typename T> struct Record { T value; int64_t at; };
+template <typename T>
+struct Record {
+  T value;
+  int64_t at;
+};
 
 // Among ties the last one counts, and NaN stays from where it stands on, as in Paddle.
 template <typename T, bool Largest>
@@ -127,8 +158,10 @@ int record(const wry_call *call) {
     indices[i] = state.at;
   });
 }
-template <typename T> int cummax(const wry_call *call) { return record<T, true>(call); }
-template <typename T> int cummin(const wry_call *call) { return record<T, false>(call); }
+template <typename T>
+int cummax(const wry_call *call) { return record<T, true>(call); }
+template <typename T>
+int cummin(const wry_call *call) { return record<T, false>(call); }
 
 template <typename T>
 int linear_scan(const wry_call *call) {
@@ -137,7 +170,10 @@ int linear_scan(const wry_call *call) {
   const T *WRY_RESTRICT b = data<T>(input(call, 1));
   T *WRY_RESTRICT out = data<T>(output(call, 0));
   // The first factor meets no earlier value; infinity there must not turn the zero into NaN.
-  struct State { W value; bool begun; };
+  struct State {
+    W value;
+    bool begun;
+  };
   return scan<T>(call, int(attr_int(call, 0)), attr_bool(call, 1), State{W(0), false}, [=](State &state, int64_t i) {
     state.value = state.begun ? lift(a[i]) * state.value + lift(b[i]) : lift(b[i]);
     state.begun = true;

@@ -22,7 +22,9 @@ namespace {
 // No real logarithm of a probability is as small: exp(x - least) of such x is 0 or finite, also for -inf.
 constexpr double least = -1e30;
 
-struct Sizes { int64_t steps, batch, classes, symbols, states; };
+struct Sizes {
+  int64_t steps, batch, classes, symbols, states;
+};
 
 Sizes sizes_of(const wry_call *call, int first) {
   const wry_tensor *x = input(call, first), *labels = input(call, first + 1);
@@ -84,7 +86,8 @@ struct Example {
     for (int64_t s = states; s < width; ++s) skip[s] = -A(INFINITY);
   }
 
-  template <typename T> WRY_INLINE void read(const T *log_probs, const Sizes &z, int64_t t, int64_t b) {
+  template <typename T>
+  WRY_INLINE void read(const T *log_probs, const Sizes &z, int64_t t, int64_t b) {
     const T *from = log_probs + (t * z.batch + b) * z.classes;
     for (int64_t s = 0; s < states; ++s) emit[s] = A(from[symbol[s]]);
   }
@@ -157,7 +160,8 @@ int ctc_loss(const wry_call *call) {
       now = swapped;
     }
     // Without a step only the empty label is certain.
-    const A end = e.steps ? end_of(before, e.states) : e.states == 1 ? A(0) : -A(INFINITY);
+    const A end = e.steps ? end_of(before, e.states) : e.states == 1 ? A(0)
+                                                                     : -A(INFINITY);
     loss[b] = T(end <= A(least) ? A(0) : A(-(lowered + double(end))));
   });
   return WRY_OK;
@@ -205,8 +209,7 @@ int ctc_loss_vjp(const wry_call *call) {
       const A total = row_reduce<A>(e.states, A(0), [&](int64_t s, auto part) {
         const vec<A> v = lane_exp(get((const A *)p + s, part));
         put(p + s, v, part);
-        return v;
-      }, Plus());
+        return v; }, Plus());
       for (int64_t c = 0; c < z.classes; ++c) e.sums[c] = 0;
       for (int64_t s = 0; s < e.states; ++s) e.sums[e.symbol[s]] += p[s];
       T *to = out + (t * z.batch + b) * z.classes;

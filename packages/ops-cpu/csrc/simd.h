@@ -65,13 +65,38 @@ inline constexpr int f32_lanes = lanes<float>;
 inline constexpr int f64_lanes = lanes<double>;
 
 // The vector of a scalar type, and what a comparison of it gives.
-template <typename V> struct vector_traits;
-template <> struct vector_traits<f32> { using scalar = float; using mask = i32; };
-template <> struct vector_traits<f64> { using scalar = double; using mask = i64; };
-template <> struct vector_traits<i32> { using scalar = int32_t; using mask = i32; };
-template <> struct vector_traits<u32> { using scalar = uint32_t; using mask = i32; };
-template <> struct vector_traits<i64> { using scalar = int64_t; using mask = i64; };
-template <> struct vector_traits<u64> { using scalar = uint64_t; using mask = i64; };
+template <typename V>
+struct vector_traits;
+template <>
+struct vector_traits<f32> {
+  using scalar = float;
+  using mask = i32;
+};
+template <>
+struct vector_traits<f64> {
+  using scalar = double;
+  using mask = i64;
+};
+template <>
+struct vector_traits<i32> {
+  using scalar = int32_t;
+  using mask = i32;
+};
+template <>
+struct vector_traits<u32> {
+  using scalar = uint32_t;
+  using mask = i32;
+};
+template <>
+struct vector_traits<i64> {
+  using scalar = int64_t;
+  using mask = i64;
+};
+template <>
+struct vector_traits<u64> {
+  using scalar = uint64_t;
+  using mask = i64;
+};
 
 // ---- memory -------------------------------------------------------------------------------------
 
@@ -224,8 +249,10 @@ template <typename V>
 WRY_INLINE V select(typename vector_traits<V>::mask mask, V yes, V no) { return mask ? yes : no; }
 
 // As the processors' instructions: `b` when either is NaN.
-template <typename V> WRY_INLINE V min(V a, V b) { return a < b ? a : b; }
-template <typename V> WRY_INLINE V max(V a, V b) { return a > b ? a : b; }
+template <typename V>
+WRY_INLINE V min(V a, V b) { return a < b ? a : b; }
+template <typename V>
+WRY_INLINE V max(V a, V b) { return a > b ? a : b; }
 
 #if defined(__SSE2__) && !defined(__clang__)
 // GCC does not see these instructions in the comparison above.
@@ -268,8 +295,10 @@ WRY_INLINE f64 max(f64 a, f64 b) {
 #endif
 
 // NaN where either is NaN.
-template <typename V> WRY_INLINE V maximum(V a, V b) { return a != a ? a : max(a, b); }
-template <typename V> WRY_INLINE V minimum(V a, V b) { return a != a ? a : min(a, b); }
+template <typename V>
+WRY_INLINE V maximum(V a, V b) { return a != a ? a : max(a, b); }
+template <typename V>
+WRY_INLINE V minimum(V a, V b) { return a != a ? a : min(a, b); }
 
 // Whether any (every) lane of a mask is set.
 template <typename M>
@@ -291,7 +320,8 @@ WRY_INLINE bool any(M mask) {
   return all != 0;
 #endif
 }
-template <typename M> WRY_INLINE bool all(M mask) { return !any(~mask); }
+template <typename M>
+WRY_INLINE bool all(M mask) { return !any(~mask); }
 
 // ---- arithmetic ---------------------------------------------------------------------------------
 
@@ -375,7 +405,7 @@ WRY_INLINE f64 copysign(f64 magnitude, f64 sign) {
 // Rounding to an integral value. The four ways of x86's instruction, or through the adder: from
 // 2^23 (2^52) on every value is integral, below that adding it and subtracting it again rounds.
 #if WRY_VECTOR_BYTES == 64
-#define WRY_ROUNDING(name, mode)                                                                      \
+#define WRY_ROUNDING(name, mode)                                                                        \
   WRY_INLINE f32 name(f32 a) { return (f32)_mm512_roundscale_ps((__m512)a, mode | _MM_FROUND_NO_EXC); } \
   WRY_INLINE f64 name(f64 a) { return (f64)_mm512_roundscale_pd((__m512d)a, mode | _MM_FROUND_NO_EXC); }
 WRY_ROUNDING(round_even, _MM_FROUND_TO_NEAREST_INT)
@@ -452,12 +482,19 @@ template <typename To, typename V>
 WRY_INLINE To convert(V v) { return __builtin_convertvector(v, To); }
 
 // A vector of floats as two of doubles: the lower and the upper half of the lanes.
-struct f64x2 { f64 lo, hi; };
+struct f64x2 {
+  f64 lo, hi;
+};
 
 namespace detail {
-template <int... I> struct sequence {};
-template <int N, int... I> struct make_sequence : make_sequence<N - 1, N - 1, I...> {};
-template <int... I> struct make_sequence<0, I...> { using type = sequence<I...>; };
+template <int... I>
+struct sequence {};
+template <int N, int... I>
+struct make_sequence : make_sequence<N - 1, N - 1, I...> {};
+template <int... I>
+struct make_sequence<0, I...> {
+  using type = sequence<I...>;
+};
 
 template <int Shift, typename V, int... I>
 WRY_INLINE auto part(V v, sequence<I...>) { return __builtin_shufflevector(v, v, (I + Shift)...); }

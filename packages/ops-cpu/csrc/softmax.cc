@@ -15,7 +15,10 @@ namespace {
 // longer ones compute them twice.
 constexpr int64_t scratch_row = 2048;
 
-template <typename A> struct Shift { A max, log_sum; };  // log(sum(exp(x))) is their sum
+template <typename A>
+struct Shift {
+  A max, log_sum;
+};  // log(sum(exp(x))) is their sum
 
 template <typename T, bool Log, typename Where>
 WRY_INLINE Shift<arithmetic_t<T>> softmax_row(const T *x, T *out, int64_t n) {
@@ -41,8 +44,7 @@ WRY_INLINE Shift<arithmetic_t<T>> softmax_row(const T *x, T *out, int64_t n) {
       sum = row_reduce<T>(n, A(0), [&](int64_t i, auto part) {
         const V v = lane_exp(get(x + i, part) - m);
         put(e + i, v, part);
-        return v;
-      }, Plus());
+        return v; }, Plus());
       const A inverse = A(1) / sum;
       over<T>(n, [&](int64_t i, auto part) { put_to<Where>(out + i, get((const A *)e + i, part) * inverse, part); });
     } else {
@@ -104,8 +106,10 @@ int softmax_along(const wry_call *call) {
   return WRY_OK;
 }
 
-template <typename T> int softmax(const wry_call *call) { return softmax_along<T, false>(call); }
-template <typename T> int log_softmax(const wry_call *call) { return softmax_along<T, true>(call); }
+template <typename T>
+int softmax(const wry_call *call) { return softmax_along<T, false>(call); }
+template <typename T>
+int log_softmax(const wry_call *call) { return softmax_along<T, true>(call); }
 
 // x_ct = (ct - sum(ct * out)) * out, or for the logarithm ct - exp(out) * sum(ct).
 template <typename T, bool Log>
@@ -146,8 +150,10 @@ int softmax_vjp_along(const wry_call *call) {
   return WRY_OK;
 }
 
-template <typename T> int softmax_vjp(const wry_call *call) { return softmax_vjp_along<T, false>(call); }
-template <typename T> int log_softmax_vjp(const wry_call *call) { return softmax_vjp_along<T, true>(call); }
+template <typename T>
+int softmax_vjp(const wry_call *call) { return softmax_vjp_along<T, false>(call); }
+template <typename T>
+int log_softmax_vjp(const wry_call *call) { return softmax_vjp_along<T, true>(call); }
 
 // ---- cross entropy ------------------------------------------------------------------------------
 
@@ -232,7 +238,8 @@ int cross_entropy_vjp(const wry_call *call) {
         if (weight) w = mean_weight;
       } else {
         const int64_t c = label[example + j];
-        w = c == ignored ? A(0) : weight ? A(weight[c]) : A(1);
+        w = c == ignored ? A(0) : weight ? A(weight[c])
+                                         : A(1);
       }
       factor[j] = w == 0 ? A(0) : A(ct[example + j]) * w;
     }

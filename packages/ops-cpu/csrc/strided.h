@@ -19,12 +19,12 @@ namespace WRY_NAMESPACE {
 
 template <int N>
 struct StridedLoop {
-  int rank;                           // at least 1; the last axis is the inner run
-  int64_t size;                       // of all axes
+  int rank;      // at least 1; the last axis is the inner run
+  int64_t size;  // of all axes
   char *base[N];
-  int64_t item[N];                    // bytes of an element
+  int64_t item[N];  // bytes of an element
   int64_t shape[WRY_MAX_RANK];
-  int64_t strides[WRY_MAX_RANK][N];   // in elements
+  int64_t strides[WRY_MAX_RANK][N];  // in elements
 };
 
 // Axes are dropped, merged and (unless `keep_order`) sorted so that operand 0 is walked in the

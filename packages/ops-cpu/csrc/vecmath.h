@@ -61,7 +61,7 @@ WRY_INLINE i32 exponent_of(u32 bits) { return (i32)(bits - 0x3f3504f3u) >> 23; }
 
 // log(2^e (1 + f)) + small for 1 + f in [sqrt(1/2), sqrt(2)) and a `small` that is.
 WRY_INLINE f32 log_of_parts(f32 e, f32 f, f32 small) {
-  static const float c[] = {0.3333331252f, -0.2500000933f, 0.2000212273f,  -0.1666801011f, 0.1421949419f,
+  static const float c[] = {0.3333331252f, -0.2500000933f, 0.2000212273f, -0.1666801011f, 0.1421949419f,
                             -0.1240534523f, 0.1188831106f, -0.11676981f, 0.06747858096f};
   const f32 square = f * f;
   f32 tail = fma(polynomial(f, c), f * square, small);  // 2^-30
@@ -142,8 +142,8 @@ WRY_INLINE f32 erf(f32 x) {
 WRY_INLINE f32 normal_cdf(f32 x) {
   const f32 t = abs(x);
   // log(2 cdf(-t)) = -t q(t); from t = 7 on, where the cdf is below 2e-12, with q(7).
-  static const float q[] = {-0.7978904478f,    -0.3182548426f,  -0.03650935977f, 0.005045022008f, -0.0001812767805f,
-                            -0.0001097947344f, 2.95349138e-5f, -3.731707585e-6f, 2.4813806e-7f,  -6.945240124e-9f};
+  static const float q[] = {-0.7978904478f, -0.3182548426f, -0.03650935977f, 0.005045022008f, -0.0001812767805f,
+                            -0.0001097947344f, 2.95349138e-5f, -3.731707585e-6f, 2.4813806e-7f, -6.945240124e-9f};
   const f32 y = fma(polynomial(min(splat<f32>(7.0f), t), q), t, -0.693147181f);
   const f32 shift = splat<f32>(0x1.8p23f);
   const f32 shifted = fma(y, 1.44269504f, shift);
@@ -162,7 +162,7 @@ WRY_INLINE f64 wide_exp(f64 x) {
   const f64 shifted = fma(x, 1.4426950408889634, shift);
   const f64 n = shifted - shift;
   const f64 r = fma(n, -1.9082149292705877e-10, fma(n, -6.93147180369123816490e-01, x));
-  static const double c[] = {0.5000000000428158914,   0.1666666678470551005,   0.04166666439974074436,
+  static const double c[] = {0.5000000000428158914, 0.1666666678470551005, 0.04166666439974074436,
                              0.008333281734338164196, 0.001388919764433248106, 0.000199089860873790196,
                              0.00002470818267206718368};
   const f64 p = fma(polynomial(r, c), r * r, r) + 1.0;  // 2^-39
@@ -176,7 +176,7 @@ WRY_INLINE f64 wide_expm1(f64 x) {
   const f64 shifted = fma(x, 1.4426950408889634, shift);
   const f64 n = shifted - shift;
   const f64 r = fma(n, -1.9082149292705877e-10, fma(n, -6.93147180369123816490e-01, x));
-  static const double c[] = {0.5000000000428158914,   0.1666666678470551005,   0.04166666439974074436,
+  static const double c[] = {0.5000000000428158914, 0.1666666678470551005, 0.04166666439974074436,
                              0.008333281734338164196, 0.001388919764433248106, 0.000199089860873790196,
                              0.00002470818267206718368};
   const f64 p = fma(polynomial(r, c), r * r, r);
@@ -225,15 +225,17 @@ WRY_INLINE f64 wide_atan(f64 x) {
   const f64 base = steep ? splat<f64>(1.5707963267948966) : (middle ? splat<f64>(0.7853981633974483) : f64{});
   const f64 t = top / bottom;
   const f64 z = t * t;
-  static const double c[] = {-0.333333332964104462, 0.1999999440395101041,  -0.1428542654882166419,
-                             0.111040545809000699,  -0.08997284092598829508, 0.06993128775140114238,
+  static const double c[] = {-0.333333332964104462, 0.1999999440395101041, -0.1428542654882166419,
+                             0.111040545809000699, -0.08997284092598829508, 0.06993128775140114238,
                              -0.03795648088841086911};
   return copysign(base + fma(polynomial(z, c) * z, t, t), x);  // 2^-40
 }
 
 // x = n pi/2 + r with |r| <= pi/4. Good for |x| < 2^18: n times the first part of pi/2 (33 bits) is
 // exact. `shifted` has the low bits of n in its own.
-struct QuarterTurns { f64 r, shifted; };
+struct QuarterTurns {
+  f64 r, shifted;
+};
 constexpr float quarter_turn_limit = 0x1p18f;
 
 WRY_INLINE QuarterTurns wide_quarter_turns(f64 x) {
@@ -268,7 +270,7 @@ namespace detail {
 template <int Quarter>
 WRY_INLINE f32 sine(f32 x) {
   const i32 far = ~(abs(x) < quarter_turn_limit);  // NaN too
-  const f32 near = far ? x - x : x;                 // infinity becomes NaN, huge values 0
+  const f32 near = far ? x - x : x;                // infinity becomes NaN, huge values 0
   const f64x2 wide = to_double(near);
   const QuarterTurns lo = wide_quarter_turns(wide.lo), hi = wide_quarter_turns(wide.hi);
   const f64 shift = splat<f64>(0x1.8p52);
@@ -278,8 +280,8 @@ WRY_INLINE f32 sine(f32 x) {
   static const float s[] = {-0.1666666664f, 0.008333329383f, -0.0001983933388f, 2.718302655e-6f};
   static const float c[] = {0.04166664566f, -0.00138873151f, 2.443303109e-5f};
   const f32 z = r * r;
-  const f32 sin_r = fma(polynomial(z, s) * z, r, r);                          // 2^-37
-  const f32 cos_r = fma(polynomial(z, c), z * z, fma(z, -0.5f, 1.0f));        // 2^-33
+  const f32 sin_r = fma(polynomial(z, s) * z, r, r);                    // 2^-37
+  const f32 cos_r = fma(polynomial(z, c), z * z, fma(z, -0.5f, 1.0f));  // 2^-33
   const f32 value = (n & 1) != 0 ? cos_r : sin_r;
   const f32 result = (f32)((u32)value ^ (((u32)n & 2u) << 30));
   if (WRY_UNLIKELY(any(far)))
@@ -312,10 +314,18 @@ WRY_INLINE f32 tan(f32 x) {
   return x == 0.0f ? x : result;
 }
 
-WRY_INLINE f32 expm1(f32 x) { return through_double(x, [](f64 v) { return wide_expm1(v); }); }
-WRY_INLINE f32 log2(f32 x) { return through_double(x, [](f64 v) { return wide_log(v) * 1.4426950408889634; }); }
-WRY_INLINE f32 log10(f32 x) { return through_double(x, [](f64 v) { return wide_log(v) * 0.4342944819032518; }); }
-WRY_INLINE f32 atan(f32 x) { return through_double(x, [](f64 v) { return wide_atan(v); }); }
+WRY_INLINE f32 expm1(f32 x) {
+  return through_double(x, [](f64 v) { return wide_expm1(v); });
+}
+WRY_INLINE f32 log2(f32 x) {
+  return through_double(x, [](f64 v) { return wide_log(v) * 1.4426950408889634; });
+}
+WRY_INLINE f32 log10(f32 x) {
+  return through_double(x, [](f64 v) { return wide_log(v) * 0.4342944819032518; });
+}
+WRY_INLINE f32 atan(f32 x) {
+  return through_double(x, [](f64 v) { return wide_atan(v); });
+}
 
 WRY_INLINE f32 asin(f32 x) {
   return through_double(x, [](f64 v) { return wide_atan(v / sqrt((1.0 - v) * (1.0 + v))); });
@@ -381,7 +391,7 @@ WRY_INLINE f32 atan2(f32 y, f32 x) {
     const f64 top = abs(b), right = abs(a);
     const f64 infinity = splat<f64>(__builtin_inf());
     f64 ratio = top / right;
-    ratio = top == 0.0 ? f64{} : ratio;                             // 0 / 0
+    ratio = top == 0.0 ? f64{} : ratio;  // 0 / 0
     ratio = ((top == infinity) & (right == infinity)) ? splat<f64>(1.0) : ratio;
     ratio = ((b != b) | (a != a)) ? a + b : ratio;
     const f64 angle = wide_atan(ratio);

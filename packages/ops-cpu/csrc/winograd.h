@@ -81,14 +81,14 @@ WRY_INLINE void transform_weight_back(const f32 *u, int from, f32 *to, int step)
 // of one image, with the channels last and padded to whole vectors.
 struct Plan {
   const Correlation<float> *op;
-  int64_t tiles_y, tiles_x;       // of an image
-  int64_t cin, cout;              // padded to whole vectors, cout to whole panels
-  int64_t slab_images, slab_rows; // images and rows of tiles of one slab
-  int64_t block;                  // tiles whose products one task computes
-  float *weight;                  // [36, cout / panel, cin, panel]
-  float *bias;                    // [cout]
-  float *input;                   // [images, 4 rows + 2, 4 tiles_x + 2, cin]
-  float *output;                  // [images, 4 rows, 4 tiles_x, cout]
+  int64_t tiles_y, tiles_x;        // of an image
+  int64_t cin, cout;               // padded to whole vectors, cout to whole panels
+  int64_t slab_images, slab_rows;  // images and rows of tiles of one slab
+  int64_t block;                   // tiles whose products one task computes
+  float *weight;                   // [36, cout / panel, cin, panel]
+  float *bias;                     // [cout]
+  float *input;                    // [images, 4 rows + 2, 4 tiles_x + 2, cin]
+  float *output;                   // [images, 4 rows, 4 tiles_x, cout]
   int64_t in_width, out_width;
   // Values from tile to tile and from plane to plane of what is transformed. Odd numbers of cache
   // lines: 36 planes a power of two apart would compete for a few sets of the cache.

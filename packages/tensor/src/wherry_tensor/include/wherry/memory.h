@@ -14,10 +14,10 @@ typedef struct wry_storage {
   void *data;
   size_t nbytes;
   int64_t refs;
-  int64_t version;        /* bumped by every in-place write; autograd compares it */
-  int32_t device;         /* 0 is cpu */
-  int32_t size_class;     /* -1: memory of `owner` */
-  void *owner;            /* what keeps borrowed memory alive */
+  int64_t version;         /* bumped by every in-place write; autograd compares it */
+  int32_t device;          /* 0 is cpu */
+  int32_t size_class;      /* -1: memory of `owner` */
+  void *owner;             /* what keeps borrowed memory alive */
   void (*release)(void *); /* how to let go of the owner */
 } wry_storage;
 
