@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 from wherry_tensor import einsum, to_tensor
-from wherry_tensor.einsum import _next_pair, _parsed
+from wherry_tensor.functions.einsum import _next_pair, _parsed
 
 SIZES = {"a": 2, "b": 3, "c": 4, "d": 1, "e": 5}
 

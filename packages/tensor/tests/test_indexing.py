@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 from wherry_tensor import Tensor, _core, arange, ops, to_tensor, zeros
-from wherry_tensor.indexing import getitem, setitem
+from wherry_tensor.functions.indexing import getitem, setitem
 
 SHAPE = (3, 4, 2, 5)
 

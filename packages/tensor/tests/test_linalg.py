@@ -6,7 +6,7 @@ from hypothesis import given
 
 import wherry_tensor as w
 from wherry_tensor import to_tensor
-from wherry_tensor.linalg import _best_cuts, multi_dot
+from wherry_tensor.functions.linalg import _best_cuts, multi_dot
 
 
 def array(*shape, seed=0, dtype="float64"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import wherry_tensor as w
-from wherry_tensor import inplace
+from wherry_tensor.functions import inplace
 
 NAN, INF = float("nan"), float("inf")
 POSITIVE = np.array([0.1, 0.5, 1.0, 2.5, 7.0])

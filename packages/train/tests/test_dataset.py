@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import wherry_tensor as wt
-from wherry_tensor.random import Generator
+from wherry_tensor.functions.random import Generator
 from wherry_train import io
 
 

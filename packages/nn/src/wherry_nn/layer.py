@@ -21,10 +21,10 @@ from wherry_nn.parameter import Parameter
 from wherry_tensor import _core, ops
 from wherry_tensor._core import DType, Tensor
 from wherry_tensor.arguments import numpy_module, sizes_of
-from wherry_tensor.creation import to_tensor
 from wherry_tensor.device import as_place
 from wherry_tensor.dtype import as_dtype, get_default_dtype
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidTypeError
+from wherry_tensor.functions.creation import to_tensor
 
 __all__ = ["HookRemoveHelper", "Layer", "create_parameter"]
 

@@ -11,20 +11,10 @@ _core.start()  # the vocabulary is declared now
 
 # ruff: noqa: E402, F403
 from wherry_tensor import (
-    creation,
     device,
     errors,
     flags,
-    inplace,
-    linalg,
-    logic,
-    manipulation,
-    math,
     methods,
-    padding,
-    random,
-    reduction,
-    search,
 )
 from wherry_tensor._core import (
     DType,
@@ -44,7 +34,6 @@ from wherry_tensor._core import (
     set_num_threads,
     uint8,
 )
-from wherry_tensor.creation import *
 from wherry_tensor.device import (
     CPUPlace,
     CUDAPinnedPlace,
@@ -74,18 +63,36 @@ from wherry_tensor.dtype import (
     is_integer,
     set_default_dtype,
 )
-from wherry_tensor.einsum import einsum
 from wherry_tensor.flags import get_flags, set_flags
-from wherry_tensor.inplace import *
-from wherry_tensor.linalg import *
-from wherry_tensor.logic import *
-from wherry_tensor.manipulation import *
-from wherry_tensor.math import *
-from wherry_tensor.padding import *
+from wherry_tensor.functions import (
+    creation,
+    inplace,
+    linalg,
+    logic,
+    math,
+    movement,
+    padding,
+    positions,
+    random,
+    reduction,
+    search,
+)
+from wherry_tensor.functions import (
+    einsum as contractions,
+)
+from wherry_tensor.functions.creation import *
+from wherry_tensor.functions.einsum import *
+from wherry_tensor.functions.inplace import *
+from wherry_tensor.functions.linalg import *
+from wherry_tensor.functions.logic import *
+from wherry_tensor.functions.math import *
+from wherry_tensor.functions.movement import *
+from wherry_tensor.functions.padding import *
+from wherry_tensor.functions.positions import *
+from wherry_tensor.functions.random import *
+from wherry_tensor.functions.reduction import *
+from wherry_tensor.functions.search import *
 from wherry_tensor.printing import set_printoptions
-from wherry_tensor.random import *
-from wherry_tensor.reduction import *
-from wherry_tensor.search import *
 
 # Paddle's names. `wherry_tensor.dtype` is this class from now on; the module of that name is only
 # reached by `from wherry_tensor.dtype import ...`.
@@ -120,13 +127,13 @@ def in_dynamic_mode() -> _Any:
 
 __all__ = [  # noqa: PLE0604
     "CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "CustomPlace", "DType", "IPUPlace", "NPUPlace", "Tensor", "XPUPlace",
-    "bfloat16", "bool", "complex64", "complex128", "device", "dtype", "einsum", "errors", "finfo",
+    "bfloat16", "bool", "complex64", "complex128", "device", "dtype", "errors", "finfo",
     "float16", "float32", "float64", "get_cudnn_version", "get_default_dtype", "get_device", "get_flags", "get_num_threads",
     "iinfo", "in_dynamic_mode", "int8", "int16", "int32", "int64",
     "is_compiled_with_cinn", "is_compiled_with_cuda", "is_compiled_with_custom_device",
     "is_compiled_with_distribute", "is_compiled_with_ipu", "is_compiled_with_npu", "is_compiled_with_rocm",
     "is_compiled_with_xpu", "is_complex", "is_floating_point", "is_integer", "ops",
     "set_default_dtype", "set_device", "set_flags", "set_num_threads", "set_printoptions", "uint8",
-    *creation.__all__, *inplace.__all__, *linalg.__all__, *logic.__all__, *manipulation.__all__, *math.__all__,
-    *padding.__all__, *random.__all__, *reduction.__all__, *search.__all__,
+    *creation.__all__, *contractions.__all__, *inplace.__all__, *linalg.__all__, *logic.__all__, *math.__all__, *movement.__all__,
+    *padding.__all__, *positions.__all__, *random.__all__, *reduction.__all__, *search.__all__,
 ]

@@ -10,15 +10,16 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from wherry_tensor import ops
-from wherry_tensor._core import DType, Tensor, float32
+from wherry_tensor import _core, ops
+from wherry_tensor._core import DType, Tensor, float32, int32, int64
 from wherry_tensor.dtype import promote_floating
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
 
 Axes = int | Sequence[int] | Tensor | None
 Shape = int | Sequence[int | Tensor] | Tensor
 
 MAX_RANK = 12  # what the kernel ABI's tensors hold
+_HUGE = 1 << 62  # sums of two such numbers still fit
 
 
 def require_tensor(x: Any, op_name: str, name: str = "x") -> Tensor:
@@ -195,6 +196,41 @@ def sizes_of(shape: Shape, op_name: str, name: str = "shape") -> tuple[int, ...]
     return sizes
 
 
+def shape_argument(shape: Any, op_name: str, name: str = "shape") -> tuple[Any, ...]:
+    if isinstance(shape, (list, tuple)):
+        return tuple(shape)
+    if isinstance(shape, Tensor) and shape.dtype.is_integer and shape.ndim <= 1:
+        return tuple(shape.tolist()) if shape.ndim else (shape.item(),)
+    got = f"a Tensor of shape {shape.shape}, dtype {shape.dtype.name}" if isinstance(shape, Tensor) else repr(shape)
+    raise InvalidTypeError(
+        f"{op_name}: '{name}' is not a list of sizes. Got {got}, expected a list or tuple of ints, or a 1-D int32 or "
+        f"int64 tensor. Write [{shape}] for one size." if isinstance(shape, int) else
+        f"{op_name}: '{name}' is not a list of sizes. Got {got}, expected a list or tuple of ints, or a 1-D int32 or "
+        f"int64 tensor. Write [2, -1] for two rows."
+    )
+
+
+def integers_of(values: Any, op_name: str, name: str) -> tuple[int, ...]:
+    """Ints from a list, tuple or 1-D tensor of them, or from one of them."""
+    if type(values) is int:
+        return (values,)
+    if isinstance(values, Tensor):
+        if values.ndim == 0:
+            return (integer(values, op_name, name),)
+        values = shape_argument(values, op_name, name)
+    elif type(values).__module__ == "numpy":
+        values = values.tolist()
+    if not isinstance(values, (list, tuple, range)):
+        return (integer(values, op_name, name),)
+    found = [value if type(value) is int else integer(value, op_name, f"{name}[{i}]") for i, value in enumerate(values)]
+    if found and not -_HUGE < min(found) <= max(found) < _HUGE:
+        raise InvalidArgumentError(
+            f"{op_name}: a number is too large. Got {name}={found}, expected numbers of at most 62 bits. "
+            f"No tensor has so many elements."
+        )
+    return tuple(found)
+
+
 def numpy_module() -> Any:
     """NumPy if the process has imported it, else None: objects of NumPy cannot exist without it."""
     return sys.modules.get("numpy")
@@ -246,3 +282,126 @@ def promoted(op_name: str, op: Any, x: Any, y: Any, error: Exception) -> Tensor:
 def to_dtype(x: Tensor, dtype: DType) -> Tensor:
     """`x` in `dtype`, itself if it has it."""
     return x if x.dtype is dtype else ops.cast(x, dtype=dtype)
+
+
+# Lists of tensors, and tensors that hold positions.
+
+
+def tensors_of(xs: Any, op_name: str, name: str = "x") -> list[Tensor]:
+    if not isinstance(xs, (list, tuple)):
+        got = "one Tensor" if isinstance(xs, Tensor) else type(xs).__name__
+        raise InvalidTypeError(
+            f"{op_name}: argument '{name}' must be a list of tensors. Got {got}, expected a list or tuple of Tensor. "
+            f"Write {op_name}([a, b])."
+        )
+    if not xs:
+        raise InvalidArgumentError(
+            f"{op_name}: there is nothing to join. Got an empty list, expected at least one tensor. Check what filled it."
+        )
+    for i, x in enumerate(xs):
+        if not isinstance(x, Tensor):
+            require_tensor(x, op_name, f"{name}[{i}]")
+    return list(xs)
+
+
+def looked_up(op_name: str, op: Any, *args: Any, **attrs: Any) -> Any:
+    """Runs an op that reads or writes at positions; what it says of bad ones is said as `op_name`."""
+    try:
+        return op(*args, **attrs)
+    except IndexError as error:
+        raise InvalidIndexError(f"{op_name}{str(error)[str(error).find(':'):]}") from None
+
+
+def index_tensor(index: Any, op_name: str, name: str = "index") -> Tensor:
+    require_tensor(index, op_name, name)
+    if index.dtype is not int64 and index.dtype is not int32:
+        raise InvalidTypeError(
+            f"{op_name}: '{name}' must hold positions. Got dtype {index.dtype.name}, expected int32 or int64. "
+            f"Cast it with astype('int64')."
+        )
+    return index
+
+
+def check_mask(x: Tensor, mask: Tensor, axis: int) -> None:
+    shape = x.shape[axis : axis + mask.ndim]
+    if mask.shape != shape:
+        for k, (have, want) in enumerate(zip(mask.shape, shape, strict=False)):
+            if have != want and -1 not in (have, want):
+                raise IndexError(
+                    f"getitem: the mask does not match axis {axis + k}. "
+                    f"Got a mask of shape {mask.shape} for {shape} of x of shape {x.shape}, expected equal shapes. "
+                    f"A mask says of every element of the axes it indexes whether it is wanted."
+                )
+        if mask.ndim > len(shape):
+            raise too_many_indices(x, axis + mask.ndim)
+
+
+def too_many_indices(x: Tensor, count: int) -> IndexError:
+    return IndexError(
+        f"getitem: too many indices. Got {count} for x of shape {x.shape}, expected at most {x.ndim}. "
+        f"Each int, slice or list stands for one axis, a mask for as many as it has."
+    )
+
+
+def positions_of(mask: Tensor) -> list[Tensor]:
+    """Where a mask is true: an index tensor for each of its axes."""
+    where = ops.nonzero(mask)
+    return [ops.select(where, 1, axis) for axis in range(mask.ndim)]
+
+
+def one_index_dtype(indices: list[Tensor]) -> list[Tensor]:
+    first = indices[0].dtype
+    if all(index.dtype is first for index in indices):
+        return indices
+    return [index if index.dtype is int64 else ops.cast(index, int64) for index in indices]
+
+
+def require_index_broadcast(indices: list[Tensor]) -> None:
+    rank = max(index.ndim for index in indices)
+    sizes = [1] * rank
+    for index in indices:
+        for at, size in enumerate(index.shape, rank - index.ndim):
+            if size == sizes[at] or size == 1 or -1 in (size, sizes[at]):
+                continue
+            if sizes[at] != 1:
+                raise ValueError(
+                    f"getitem: the index tensors do not broadcast together. "
+                    f"Got shapes {' and '.join(str(i.shape) for i in indices)}, expected equal sizes or 1 in every axis. "
+                    f"Reshape them so that their axes align at the right."
+                )
+            sizes[at] = size
+
+
+# Tensors that are written in place.
+
+
+def require_writable(x: Any, op_name: str) -> None:
+    """Refuse a leaf that asks for gradients, as in Paddle: its value is what gradients are taken at."""
+    require_tensor(x, op_name)
+    if not x.stop_gradient and x.is_leaf and _core.is_grad_enabled():
+        raise InvalidArgumentError(
+            f"{op_name}: a leaf that asks for gradients cannot be written in place. Got a tensor with "
+            f"stop_gradient=False that no operation made, expected stop_gradient=True or a result. "
+            f"Use the form without underscore, or write under no_grad()."
+        )
+
+
+def write(x: Tensor, out: Tensor, op_name: str, retype: bool = False) -> Tensor:
+    """Write `out` into `x`; with `retype`, `x` may take another dtype with it."""
+    require_writable(x, op_name)
+    if out.shape != x.shape:
+        raise InvalidArgumentError(
+            f"{op_name}: the shape of broadcast output {out.shape} is different from that of inplace tensor {x.shape}. "
+            f"Got a result that does not fit, expected the shape of x. Use the form without underscore."
+        )
+    if out.dtype is x.dtype:
+        return ops.copy.into((x,), out)
+    if not retype:
+        raise InvalidTypeError(
+            f"{op_name}: the result has another dtype than x. Got {out.dtype.name} for x of {x.dtype.name}, expected "
+            f"{x.dtype.name}. Use the form without underscore, or cast x first."
+        )
+    x._share_data_with(out)
+    x.node = out.node
+    x.stop_gradient = out.stop_gradient
+    return x

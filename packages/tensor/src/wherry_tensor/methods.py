@@ -18,19 +18,20 @@ from wherry_tensor.errors import InvalidArgumentError
 
 # Functions of these modules that are methods under their own name.
 _METHODS = {
-    "creation": "cast diag diag_embed diagflat polar tril triu",
     "dtype": "is_complex is_floating_point is_integer",
-    "inplace": "*",
-    "logic": """allclose bitwise_and bitwise_not bitwise_or bitwise_xor equal equal_all greater_equal greater_than
+    "functions.creation": "cast diag diag_embed diagflat polar tril triu",
+    "functions.inplace": "*",
+    "functions.logic": """allclose bitwise_and bitwise_not bitwise_or bitwise_xor equal equal_all greater_equal greater_than
         is_empty is_tensor isclose isfinite isinf isnan less_equal less_than logical_and logical_not logical_or
         logical_xor not_equal where""",
-    "math": "*",
-    "random": "cauchy_ exponential_ geometric_ multinomial normal_ uniform_",
-    "reduction": "*",
-    # Of the other half of the functions: manipulation, search, products.
-    "linalg": "*",
-    "manipulation": "*",
-    "search": "*",
+    "functions.math": "*",
+    "functions.random": "cauchy_ exponential_ geometric_ multinomial normal_ uniform_",
+    "functions.reduction": "*",
+    "functions.einsum": "tensordot",
+    "functions.linalg": "*",
+    "functions.movement": "*",
+    "functions.positions": "*",
+    "functions.search": "*",
 }
 _NOT_METHODS = frozenset(("complex", "broadcast_shape", "einsum", "meshgrid"))
 
@@ -40,10 +41,7 @@ def table() -> dict[str, Any]:
     methods: dict[str, Any] = {}
     own = vars(Tensor)  # what the core has itself (tolist, ...) stays: the functions call it
     for module_name, names in _METHODS.items():
-        try:
-            module = importlib.import_module(f"wherry_tensor.{module_name}")
-        except ModuleNotFoundError:
-            continue
+        module = importlib.import_module(f"wherry_tensor.{module_name}")
         for name in module.__all__ if names == "*" else names.split():
             if name not in _NOT_METHODS and name not in own:
                 methods[name] = getattr(module, name)
@@ -272,7 +270,7 @@ def set_value(self: Tensor, value: Any) -> None:
         >>> print(x.numpy())
         [1. 2.]
     """
-    from wherry_tensor.creation import to_tensor
+    from wherry_tensor.functions.creation import to_tensor
 
     given = value if isinstance(value, Tensor) else to_tensor(value)
     if given.shape != self.shape:
@@ -347,10 +345,10 @@ _only_methods["__array_priority__"] = 100
 
 def bind() -> None:
     """Give Tensor its methods, and the core the functions it falls back on."""
-    import wherry_tensor.indexing  # noqa: F401  answers x[...]
+    import wherry_tensor.functions.indexing  # noqa: F401  answers x[...]
     import wherry_tensor.interop  # noqa: F401  adds __array__, __dlpack__, ...
-    from wherry_tensor.creation import to_tensor
-    from wherry_tensor.operators import binary
+    from wherry_tensor.functions.creation import to_tensor
+    from wherry_tensor.functions.operators import binary
     from wherry_tensor.printing import tensor_to_string
 
     _core.add_methods(table())

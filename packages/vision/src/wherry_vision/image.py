@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from wherry_tensor.creation import to_tensor
 from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.functions.creation import to_tensor
 
 __all__ = ["get_image_backend", "image_load", "set_image_backend"]
 

@@ -1,3 +1,3 @@
 """`paddle.linalg`."""
-from wherry_tensor.linalg import *  # noqa: F403
-from wherry_tensor.linalg import __all__ as __all__
+from wherry_tensor.functions.linalg import *  # noqa: F403
+from wherry_tensor.functions.linalg import __all__ as __all__

@@ -6,7 +6,7 @@ from typing import Any
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import require_tensor, to_dtype
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, UnimplementedError
-from wherry_tensor.reduction import mean, sum
+from wherry_tensor.functions.reduction import mean, sum
 
 
 def unknown_reduction(op_name: str, reduction: Any, expected: str = "'mean', 'sum' or 'none'") -> Exception:

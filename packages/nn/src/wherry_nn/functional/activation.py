@@ -12,8 +12,8 @@ from wherry_tensor._core import Op, Tensor, float32, float64
 from wherry_tensor.arguments import checked, flag, integer, number, one_axis, refused, require_tensor, to_dtype
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError
-from wherry_tensor.inplace import inplace_form, tanh_
-from wherry_tensor.math import sigmoid, tanh
+from wherry_tensor.functions.inplace import inplace_form, tanh_
+from wherry_tensor.functions.math import sigmoid, tanh
 
 __all__ = [
     "celu",

@@ -14,9 +14,9 @@ from wherry_tensor.errors import (
     InvalidTypeError,
     UnimplementedError,
 )
-from wherry_tensor.linalg import norm
-from wherry_tensor.math import multiply
-from wherry_tensor.reduction import sum as sum_
+from wherry_tensor.functions.linalg import norm
+from wherry_tensor.functions.math import multiply
+from wherry_tensor.functions.reduction import sum as sum_
 
 __all__ = [
     "alpha_dropout",

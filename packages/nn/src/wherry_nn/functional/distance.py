@@ -4,8 +4,8 @@ from __future__ import annotations
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import flag, require_tensor
 from wherry_tensor.errors import InvalidTypeError
-from wherry_tensor.linalg import norm
-from wherry_tensor.math import subtract
+from wherry_tensor.functions.linalg import norm
+from wherry_tensor.functions.math import subtract
 
 __all__ = ["pairwise_distance"]
 

@@ -6,9 +6,9 @@ from typing import Any
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import integer, require_tensor
-from wherry_tensor.creation import diag_embed
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.functions.creation import diag_embed
 
 __all__ = ["diag_embed", "sequence_mask"]
 

@@ -21,9 +21,9 @@ from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64
 from wherry_tensor.arguments import integer, number, one_axis, promoted, refused, require_tensor, to_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
+from wherry_tensor.functions.reduction import mean, sum
 from wherry_tensor.ops.loss import kept_labels, label_divisor
 from wherry_tensor.ops.normalization import label_weight
-from wherry_tensor.reduction import mean, sum
 
 __all__ = [
     "binary_cross_entropy",

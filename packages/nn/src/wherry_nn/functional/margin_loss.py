@@ -21,7 +21,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import Tensor, float64, int64
 from wherry_tensor.arguments import flag, number, require_tensor, to_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
-from wherry_tensor.reduction import mean
+from wherry_tensor.functions.reduction import mean
 
 __all__ = [
     "cosine_embedding_loss",

@@ -9,8 +9,8 @@ from wherry_nn.functional._windows import sizes
 from wherry_tensor import ops
 from wherry_tensor._core import DType, Tensor, bfloat16, float16, float32, float64
 from wherry_tensor.arguments import number, refused, require_tensor
-from wherry_tensor.creation import full
 from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.functions.creation import full
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wherry_tensor._core import Tensor
-from wherry_tensor.padding import pad
+from wherry_tensor.functions.padding import pad
 
 __all__ = ["pad", "zeropad2d"]
 

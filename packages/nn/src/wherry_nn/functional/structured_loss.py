@@ -7,7 +7,6 @@ from wherry_nn.functional._losses import reduced, require_floating, unknown_redu
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64
 from wherry_tensor.arguments import integer, number, require_tensor, to_dtype
-from wherry_tensor.creation import to_tensor
 from wherry_tensor.errors import (
     AssertedArgumentError,
     AssertedTypeError,
@@ -15,7 +14,8 @@ from wherry_tensor.errors import (
     InvalidIndexError,
     InvalidTypeError,
 )
-from wherry_tensor.reduction import mean
+from wherry_tensor.functions.creation import to_tensor
+from wherry_tensor.functions.reduction import mean
 
 __all__ = ["ctc_loss", "dice_loss", "hsigmoid_loss"]
 

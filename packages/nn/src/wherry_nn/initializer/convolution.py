@@ -8,8 +8,8 @@ from wherry_nn.initializer.initializer import Initializer
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import fitted, to_dtype
-from wherry_tensor.creation import to_tensor
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError
+from wherry_tensor.functions.creation import to_tensor
 
 __all__ = ["Bilinear", "Dirac"]
 

@@ -11,7 +11,7 @@ from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import integer
 from wherry_tensor.dtype import get_default_dtype
 from wherry_tensor.errors import InvalidArgumentError
-from wherry_tensor.manipulation import flatten, unflatten
+from wherry_tensor.functions.movement import flatten, unflatten
 
 __all__ = [
     "AlphaDropout",

@@ -16,10 +16,10 @@ from wherry_nn.param_attr import ParamAttr
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int32, int64
 from wherry_tensor.arguments import integer, number, require_tensor
-from wherry_tensor.creation import full
 from wherry_tensor.dtype import get_default_dtype
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, UnimplementedError
-from wherry_tensor.manipulation import stack
+from wherry_tensor.functions.creation import full
+from wherry_tensor.functions.movement import stack
 
 __all__ = [
     "GRU",

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from wherry_autograd import no_grad
-from wherry_tensor import linalg, ops
+from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import number
-from wherry_tensor.creation import full
 from wherry_tensor.errors import InvalidArgumentError
-from wherry_tensor.manipulation import stack
+from wherry_tensor.functions import linalg
+from wherry_tensor.functions.creation import full
+from wherry_tensor.functions.movement import stack
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_"]
 

@@ -9,9 +9,9 @@ from wherry_nn.layer import Layer
 from wherry_nn.utils._hooks import parameter_of, refuse_second
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
-from wherry_tensor.creation import full
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError
-from wherry_tensor.random import normal
+from wherry_tensor.functions.creation import full
+from wherry_tensor.functions.random import normal
 
 __all__ = ["spectral_norm"]
 

@@ -9,8 +9,8 @@ from wherry_nn.parameter import Parameter
 from wherry_nn.utils._hooks import hook_of, parameter_of, refuse_second
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
-from wherry_tensor.creation import full
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError
+from wherry_tensor.functions.creation import full
 
 __all__ = ["remove_weight_norm", "weight_norm"]
 

@@ -13,10 +13,10 @@ import numpy as np
 from wherry_autograd import no_grad
 from wherry_tensor import _core
 from wherry_tensor._core import Tensor, bfloat16
-from wherry_tensor.creation import to_tensor
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
-from wherry_tensor.manipulation import stack
+from wherry_tensor.functions.creation import to_tensor
+from wherry_tensor.functions.movement import stack
 
 __all__ = ["Bfloat16Array", "TensorStacker", "as_tensors", "converted", "default_collate_fn"]
 

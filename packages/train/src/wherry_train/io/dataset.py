@@ -9,7 +9,7 @@ from typing import Any
 from wherry_tensor import _core
 from wherry_tensor._core import Generator, Tensor
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, InvalidTypeError
-from wherry_tensor.random import randperm
+from wherry_tensor.functions.random import randperm
 
 __all__ = [
     "ChainDataset",

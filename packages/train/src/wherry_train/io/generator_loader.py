@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from wherry_tensor.creation import to_tensor
 from wherry_tensor.errors import InvalidTypeError
+from wherry_tensor.functions.creation import to_tensor
 from wherry_train.io.collate import as_tensors, default_collate_fn
 
 __all__ = ["GeneratorLoader"]

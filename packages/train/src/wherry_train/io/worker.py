@@ -27,7 +27,7 @@ import numpy as np
 
 from wherry_tensor import _core
 from wherry_tensor._core import Tensor, bfloat16
-from wherry_tensor.random import seed as seed_tensors
+from wherry_tensor.functions.random import seed as seed_tensors
 from wherry_train.io.collate import Bfloat16Array, as_tensors, converted, default_collate_fn
 from wherry_train.io.worker_info import WorkerInfo, set_worker_info
 

@@ -8,7 +8,7 @@ from wherry_nn.layers.conv import Conv2D
 from wherry_nn.layers.pooling import MaxPool2D
 from wherry_tensor import Tensor
 from wherry_tensor.errors import InvalidTypeError
-from wherry_tensor.manipulation import flatten
+from wherry_tensor.functions.movement import flatten
 
 __all__ = ["LeNet"]
 

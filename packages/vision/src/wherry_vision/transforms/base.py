@@ -8,7 +8,7 @@ import numpy as np
 
 from wherry_tensor import Tensor
 from wherry_tensor.errors import InvalidTypeError
-from wherry_tensor.manipulation import transpose
+from wherry_tensor.functions.movement import transpose
 from wherry_vision.transforms import functional as F
 
 __all__ = ["BaseTransform", "Compose", "Normalize", "ToTensor", "Transpose"]

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from wherry_tensor import Tensor, moveaxis
-from wherry_tensor.creation import to_tensor as tensor_of
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError
+from wherry_tensor.functions.creation import to_tensor as tensor_of
 from wherry_vision.transforms import arrays, tensors
 from wherry_vision.transforms.resampling import RESAMPLING
 

@@ -1,4 +1,4 @@
-"""Einstein summation, planned as a sequence of products of two.
+"""Products over named and numbered axes. Einstein summation is planned as a sequence of products of two.
 
 The equation is read once for each set of ranks. Each operand loses what it alone sums (repeated
 letters become diagonals, letters that occur nowhere else are summed), and then the pair whose product
@@ -10,15 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
-from wherry_tensor.arguments import refused, require_tensor
-from wherry_tensor.creation import diag_embed
+from wherry_tensor.arguments import one_axis, refused, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.functions.creation import diag_embed
 from wherry_tensor.ops.shapes import UNKNOWN
 
-__all__ = ["einsum"]
+__all__ = ["einsum", "tensordot"]
 
 # A label is a letter, or for the axes that `...` stands for a number: -1 for the last, -2, ...
 Label = str | int
@@ -270,3 +271,92 @@ def _product(sizes: list[int]) -> int:
     for size in sizes:
         total = UNKNOWN if UNKNOWN in (size, total) else total * size
     return total
+
+
+def tensordot(x: Tensor, y: Tensor, axes: Any = 2, name: str | None = None) -> Tensor:
+    """Sums of products over pairs of axes.
+
+    Args:
+        x: floating (or integer) tensor.
+        y: of the dtype of `x`.
+        axes: an int n: the last n axes of `x` with the first n of `y`. A list of ints: these axes in both.
+            Two lists (or tensors): axes of `x`, and for each its partner in `y`; a shorter list is filled
+            up with the other's.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        The axes of `x` that are left, then those of `y`.
+
+    Raises:
+        ValueError: paired axes have different sizes, or are out of range.
+
+    Source:
+        `paddle.tensordot`.
+
+    Examples:
+        >>> x = wherry.ones([2, 3, 4])
+        >>> wherry.tensordot(x, wherry.ones([4, 3, 5]), axes=[[1, 2], [1, 0]]).shape
+        [2, 5]
+    """
+    require_tensor(x, "tensordot")
+    require_tensor(y, "tensordot", "y")
+    of_x, of_y = _paired_axes(x, y, axes)
+    have_x, have_y = x.shape, y.shape
+    for a, b in zip(of_x, of_y, strict=True):
+        if have_x[a] != have_y[b] and -1 not in (have_x[a], have_y[b]):
+            raise InvalidArgumentError(
+                f"tensordot: paired axes must have one size. Got size {have_x[a]} for axis {a} of x and {have_y[b]} for axis "
+                f"{b} of y, shapes {have_x} and {have_y}, axes={axes}, expected equal sizes. Pair other axes."
+            )
+    free_x = [a for a in range(x.ndim) if a not in of_x]
+    free_y = [b for b in range(y.ndim) if b not in of_y]
+
+    def size_of(shape: list[int], chosen: Sequence[int]) -> int:
+        total = 1
+        for a in chosen:
+            total = UNKNOWN if shape[a] == UNKNOWN or total == UNKNOWN else total * shape[a]
+        return total
+
+    inner = size_of(have_x, of_x)
+    left = ops.reshape(ops.transpose(x, (*free_x, *of_x)), (size_of(have_x, free_x), inner))
+    right = ops.reshape(ops.transpose(y, (*of_y, *free_y)), (inner, size_of(have_y, free_y)))
+    try:
+        product = ops.matmul(left, right, transpose_x=False, transpose_y=False)
+    except TypeError as error:
+        raise refused("tensordot", error, x=x, y=y) from None
+    return ops.reshape(product, tuple([have_x[a] for a in free_x] + [have_y[b] for b in free_y]))
+
+
+def _paired_axes(x: Tensor, y: Tensor, axes: Any) -> tuple[list[int], list[int]]:
+    if isinstance(axes, Tensor):
+        axes = axes.tolist()
+    if isinstance(axes, int) and not isinstance(axes, bool):
+        if not 0 <= axes <= min(x.ndim, y.ndim):
+            raise InvalidArgumentError(
+                f"tensordot: there are not so many axes. Got axes={axes} for shapes {x.shape} and {y.shape}, expected a count "
+                f"in [0, {min(x.ndim, y.ndim)}]. Name the axes in two lists."
+            )
+        return list(range(x.ndim - axes, x.ndim)), list(range(axes))
+    if not isinstance(axes, (list, tuple)):
+        raise InvalidTypeError(
+            f"tensordot: 'axes' must name axes. Got {type(axes).__name__}, expected an int, a list, or two lists. "
+            f"Write axes=1 for a matrix product."
+        )
+    parts = [part.tolist() if isinstance(part, Tensor) else part for part in axes]
+    if all(isinstance(part, int) for part in parts):
+        pairs = [parts, parts]
+    elif len(parts) == 1:
+        pairs = [list(parts[0]), list(parts[0])]
+    else:
+        pairs = [[part] if isinstance(part, int) else list(part) for part in parts[:2]]
+    short, long = sorted(pairs, key=len)
+    short += long[len(short) :]
+    found = []
+    for chosen, tensor, which in ((pairs[0], x, "x"), (pairs[1], y, "y")):
+        found.append([one_axis(a, tensor.ndim, "tensordot", name=f"an axis of {which},") for a in chosen])
+        if len(set(found[-1])) != len(found[-1]):
+            raise InvalidArgumentError(
+                f"tensordot: an axis of {which} is named twice. Got axes={axes} for shape {tensor.shape}, expected each once. "
+                f"Remove the repeat."
+            )
+    return found[0], found[1]

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 
 import wherry_tensor as w
-from wherry_tensor import _core, arange, manipulation, ones, to_tensor, zeros
+from wherry_tensor import _core, arange, ones, to_tensor, zeros
+from wherry_tensor.functions.positions import one_hot
 
 
 def array(*shape, seed=0, dtype="float64"):
@@ -479,7 +480,7 @@ def test_unique_rows():
 
 
 def test_one_hot_and_shard_index():
-    assert manipulation.one_hot(to_tensor([[1], [0]]), to_tensor(3)).tolist() == [[[0, 1, 0]], [[1, 0, 0]]]
+    assert one_hot(to_tensor([[1], [0]]), to_tensor(3)).tolist() == [[[0, 1, 0]], [[1, 0, 0]]]
     assert w.shard_index(to_tensor([[16], [1]]), 20, 2, 1).tolist() == [[6], [-1]]
 
 
@@ -694,9 +695,9 @@ M = [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
         (lambda x: x[0].fill_diagonal_(1.0), ValueError, "no diagonal"),
         (lambda x: w.unique(x, axis=2), ValueError, "axis 2"),
         (lambda x: w.unique(x, dtype="float32"), NotImplementedError, "float32"),
-        (lambda x: manipulation.one_hot(x, 3), TypeError, "float32"),
-        (lambda x: manipulation.one_hot(to_tensor([5]), 3), ValueError, "5"),
-        (lambda x: manipulation.one_hot(to_tensor([0]), 0), ValueError, "num_classes=0"),
+        (lambda x: one_hot(x, 3), TypeError, "float32"),
+        (lambda x: one_hot(to_tensor([5]), 3), ValueError, "5"),
+        (lambda x: one_hot(to_tensor([0]), 0), ValueError, "num_classes=0"),
         (lambda x: w.shard_index(to_tensor([[1]]), 20, 2, 2), ValueError, "shard_id=2"),
         (lambda x: w.shard_index(to_tensor([[25]]), 20, 2, 0), ValueError, "25"),
         (lambda x: w.shard_index(to_tensor([1]), 20, 2, 0), ValueError, "column"),

@@ -14,7 +14,14 @@ from typing import Any
 
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, bool_, from_values, int32, int64
-from wherry_tensor.manipulation import looked_up
+from wherry_tensor.arguments import (
+    check_mask,
+    looked_up,
+    one_index_dtype,
+    positions_of,
+    require_index_broadcast,
+    too_many_indices,
+)
 
 __all__ = ["getitem", "setitem"]
 
@@ -48,7 +55,7 @@ def getitem(x: Tensor, index: Any) -> Tensor:
         if index.dtype is int64 or index.dtype is int32:
             return looked_up("getitem", ops.gather, x, index, 0)
         if index.dtype is bool_ and index.ndim == x.ndim:
-            _check_mask(x, index, 0)
+            check_mask(x, index, 0)
             return ops.masked_select(x, index)
     parsed = _Parsed(x, index)
     y = parsed.view(x)
@@ -96,7 +103,7 @@ def _lookups(parsed: _Parsed) -> tuple[list[int], list[Tensor]]:
     places, indices = [], []
     for axis, tensor in parsed.advanced:
         if tensor.dtype is bool_:
-            for k, column in enumerate(_positions(tensor)):
+            for k, column in enumerate(positions_of(tensor)):
                 places.append(axis + k)
                 indices.append(column)
         else:
@@ -112,8 +119,8 @@ def _look_up(y: Tensor, places: list[int], indices: list[Tensor]) -> Tensor:
         # NumPy's rule: indices that something stands between put their shape first.
         y = ops.transpose(y, _to_front(places, y.ndim))
         places = list(range(len(places)))
-    _require_broadcast(indices)
-    return looked_up("getitem", ops.index_get, y, *_one_dtype(indices), axes=tuple(places))
+    require_index_broadcast(indices)
+    return looked_up("getitem", ops.index_get, y, *one_index_dtype(indices), axes=tuple(places))
 
 
 # Writing.
@@ -138,8 +145,8 @@ def _put_at(x: Tensor, parsed: _Parsed, value: Tensor) -> None:
         perm = _to_front(places, y.ndim)
         y = ops.transpose(y, perm)
         places = list(range(len(places)))
-    _require_broadcast(indices)
-    indices = _one_dtype(indices)
+    require_index_broadcast(indices)
+    indices = one_index_dtype(indices)
     axes = tuple(places)
     if whole and perm is None:
         _index_put_into(x, value, indices, axes)
@@ -174,7 +181,7 @@ def _put_where(x: Tensor, mask: Tensor, value: Tensor) -> bool:
     inner = x.ndim - mask.ndim
     if inner < 0:
         return False
-    _check_mask(x, mask, 0)
+    check_mask(x, mask, 0)
     shape = value.shape
     while len(shape) > inner and shape[0] == 1:
         shape = shape[1:]
@@ -264,7 +271,7 @@ class _Parsed:
             kind = type(item)
             if kind is slice:
                 if axis >= rank:
-                    raise _too_many(x, _consumed(items))
+                    raise too_many_indices(x, _consumed(items))
                 if item.start is not None or item.stop is not None or item.step is not None:
                     start, stop, step = _bounds(item)
                     axes.append(axis)
@@ -276,7 +283,7 @@ class _Parsed:
             elif item is Ellipsis:
                 skipped = rank - axis - _consumed(items[at + 1 :], True)
                 if skipped < 0:
-                    raise _too_many(x, _consumed(items))
+                    raise too_many_indices(x, _consumed(items))
                 axis += skipped
                 place += skipped
             elif item is None:
@@ -287,7 +294,7 @@ class _Parsed:
                     item = _classify(item)
                 if type(item) is int:
                     if axis >= rank:
-                        raise _too_many(x, _consumed(items))
+                        raise too_many_indices(x, _consumed(items))
                     size = shape[axis]
                     if size >= 0 and not -size <= item < size:
                         raise IndexError(
@@ -310,9 +317,9 @@ class _Parsed:
                 else:
                     count = item.ndim if item.dtype is bool_ else 1
                     if axis + count > rank:
-                        raise _too_many(x, _consumed(items))
+                        raise too_many_indices(x, _consumed(items))
                     if item.dtype is bool_:
-                        _check_mask(x, item, axis)
+                        check_mask(x, item, axis)
                     advanced.append((place, item))
                     axis += count
                     place += count
@@ -478,56 +485,6 @@ def _consumed(items: tuple[Any, ...], after: bool = False) -> int:
                 continue
         count += 1
     return count
-
-
-def _check_mask(x: Tensor, mask: Tensor, axis: int) -> None:
-    shape = x.shape[axis : axis + mask.ndim]
-    if mask.shape != shape:
-        for k, (have, want) in enumerate(zip(mask.shape, shape, strict=False)):
-            if have != want and -1 not in (have, want):
-                raise IndexError(
-                    f"getitem: the mask does not match axis {axis + k}. "
-                    f"Got a mask of shape {mask.shape} for {shape} of x of shape {x.shape}, expected equal shapes. "
-                    f"A mask says of every element of the axes it indexes whether it is wanted."
-                )
-        if mask.ndim > len(shape):
-            raise _too_many(x, axis + mask.ndim)
-
-
-def _too_many(x: Tensor, count: int) -> IndexError:
-    return IndexError(
-        f"getitem: too many indices. Got {count} for x of shape {x.shape}, expected at most {x.ndim}. "
-        f"Each int, slice or list stands for one axis, a mask for as many as it has."
-    )
-
-
-def _positions(mask: Tensor) -> list[Tensor]:
-    """Where a mask is true: an index tensor for each of its axes."""
-    where = ops.nonzero(mask)
-    return [ops.select(where, 1, axis) for axis in range(mask.ndim)]
-
-
-def _one_dtype(indices: list[Tensor]) -> list[Tensor]:
-    first = indices[0].dtype
-    if all(index.dtype is first for index in indices):
-        return indices
-    return [index if index.dtype is int64 else ops.cast(index, int64) for index in indices]
-
-
-def _require_broadcast(indices: list[Tensor]) -> None:
-    rank = max(index.ndim for index in indices)
-    sizes = [1] * rank
-    for index in indices:
-        for at, size in enumerate(index.shape, rank - index.ndim):
-            if size == sizes[at] or size == 1 or -1 in (size, sizes[at]):
-                continue
-            if sizes[at] != 1:
-                raise ValueError(
-                    f"getitem: the index tensors do not broadcast together. "
-                    f"Got shapes {' and '.join(str(i.shape) for i in indices)}, expected equal sizes or 1 in every axis. "
-                    f"Reshape them so that their axes align at the right."
-                )
-            sizes[at] = size
 
 
 def _to_front(places: list[int], rank: int) -> tuple[int, ...]:

@@ -8,42 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wherry_tensor import _core, creation, logic, math, ops, reduction
+from wherry_tensor import ops
 from wherry_tensor._core import Op, Tensor
-from wherry_tensor.arguments import fitted, number, require_tensor
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
-
-
-def require_writable(x: Any, op_name: str) -> None:
-    """Refuse a leaf that asks for gradients, as in Paddle: its value is what gradients are taken at."""
-    require_tensor(x, op_name)
-    if not x.stop_gradient and x.is_leaf and _core.is_grad_enabled():
-        raise InvalidArgumentError(
-            f"{op_name}: a leaf that asks for gradients cannot be written in place. Got a tensor with "
-            f"stop_gradient=False that no operation made, expected stop_gradient=True or a result. "
-            f"Use the form without underscore, or write under no_grad()."
-        )
-
-
-def write(x: Tensor, out: Tensor, op_name: str, retype: bool = False) -> Tensor:
-    """Write `out` into `x`; with `retype`, `x` may take another dtype with it."""
-    require_writable(x, op_name)
-    if out.shape != x.shape:
-        raise InvalidArgumentError(
-            f"{op_name}: the shape of broadcast output {out.shape} is different from that of inplace tensor {x.shape}. "
-            f"Got a result that does not fit, expected the shape of x. Use the form without underscore."
-        )
-    if out.dtype is x.dtype:
-        return ops.copy.into((x,), out)
-    if not retype:
-        raise InvalidTypeError(
-            f"{op_name}: the result has another dtype than x. Got {out.dtype.name} for x of {x.dtype.name}, expected "
-            f"{x.dtype.name}. Use the form without underscore, or cast x first."
-        )
-    x._share_data_with(out)
-    x.node = out.node
-    x.stop_gradient = out.stop_gradient
-    return x
+from wherry_tensor.arguments import fitted, number, require_writable, write
+from wherry_tensor.functions import creation, logic, math, reduction
 
 
 def inplace_form(

@@ -46,7 +46,7 @@ def binary(name: str, x: Tensor, other: Any, reverse: bool) -> Tensor:
         x, y = _with_foreign(name, x, other, reverse)
     if name in _BITWISE:
         return _bitwise(name, x, y, reverse)
-    x, y = _one_dtype(name, x, y)
+    x, y = one_index_dtype(name, x, y)
     if name == "matmul":
         return ops.matmul(y, x, False, False) if reverse else ops.matmul(x, y, False, False)
     op = getattr(ops, name)
@@ -88,7 +88,7 @@ def _with_foreign(name: str, x: Tensor, other: Any, reverse: bool) -> tuple[Tens
                     value = int(value)
                 return _with_number(name, x, value, reverse)
         elif isinstance(other, numpy.ndarray):
-            from wherry_tensor.creation import to_tensor
+            from wherry_tensor.functions.creation import to_tensor
 
             return x, to_tensor(other)
     raise _wrong_operand(name, x, other)
@@ -108,7 +108,7 @@ def _wrong_operand(name: str, x: Tensor, other: Any) -> InvalidTypeError:
     )
 
 
-def _one_dtype(name: str, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+def one_index_dtype(name: str, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     a, b = x.dtype, y.dtype
     if name == "divide" and not (a.is_floating or a.is_complex):
         # Paddle divides integers in float32, whatever the other one is; complex numbers stay complex.

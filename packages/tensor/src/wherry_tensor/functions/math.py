@@ -22,6 +22,7 @@ from wherry_tensor.arguments import (
     refused,
     require_tensor,
     to_dtype,
+    write,
 )
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 
@@ -1947,7 +1948,5 @@ def increment(x: Tensor, value: Any = 1.0, name: str | None = None) -> Tensor:
         raise InvalidArgumentError(
             f"increment: x counts. Got shape {x.shape}, expected one element. Use x.add_(...) for larger tensors."
         )
-    from wherry_tensor.inplace import write
-
     step = _scalar(fitted(number(value, "increment", "value"), x.dtype, "increment"), x.dtype)
     return write(x, ops.add(x, step), "increment")

@@ -7,9 +7,9 @@ from typing import Any
 
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, int64
-from wherry_tensor.arguments import fitted, flag, integer, number, one_axis, refused, require_tensor
+from wherry_tensor.arguments import fitted, flag, integer, number, one_axis, refused, require_tensor, tensors_of
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError
-from wherry_tensor.manipulation import _diagonal_axes, _tensors
+from wherry_tensor.functions.positions import diagonal_axes
 
 __all__ = [
     "addmm",
@@ -396,7 +396,7 @@ def trace(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str 
         >>> print(wherry.trace(wherry.to_tensor([[1, 2], [3, 4]])).item())
         5
     """
-    a, b = _diagonal_axes(x, axis1, axis2, "trace")
+    a, b = diagonal_axes(x, axis1, axis2, "trace")
     return _sum(ops.diagonal(x, integer(offset, "trace", "offset"), a, b), (x.ndim - 2,))
 
 
@@ -589,12 +589,12 @@ def multi_dot(x: Sequence[Tensor], name: str | None = None) -> Tensor:
         Algorithms".
 
     Examples:
-        >>> from wherry_tensor.linalg import multi_dot
+        >>> from wherry_tensor.functions.linalg import multi_dot
         >>> a, b, c = wherry.ones([2, 9]), wherry.ones([9, 3]), wherry.ones([3, 4])
         >>> multi_dot([a, b, c]).shape
         [2, 4]
     """
-    xs = _tensors(x, "multi_dot")
+    xs = tensors_of(x, "multi_dot")
     shapes = [one.shape for one in xs]
     last = len(xs) - 1
     if last < 1 or any(len(s) != 2 and not (len(s) == 1 and i in (0, last)) for i, s in enumerate(shapes)):

@@ -548,7 +548,7 @@ def where(condition: Tensor, x: Any = None, y: Any = None, name: str | None = No
             f"where: condition must be bool. Got dtype {condition.dtype.name}, expected bool. Compare it, as in x > 0."
         )
     if x is None and y is None:
-        from wherry_tensor.search import nonzero
+        from wherry_tensor.functions.search import nonzero
 
         return nonzero(condition, as_tuple=True)
     if x is None or y is None:

@@ -1,4 +1,4 @@
-"""Changing shapes, joining, cutting, repeating, and reading or writing at given positions.
+"""Changing shapes, joining, cutting and repeating.
 
 Which results share memory with their input is Paddle 2.6.2's choice: `reshape`, `transpose`,
 `squeeze`, `slice`, `unbind`, ... are views; `split`, `expand`, `unstack`, `crop`, ... are copies.
@@ -11,10 +11,19 @@ from typing import Any
 
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, bool_, complex64, complex128, float32, float64, from_values, int32, int64
-from wherry_tensor.arguments import MAX_RANK, Axes, fitted, flag, integer, one_axis, refused, require_tensor, to_dtype
-from wherry_tensor.creation import cast
+from wherry_tensor.arguments import (
+    MAX_RANK,
+    Axes,
+    integer,
+    integers_of,
+    one_axis,
+    require_tensor,
+    shape_argument,
+    tensors_of,
+)
 from wherry_tensor.dtype import as_dtype
-from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError, OutOfRangeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError
+from wherry_tensor.functions.creation import cast
 from wherry_tensor.ops.shapes import UNKNOWN, broadcast_shapes
 
 __all__ = [
@@ -31,35 +40,14 @@ __all__ = [
     "chunk",
     "concat",
     "crop",
-    "diagonal",
-    "diagonal_scatter",
     "diff",
     "expand",
     "expand_as",
-    "fill_diagonal_",
-    "fill_diagonal_tensor",
-    "fill_diagonal_tensor_",
     "flatten",
     "flatten_",
     "flip",
-    "gather",
-    "gather_nd",
-    "index_add",
-    "index_add_",
-    "index_fill",
-    "index_fill_",
-    "index_put",
-    "index_put_",
-    "index_sample",
-    "index_select",
-    "masked_fill",
-    "masked_fill_",
     "moveaxis",
-    "multiplex",
     "numel",
-    "one_hot",
-    "put_along_axis",
-    "put_along_axis_",
     "rank",
     "repeat_interleave",
     "reshape",
@@ -67,13 +55,7 @@ __all__ = [
     "reverse",
     "roll",
     "rot90",
-    "scatter",
-    "scatter_",
-    "scatter_nd",
-    "scatter_nd_add",
-    "select_scatter",
     "shape",
-    "shard_index",
     "slice",
     "split",
     "squeeze",
@@ -82,9 +64,6 @@ __all__ = [
     "strided_slice",
     "t",
     "t_",
-    "take",
-    "take_along_axis",
-    "tensordot",
     "tile",
     "tolist",
     "transpose",
@@ -92,8 +71,6 @@ __all__ = [
     "unbind",
     "unflatten",
     "unfold",
-    "unique",
-    "unique_consecutive",
     "unsqueeze",
     "unsqueeze_",
     "unstack",
@@ -107,9 +84,6 @@ _reshape, _transpose, _squeeze, _unsqueeze, _slice, _select = (
 )
 _tolist = Tensor.tolist  # this function may take its place as a method
 _copy, _concat, _gather, _broadcast_to = ops.copy, ops.concat, ops.gather, ops.broadcast_to
-
-
-_HUGE = 1 << 62
 
 
 # Shapes.
@@ -186,7 +160,7 @@ def reshape(x: Tensor, shape: Sequence[int | Tensor] | Tensor, name: str | None 
     if type(shape) is list:
         shape = tuple(shape)
     elif type(shape) is not tuple:
-        shape = _shape_argument(shape, "reshape")
+        shape = shape_argument(shape, "reshape")
     for size in shape:
         if type(size) is not int or not size:
             shape = _reshape_sizes(x, shape, "reshape")
@@ -197,45 +171,10 @@ def reshape(x: Tensor, shape: Sequence[int | Tensor] | Tensor, name: str | None 
         raise _reshape_error(x, tuple(shape), error) from None  # type: ignore[arg-type]  # ints by now
 
 
-def _shape_argument(shape: Any, op_name: str, name: str = "shape") -> tuple[Any, ...]:
-    if isinstance(shape, (list, tuple)):
-        return tuple(shape)
-    if isinstance(shape, Tensor) and shape.dtype.is_integer and shape.ndim <= 1:
-        return tuple(shape.tolist()) if shape.ndim else (shape.item(),)
-    got = f"a Tensor of shape {shape.shape}, dtype {shape.dtype.name}" if isinstance(shape, Tensor) else repr(shape)
-    raise InvalidTypeError(
-        f"{op_name}: '{name}' is not a list of sizes. Got {got}, expected a list or tuple of ints, or a 1-D int32 or "
-        f"int64 tensor. Write [{shape}] for one size." if isinstance(shape, int) else
-        f"{op_name}: '{name}' is not a list of sizes. Got {got}, expected a list or tuple of ints, or a 1-D int32 or "
-        f"int64 tensor. Write [2, -1] for two rows."
-    )
-
-
-def _integers(values: Any, op_name: str, name: str) -> tuple[int, ...]:
-    """Ints from a list, tuple or 1-D tensor of them, or from one of them."""
-    if type(values) is int:
-        return (values,)
-    if isinstance(values, Tensor):
-        if values.ndim == 0:
-            return (integer(values, op_name, name),)
-        values = _shape_argument(values, op_name, name)
-    elif type(values).__module__ == "numpy":
-        values = values.tolist()
-    if not isinstance(values, (list, tuple, range)):
-        return (integer(values, op_name, name),)
-    found = [value if type(value) is int else integer(value, op_name, f"{name}[{i}]") for i, value in enumerate(values)]
-    if found and not -_HUGE < min(found) <= max(found) < _HUGE:
-        raise InvalidArgumentError(
-            f"{op_name}: a number is too large. Got {name}={found}, expected numbers of at most 62 bits. "
-            f"No tensor has so many elements."
-        )
-    return tuple(found)
-
-
 def _reshape_sizes(x: Any, shape: tuple[Any, ...], op_name: str) -> tuple[int, ...]:
     """Ints, with each 0 replaced by the size it stands for."""
     require_tensor(x, op_name)
-    sizes = list(_integers(shape, op_name, "shape"))
+    sizes = list(integers_of(shape, op_name, "shape"))
     have = x.shape
     for at, size in enumerate(sizes):
         if size < -1:
@@ -260,7 +199,7 @@ def _reshape_error(x: Any, shape: tuple[int, ...], error: Exception) -> Exceptio
             f"reshape: only one size can follow from the others. Got shape={list(shape)}, expected at most one -1. "
             f"Give all sizes but one."
         )
-    _integers(shape, "reshape", "shape")  # refuses numbers that are too large
+    integers_of(shape, "reshape", "shape")  # refuses numbers that are too large
     return error
 
 
@@ -406,7 +345,7 @@ def unflatten(x: Tensor, axis: int, shape: Sequence[int] | Tensor, name: str | N
     """
     require_tensor(x, "unflatten")
     at = one_axis(axis, x.ndim, "unflatten")
-    sizes = _integers(_shape_argument(shape, "unflatten"), "unflatten", "shape")
+    sizes = integers_of(shape_argument(shape, "unflatten"), "unflatten", "shape")
     have = x.shape
     return reshape(x, (*have[:at], *sizes, *have[at + 1 :]))
 
@@ -439,7 +378,7 @@ def squeeze(x: Tensor, axis: Axes = None, name: str | None = None) -> Tensor:
     if axis is None:
         axes = list(range(len(shape)))
     else:
-        axes = sorted({one_axis(a, len(shape), "squeeze") for a in _integers(axis, "squeeze", "axis")})
+        axes = sorted({one_axis(a, len(shape), "squeeze") for a in integers_of(axis, "squeeze", "axis")})
         axes = axes or list(range(len(shape)))
     return _squeeze(x, tuple([a for a in axes if a < len(shape) and shape[a] == 1]))
 
@@ -484,7 +423,7 @@ def unsqueeze(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
             pass
     rank = require_tensor(x, "unsqueeze").ndim
     new: list[int] = []
-    for a in _integers(axis, "unsqueeze", "axis"):
+    for a in integers_of(axis, "unsqueeze", "axis"):
         have = rank + len(new)
         if not -have - 1 <= a <= have or have == MAX_RANK:
             raise InvalidArgumentError(
@@ -541,7 +480,7 @@ _NEW_AXES: dict[int, dict[int, tuple[int, ...]]] = {1: {0: (0,)}, 2: {0: (0, 1),
 
 
 def _at_least(inputs: tuple[Any, ...], rank: int, op_name: str) -> Any:
-    from wherry_tensor.creation import to_tensor
+    from wherry_tensor.functions.creation import to_tensor
 
     if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)) and any(isinstance(x, Tensor) for x in inputs[0]):
         inputs = tuple(inputs[0])
@@ -658,8 +597,8 @@ def moveaxis(x: Tensor, source: Any, destination: Any, name: str | None = None) 
         [3, 4, 2]
     """
     rank = require_tensor(x, "moveaxis").ndim
-    at = [one_axis(a, rank, "moveaxis", name="source") for a in _integers(source, "moveaxis", "source")]
-    to = [one_axis(a, rank, "moveaxis", name="destination") for a in _integers(destination, "moveaxis", "destination")]
+    at = [one_axis(a, rank, "moveaxis", name="source") for a in integers_of(source, "moveaxis", "source")]
+    to = [one_axis(a, rank, "moveaxis", name="destination") for a in integers_of(destination, "moveaxis", "destination")]
     if len(at) != len(to) or len(set(at)) != len(at) or len(set(to)) != len(to):
         raise InvalidArgumentError(
             f"moveaxis: each axis moves to one place. Got source={source} and destination={destination} for rank {rank}, "
@@ -692,7 +631,7 @@ def flip(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
         [[4, 3], [2, 1]]
     """
     rank = require_tensor(x, "flip").ndim
-    return ops.flip(x, tuple([one_axis(a, rank, "flip") for a in _integers(axis, "flip", "axis")]))
+    return ops.flip(x, tuple([one_axis(a, rank, "flip") for a in integers_of(axis, "flip", "axis")]))
 
 
 def reverse(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
@@ -725,9 +664,9 @@ def roll(x: Tensor, shifts: Any, axis: Axes = None, name: str | None = None) -> 
         [4, 1, 2, 3]
     """
     rank = require_tensor(x, "roll").ndim
-    by = _integers(shifts, "roll", "shifts")
+    by = integers_of(shifts, "roll", "shifts")
     if axis is not None:
-        axes = tuple([one_axis(a, rank, "roll") for a in _integers(axis, "roll", "axis")])
+        axes = tuple([one_axis(a, rank, "roll") for a in integers_of(axis, "roll", "axis")])
         if rank == 0:
             return _copy(x)
         return ops.roll(x, by, axes)
@@ -759,7 +698,7 @@ def rot90(x: Tensor, k: int = 1, axes: Sequence[int] = (0, 1), name: str | None 
         [[2, 4], [1, 3]]
     """
     rank = require_tensor(x, "rot90").ndim
-    plane = _integers(axes, "rot90", "axes")
+    plane = integers_of(axes, "rot90", "axes")
     if rank < 2 or len(plane) != 2:
         raise InvalidArgumentError(
             f"rot90: a plane has two axes. Got axes={list(plane)} for x of shape {x.shape}, expected two axes and rank 2 or "
@@ -781,23 +720,6 @@ def rot90(x: Tensor, k: int = 1, axes: Sequence[int] = (0, 1), name: str | None 
 
 
 # Joining and cutting.
-
-
-def _tensors(xs: Any, op_name: str, name: str = "x") -> list[Tensor]:
-    if not isinstance(xs, (list, tuple)):
-        got = "one Tensor" if isinstance(xs, Tensor) else type(xs).__name__
-        raise InvalidTypeError(
-            f"{op_name}: argument '{name}' must be a list of tensors. Got {got}, expected a list or tuple of Tensor. "
-            f"Write {op_name}([a, b])."
-        )
-    if not xs:
-        raise InvalidArgumentError(
-            f"{op_name}: there is nothing to join. Got an empty list, expected at least one tensor. Check what filled it."
-        )
-    for i, x in enumerate(xs):
-        if not isinstance(x, Tensor):
-            require_tensor(x, op_name, f"{name}[{i}]")
-    return list(xs)
 
 
 def _refused_list(op_name: str, xs: Sequence[Tensor], error: Exception) -> Exception:
@@ -829,7 +751,7 @@ def concat(x: Sequence[Tensor], axis: Any = 0, name: str | None = None) -> Tenso
         >>> print(wherry.concat([a, b], axis=1).tolist())
         [[0, 1, 1], [0, 1, 1]]
     """
-    xs = _tensors(x, "concat")
+    xs = tensors_of(x, "concat")
     ranks = [one.ndim for one in xs if one.shape != [0]] or [1]
     if ranks[0] == 0:
         raise InvalidArgumentError(
@@ -866,7 +788,7 @@ def stack(x: Sequence[Tensor], axis: int = 0, name: str | None = None) -> Tensor
         >>> print(wherry.stack([a, a + 2], axis=1).tolist())
         [[1, 3], [2, 4]]
     """
-    xs = _tensors(x, "stack")
+    xs = tensors_of(x, "stack")
     shape = xs[0].shape
     at = one_axis(axis, len(shape) + 1, "stack")
     for one in xs:
@@ -926,7 +848,7 @@ def _parts(x: Any, num_or_sections: Any, axis: Any, op_name: str) -> list[Tensor
             )
         sizes = [size // num_or_sections] * num_or_sections
     elif isinstance(num_or_sections, (list, tuple)):
-        sizes = list(_integers(num_or_sections, op_name, "num_or_sections"))
+        sizes = list(integers_of(num_or_sections, op_name, "num_or_sections"))
         if sizes.count(-1) == 1 and size != UNKNOWN:
             sizes[sizes.index(-1)] = size - sum(sizes) - 1
         if not sizes or min(sizes) < 0 or (size != UNKNOWN and sum(sizes) != size):
@@ -1103,9 +1025,9 @@ def _strided_slice(x: Any, axes: Any, starts: Any, ends: Any, strides: Any, op_n
             f"Write axes=[0]."
         )
     at = tuple([one_axis(a, rank, op_name, name="axes") for a in axes])
-    begin = _integers(starts, op_name, "starts")
-    end = _integers(ends, op_name, "ends")
-    step = (1,) * len(at) if strides is None else _integers(strides, op_name, "strides")
+    begin = integers_of(starts, op_name, "starts")
+    end = integers_of(ends, op_name, "ends")
+    step = (1,) * len(at) if strides is None else integers_of(strides, op_name, "strides")
     if not len(at) == len(begin) == len(end) == len(step) or 0 in step or len(set(at)) != len(at):
         raise InvalidArgumentError(
             f"{op_name}: each axis needs a start, an end and a step. Got axes={list(axes)}, starts={list(begin)}, "
@@ -1139,8 +1061,8 @@ def crop(x: Tensor, shape: Any = None, offsets: Any = None, name: str | None = N
         [[5, 6]]
     """
     have = require_tensor(x, "crop").shape
-    start = (0,) * len(have) if offsets is None else _integers(offsets, "crop", "offsets")
-    sizes = tuple(have) if shape is None else _integers(_shape_argument(shape, "crop"), "crop", "shape")
+    start = (0,) * len(have) if offsets is None else integers_of(offsets, "crop", "offsets")
+    sizes = tuple(have) if shape is None else integers_of(shape_argument(shape, "crop"), "crop", "shape")
     fits = len(sizes) == len(start) == len(have)
     if fits:
         sizes = tuple([n - s if size == -1 else size for size, s, n in zip(sizes, start, have, strict=True)])
@@ -1224,7 +1146,7 @@ def expand(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
 
 def _expanded(x: Any, shape: Any, op_name: str) -> Tensor:
     have = require_tensor(x, op_name).shape
-    sizes = list(_integers(_shape_argument(shape, op_name), op_name, "shape"))
+    sizes = list(integers_of(shape_argument(shape, op_name), op_name, "shape"))
     added = len(sizes) - len(have)
     fits = added >= 0
     for at, size in enumerate(sizes if fits else ()):
@@ -1275,8 +1197,8 @@ def broadcast_shape(x_shape: Sequence[int], y_shape: Sequence[int]) -> list[int]
         >>> wherry.broadcast_shape([2, 1, 3], [4, 1])
         [2, 4, 3]
     """
-    x_sizes = _integers(x_shape, "broadcast_shape", "x_shape")
-    return list(broadcast_shapes("broadcast_shape", x_sizes, _integers(y_shape, "broadcast_shape", "y_shape")))
+    x_sizes = integers_of(x_shape, "broadcast_shape", "x_shape")
+    return list(broadcast_shapes("broadcast_shape", x_sizes, integers_of(y_shape, "broadcast_shape", "y_shape")))
 
 
 def broadcast_tensors(input: Sequence[Tensor], name: str | None = None) -> list[Tensor]:
@@ -1300,7 +1222,7 @@ def broadcast_tensors(input: Sequence[Tensor], name: str | None = None) -> list[
         >>> [x.shape for x in wherry.broadcast_tensors([wherry.zeros([2, 1]), wherry.zeros([3])])]
         [[2, 3], [2, 3]]
     """
-    xs = _tensors(input, "broadcast_tensors", "input")
+    xs = tensors_of(input, "broadcast_tensors", "input")
     if len({x.dtype for x in xs}) > 1:
         raise _refused_list("broadcast_tensors", xs, TypeError())
     shape = broadcast_shapes("broadcast_tensors", *[tuple(x.shape) for x in xs])
@@ -1327,7 +1249,7 @@ def tile(x: Tensor, repeat_times: Any, name: str | None = None) -> Tensor:
         [[1, 2, 1, 2], [1, 2, 1, 2]]
     """
     have = require_tensor(x, "tile").shape
-    times = list(_integers(repeat_times, "tile", "repeat_times"))
+    times = list(integers_of(repeat_times, "tile", "repeat_times"))
     if any(n < 1 for n in times):
         raise InvalidArgumentError(
             f"tile: x cannot be laid out less than once. Got repeat_times={times}, expected numbers >= 1. "
@@ -1421,1040 +1343,6 @@ def repeat_interleave(x: Tensor, repeats: Any, axis: int | None = None, name: st
     return _gather(x, from_values(index, (len(index),), int64), at)
 
 
-# Reading at positions.
-
-
-def looked_up(op_name: str, op: Any, *args: Any, **attrs: Any) -> Any:
-    """Runs an op that reads or writes at positions; what it says of bad ones is said as `op_name`."""
-    try:
-        return op(*args, **attrs)
-    except IndexError as error:
-        raise InvalidIndexError(f"{op_name}{str(error)[str(error).find(':'):]}") from None
-
-
-def _index_tensor(index: Any, op_name: str, name: str = "index") -> Tensor:
-    require_tensor(index, op_name, name)
-    if index.dtype is not int64 and index.dtype is not int32:
-        raise InvalidTypeError(
-            f"{op_name}: '{name}' must hold positions. Got dtype {index.dtype.name}, expected int32 or int64. "
-            f"Cast it with astype('int64')."
-        )
-    return index
-
-
-def _flat_index(index: Any, op_name: str) -> Tensor:
-    """An index of shape [n]; Paddle also takes [n, 1]."""
-    _index_tensor(index, op_name)
-    if index.ndim == 2 and index.shape[1] == 1:
-        return _reshape(index, (index.shape[0],))
-    if index.ndim > 1:
-        raise InvalidArgumentError(
-            f"{op_name}: 'index' must be a list of positions. Got shape {index.shape}, expected [n] or [n, 1]. "
-            f"Flatten it, or use x[index], which takes any shape."
-        )
-    return index
-
-
-def gather(x: Tensor, index: Tensor, axis: Any = None, name: str | None = None) -> Tensor:
-    """Slices of `x` at the positions `index` along an axis.
-
-    Args:
-        x: any dtype, rank 1 or more.
-        index: int32 or int64, of shape `[n]`, `[n, 1]` or `[]`. Negative positions count from the end.
-        axis: in `[-rank, rank)`, an int or an integer tensor; None is 0.
-        name: accepted for compatibility; unused.
-
-    Shape:
-        `[..., size, ...]` to `[..., n, ...]`; a 0-d index drops the axis.
-
-    Raises:
-        IndexError: a position or the axis is out of range.
-        TypeError: `index` holds no positions (also a ValueError, as in Paddle).
-        ValueError: `index` has another shape.
-
-    Source:
-        `paddle.gather`.
-
-    Examples:
-        >>> x = wherry.to_tensor([[1, 2], [3, 4], [5, 6]])
-        >>> print(wherry.gather(x, wherry.to_tensor([2, 0])).tolist())
-        [[5, 6], [1, 2]]
-    """
-    rank = require_tensor(x, "gather").ndim
-    at = 0 if axis is None else one_axis(axis, rank, "gather", OutOfRangeError)
-    index = _flat_index(index, "gather")
-    if rank == 0:
-        raise InvalidArgumentError(
-            "gather: a 0-d tensor has no positions. Got x of shape [], expected rank 1 or more. Use x itself."
-        )
-    return looked_up("gather", _gather, x, index, at)
-
-
-def gather_nd(x: Tensor, index: Tensor, name: str | None = None) -> Tensor:
-    """Elements (or slices) of `x` at positions given by several coordinates.
-
-    Args:
-        x: any dtype.
-        index: int32 or int64; its last axis holds the coordinates in the first axes of `x`.
-        name: accepted for compatibility; unused.
-
-    Shape:
-        x `[d0, ..., dn]` and index `[..., k]` to `[..., dk, ..., dn]`.
-
-    Raises:
-        IndexError: a position is out of range.
-        TypeError: `index` holds no positions (also a ValueError, as in Paddle).
-        ValueError: there are more coordinates than axes.
-
-    Source:
-        `paddle.gather_nd`.
-
-    Examples:
-        >>> x = wherry.to_tensor([[1, 2], [3, 4]])
-        >>> print(wherry.gather_nd(x, wherry.to_tensor([[0, 1], [1, 0]])).tolist())
-        [2, 3]
-    """
-    require_tensor(x, "gather_nd")
-    return looked_up("gather_nd", ops.gather_nd, x, _index_tensor(index, "gather_nd"))
-
-
-def index_select(x: Tensor, index: Tensor, axis: int = 0, name: str | None = None) -> Tensor:
-    """Slices of `x` at the positions `index` along an axis.
-
-    Args:
-        x: any dtype, rank 1 or more.
-        index: int32 or int64, of shape `[n]`. Negative positions count from the end.
-        axis: in `[-rank, rank)`.
-        name: accepted for compatibility; unused.
-
-    Raises:
-        IndexError: a position or the axis is out of range.
-        TypeError: `index` holds no positions (also a ValueError, as in Paddle).
-        ValueError: `index` has another shape.
-
-    Source:
-        `paddle.index_select`.
-
-    Examples:
-        >>> x = wherry.to_tensor([[1, 2, 3], [4, 5, 6]])
-        >>> print(wherry.index_select(x, wherry.to_tensor([2, 0]), axis=1).tolist())
-        [[3, 1], [6, 4]]
-    """
-    rank = require_tensor(x, "index_select").ndim
-    at = one_axis(axis, rank, "index_select", OutOfRangeError)
-    return looked_up("index_select", _gather, x, _vector_index(_flat_index(index, "index_select"), "index_select"), at)
-
-
-def _vector_index(index: Tensor, op_name: str) -> Tensor:
-    if index.ndim != 1:
-        raise InvalidArgumentError(
-            f"{op_name}: 'index' must be a list of positions. Got shape {index.shape}, expected [n]. "
-            f"Use unsqueeze for a single position."
-        )
-    return index
-
-
-def index_sample(x: Tensor, index: Tensor) -> Tensor:
-    """From each row of `x` the elements at the positions in the same row of `index`.
-
-    Args:
-        x: `[N, M]`, any dtype.
-        index: `[N, K]`, int32 or int64.
-
-    Returns:
-        `[N, K]`.
-
-    Raises:
-        IndexError: a position is out of range.
-        TypeError: `index` holds no positions (also a ValueError, as in Paddle).
-        ValueError: not two matrices with equally many rows.
-
-    Source:
-        `paddle.index_sample`.
-
-    Examples:
-        >>> x = wherry.to_tensor([[1, 2, 3], [4, 5, 6]])
-        >>> print(wherry.index_sample(x, wherry.to_tensor([[0, 2], [1, 1]])).tolist())
-        [[1, 3], [5, 5]]
-    """
-    require_tensor(x, "index_sample")
-    _index_tensor(index, "index_sample")
-    if x.ndim != 2 or index.ndim != 2 or (x.shape[0] != index.shape[0] and -1 not in (x.shape[0], index.shape[0])):
-        raise InvalidArgumentError(
-            f"index_sample: x and index must be matrices with equally many rows. Got shapes {x.shape} and {index.shape}, "
-            f"expected [N, M] and [N, K]. Use take_along_axis for other ranks."
-        )
-    return looked_up("index_sample", ops.take_along_axis, x, index, 1)
-
-
-def take_along_axis(arr: Tensor, indices: Tensor, axis: int, broadcast: bool = True) -> Tensor:
-    """For each place in `indices`, the element of `arr` at the same place but, along `axis`, at the position it holds.
-
-    Args:
-        arr: any dtype.
-        indices: int32 or int64, of the rank of `arr`. Negative positions count from the end.
-        axis: in `[-rank, rank)`.
-        broadcast: whether the axes other than `axis` broadcast against each other; else those of
-            `indices` may be smaller.
-
-    Returns:
-        The shape of the (broadcast) `indices`.
-
-    Raises:
-        IndexError: a position is out of range.
-        TypeError: `indices` holds no positions (also a ValueError, as in Paddle).
-        ValueError: the ranks differ, or the axis is out of range.
-
-    Source:
-        `paddle.take_along_axis`.
-
-    Examples:
-        >>> x = wherry.to_tensor([[1, 2, 3], [4, 5, 6]])
-        >>> print(wherry.take_along_axis(x, wherry.to_tensor([[2], [0]]), axis=1).tolist())
-        [[3], [4]]
-    """
-    arr, indices, at = _along(arr, indices, axis, broadcast, "take_along_axis", expand=True)
-    return looked_up("take_along_axis", ops.take_along_axis, arr, indices, at)
-
-
-def _along(
-    arr: Any, indices: Any, axis: Any, broadcast: Any, op_name: str, expand: bool
-) -> tuple[Tensor, Tensor, int]:
-    rank = require_tensor(arr, op_name, "arr").ndim
-    _index_tensor(indices, op_name, "indices")
-    if indices.ndim != rank:
-        raise InvalidArgumentError(
-            f"{op_name}: 'indices' and 'arr' must have one rank. Got shapes {indices.shape} and {arr.shape}, expected rank "
-            f"{rank} for both. Add axes with unsqueeze."
-        )
-    at = one_axis(axis, rank, op_name)
-    if rank == 0:
-        return arr, indices, at
-    if not flag(broadcast, op_name, "broadcast"):
-        return arr, indices, at
-    have, want = arr.shape, indices.shape
-    if not expand:
-        # What is written to keeps its shape, so only the indices broadcast.
-        target = [*have]
-        target[at] = want[at]
-        return arr, indices if want == target else _fit_along(indices, target, arr, op_name), at
-    others = [size if axis != at else 1 for axis, size in enumerate(have)]
-    target = list(broadcast_shapes(op_name, tuple(others), tuple([1 if a == at else n for a, n in enumerate(want)])))
-    target[at] = want[at]
-    source = [have[at] if axis == at else size for axis, size in enumerate(target)]
-    arr = arr if source == have else _broadcast_to(arr, tuple(source))
-    return arr, indices if target == want else _broadcast_to(indices, tuple(target)), at
-
-
-def _fit_along(indices: Tensor, target: list[int], arr: Tensor, op_name: str) -> Tensor:
-    if any(a not in (1, b) and UNKNOWN not in (a, b) for a, b in zip(indices.shape, target, strict=True)):
-        raise InvalidArgumentError(
-            f"{op_name}: 'indices' does not broadcast to 'arr'. Got shapes {indices.shape} and {arr.shape}, expected "
-            f"{target} or sizes of 1. Pass broadcast=False to write to a part of arr."
-        )
-    return _broadcast_to(indices, tuple(target))
-
-
-def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None) -> Tensor:
-    """Elements of the flattened `x`.
-
-    Args:
-        x: any dtype.
-        index: int32 or int64, any shape.
-        mode: what happens to positions out of range: "raise", "wrap" (modulo the size), or "clip" (to the
-            first or last; negative ones to the first).
-        name: accepted for compatibility; unused.
-
-    Returns:
-        The shape of `index`.
-
-    Raises:
-        IndexError: a position is out of range and `mode` is "raise".
-        TypeError: `index` holds no positions.
-        ValueError: there is no such mode.
-
-    Source:
-        `paddle.take`.
-
-    Examples:
-        >>> x = wherry.to_tensor([[1, 2, 3], [4, 5, 6]])
-        >>> print(wherry.take(x, wherry.to_tensor([[0, -1]])).tolist())
-        [[1, 6]]
-    """
-    if mode not in ("raise", "wrap", "clip"):
-        raise InvalidArgumentError(
-            f"take: there is no such mode. Got mode={mode!r}, expected 'raise', 'wrap' or 'clip'. Use 'raise' to find mistakes."
-        )
-    require_tensor(x, "take")
-    _index_tensor(index, "take")
-    flat = _reshape(x, (-1,))
-    size = _core.scalar(max(flat.shape[0], 1), index.dtype)
-    if mode == "wrap":
-        index = ops.remainder(index, size)
-    elif mode == "clip":
-        index = ops.clip(index, _core.scalar(0, index.dtype), ops.subtract(size, _core.scalar(1, index.dtype)))
-    return looked_up("take", _gather, flat, index, 0)
-
-
-# Writing at positions.
-
-
-def _same_dtype(op_name: str, x: Tensor, name: str, value: Any) -> Tensor:
-    require_tensor(value, op_name, name)
-    if value.dtype is not x.dtype:
-        raise refused(op_name, TypeError(), **{"x": x, name: value})
-    return value
-
-
-def _scatter_inputs(x: Any, index: Any, updates: Any, op_name: str) -> tuple[Tensor, Tensor]:
-    require_tensor(x, op_name)
-    index = _flat_index(index, op_name)
-    _same_dtype(op_name, x, "updates", updates)
-    if index.ndim == 0:
-        index = _reshape(index, (1,))
-        if updates.ndim == x.ndim - 1:
-            updates = _unsqueeze(updates, (0,))
-    return index, updates
-
-
-def scatter(x: Tensor, index: Tensor, updates: Tensor, overwrite: bool = True, name: str | None = None) -> Tensor:
-    """`x` with some of its rows replaced.
-
-    Args:
-        x: any dtype, rank 1 or more.
-        index: int32 or int64, of shape `[n]`, `[n, 1]` or `[]`: which rows.
-        updates: `[n, ...]`, the dtype of `x`: the new rows.
-        overwrite: True: of several updates of a row the last counts. False: they are added up (and the
-            old row does not count).
-        name: accepted for compatibility; unused.
-
-    Raises:
-        IndexError: a row is out of range.
-        TypeError: the dtypes do not fit (also a ValueError, as in Paddle).
-        ValueError: the shapes do not fit.
-
-    Source:
-        `paddle.scatter`.
-
-    Examples:
-        >>> x, rows = wherry.zeros([3, 2]), wherry.ones([2, 2])
-        >>> print(wherry.scatter(x, wherry.to_tensor([2, 2]), rows, overwrite=False).tolist())
-        [[0.0, 0.0], [0.0, 0.0], [2.0, 2.0]]
-    """
-    index, updates = _scatter_inputs(x, index, updates, "scatter")
-    return ops.scatter(x, index, updates, overwrite=flag(overwrite, "scatter", "overwrite"))
-
-
-def scatter_(x: Tensor, index: Tensor, updates: Tensor, overwrite: bool = True, name: str | None = None) -> Tensor:
-    """`scatter` in place.
-
-    Examples:
-        >>> x = wherry.zeros([3])
-        >>> print(wherry.scatter_(x, wherry.to_tensor([1]), wherry.ones([1])).tolist())
-        [0.0, 1.0, 0.0]
-    """
-    index, updates = _scatter_inputs(x, index, updates, "scatter_")
-    return ops.scatter.into((x,), x, index, updates, overwrite=flag(overwrite, "scatter_", "overwrite"))
-
-
-def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None = None) -> Tensor:
-    """`x` with `updates` added at positions given by several coordinates; repeats add up.
-
-    Args:
-        x: any dtype but bool.
-        index: int32 or int64; its last axis holds the coordinates in the first axes of `x`.
-        updates: the dtype of `x`, of the shape that `gather_nd(x, index)` has.
-        name: accepted for compatibility; unused.
-
-    Raises:
-        IndexError: a position is out of range.
-        TypeError: the dtypes do not fit (also a ValueError, as in Paddle).
-        ValueError: the shapes do not fit.
-
-    Source:
-        `paddle.scatter_nd_add`.
-
-    Examples:
-        >>> x = wherry.zeros([3])
-        >>> print(wherry.scatter_nd_add(x, wherry.to_tensor([[1], [1]]), wherry.ones([2])).tolist())
-        [0.0, 2.0, 0.0]
-    """
-    require_tensor(x, "scatter_nd_add")
-    _index_tensor(index, "scatter_nd_add")
-    return ops.scatter_nd_add(x, index, _same_dtype("scatter_nd_add", x, "updates", updates))
-
-
-def scatter_nd(index: Tensor, updates: Tensor, shape: Any, name: str | None = None) -> Tensor:
-    """Zeros of `shape` with `updates` added at positions given by several coordinates.
-
-    Examples:
-        >>> print(wherry.scatter_nd(wherry.to_tensor([[1], [1]]), wherry.ones([2]), [3]).tolist())
-        [0.0, 2.0, 0.0]
-    """
-    require_tensor(updates, "scatter_nd", "updates")
-    sizes = _integers(_shape_argument(shape, "scatter_nd"), "scatter_nd", "shape")
-    return scatter_nd_add(ops.full(shape=sizes, value=0, dtype=updates.dtype), index, updates)
-
-
-def _index_add_inputs(x: Any, index: Any, axis: Any, value: Any, op_name: str) -> tuple[Tensor, Tensor, int]:
-    rank = require_tensor(x, op_name).ndim
-    at = one_axis(axis, rank, op_name, OutOfRangeError)
-    return _vector_index(_flat_index(index, op_name), op_name), _same_dtype(op_name, x, "value", value), at
-
-
-def index_add(x: Tensor, index: Tensor, axis: int, value: Tensor, name: str | None = None) -> Tensor:
-    """`x` with slices of `value` added at the positions `index` along an axis; repeats add up.
-
-    Args:
-        x: any dtype but bool.
-        index: int32 or int64, `[n]`.
-        axis: in `[-rank, rank)`.
-        value: the dtype of `x` and its shape, but for n at `axis`.
-        name: accepted for compatibility; unused.
-
-    Raises:
-        IndexError: a position or the axis is out of range.
-        TypeError: the dtypes do not fit (also a ValueError, as in Paddle).
-        ValueError: the shapes do not fit.
-
-    Source:
-        `paddle.index_add`.
-
-    Examples:
-        >>> x = wherry.zeros([2, 3])
-        >>> print(wherry.index_add(x, wherry.to_tensor([0, 0]), 1, wherry.ones([2, 2])).tolist())
-        [[2.0, 0.0, 0.0], [2.0, 0.0, 0.0]]
-    """
-    index, value, at = _index_add_inputs(x, index, axis, value, "index_add")
-    return looked_up("index_add", ops.index_add, x, index, value, axis=at)
-
-
-def index_add_(x: Tensor, index: Tensor, axis: int, value: Tensor, name: str | None = None) -> Tensor:
-    """`index_add` in place.
-
-    Examples:
-        >>> x = wherry.zeros([3])
-        >>> print(wherry.index_add_(x, wherry.to_tensor([1, 1]), 0, wherry.ones([2])).tolist())
-        [0.0, 2.0, 0.0]
-    """
-    index, value, at = _index_add_inputs(x, index, axis, value, "index_add_")
-    return looked_up("index_add_", ops.index_add.into, (x,), x, index, value, axis=at)
-
-
-def _index_fill_inputs(x: Any, index: Any, axis: Any, value: Any, op_name: str) -> tuple[Tensor, Tensor, int]:
-    rank = require_tensor(x, op_name).ndim
-    at = one_axis(axis, rank, op_name, OutOfRangeError)
-    index = _vector_index(_flat_index(index, op_name), op_name)
-    return index, _fill_tensor(x, value, op_name), at
-
-
-def _fill_tensor(x: Tensor, value: Any, op_name: str) -> Tensor:
-    """A number or a tensor of one element as a 0-d tensor of the dtype of `x`."""
-    if isinstance(value, Tensor):
-        if value.size != 1:
-            raise InvalidArgumentError(
-                f"{op_name}: 'value' must be one number. Got a Tensor of shape {value.shape}, expected one element. "
-                f"Use where or index_put to write several."
-            )
-        _same_dtype(op_name, x, "value", value)
-        return _reshape(value, ())
-    if isinstance(value, (int, float, complex)):
-        return _core.scalar(fitted(value, x.dtype, op_name), x.dtype)
-    raise InvalidTypeError(
-        f"{op_name}: 'value' must be one number. Got {type(value).__name__}, expected an int, a float or a Tensor of one "
-        f"element. Convert it first."
-    )
-
-
-def index_fill(x: Tensor, index: Tensor, axis: int, value: Any, name: str | None = None) -> Tensor:
-    """`x` with the slices at the positions `index` along an axis filled with one value.
-
-    Examples:
-        >>> print(wherry.index_fill(wherry.zeros([2, 3]), wherry.to_tensor([0, 2]), 1, 7.0).tolist())
-        [[7.0, 0.0, 7.0], [7.0, 0.0, 7.0]]
-    """
-    index, value, at = _index_fill_inputs(x, index, axis, value, "index_fill")
-    return looked_up("index_fill", ops.index_put, x, value, index, axes=(at,), accumulate=False)
-
-
-def index_fill_(x: Tensor, index: Tensor, axis: int, value: Any, name: str | None = None) -> Tensor:
-    """`index_fill` in place.
-
-    Examples:
-        >>> print(wherry.index_fill_(wherry.zeros([3]), wherry.to_tensor([0]), 0, 7.0).tolist())
-        [7.0, 0.0, 0.0]
-    """
-    index, value, at = _index_fill_inputs(x, index, axis, value, "index_fill_")
-    return looked_up("index_fill_", ops.index_put.into, (x,), x, value, index, axes=(at,), accumulate=False)
-
-
-def _index_put_inputs(x: Any, indices: Any, value: Any, op_name: str) -> tuple[list[Tensor], Tensor]:
-    from wherry_tensor.indexing import _check_mask, _one_dtype, _positions, _require_broadcast
-
-    require_tensor(x, op_name)
-    tensors: list[Tensor] = []
-    for index in _tensors(indices, op_name, "indices"):
-        if index.dtype is bool_:
-            _check_mask(x, index, len(tensors))
-            tensors += _positions(index)
-        else:
-            tensors.append(_index_tensor(index, op_name, "indices"))
-    if len(tensors) > x.ndim:
-        raise InvalidArgumentError(
-            f"{op_name}: there are more indices than axes. Got {len(tensors)} for x of shape {x.shape}, expected at most "
-            f"{x.ndim}. Each integer tensor stands for one axis, a mask for as many as it has."
-        )
-    _same_dtype(op_name, x, "value", value)
-    _require_broadcast(tensors)
-    return _one_dtype(tensors), value
-
-
-def index_put(
-    x: Tensor, indices: Sequence[Tensor], value: Tensor, accumulate: bool = False, name: str | None = None
-) -> Tensor:
-    """`x` with `value` written (or added) at positions given by one index tensor for each of the first axes.
-
-    Args:
-        x: any dtype.
-        indices: a tuple or list of int32 or int64 tensors, which broadcast together, or of bool masks.
-        value: the dtype of `x`; broadcasts to the shape of `x[indices]`.
-        accumulate: True adds to what is there, and repeats add up.
-        name: accepted for compatibility; unused.
-
-    Raises:
-        IndexError: a position is out of range.
-        TypeError: the dtypes do not fit (also a ValueError, as in Paddle).
-        ValueError: the shapes do not fit.
-
-    Source:
-        `paddle.index_put`.
-
-    Examples:
-        >>> x, at = wherry.zeros([2, 2]), (wherry.to_tensor([0, 0]), wherry.to_tensor([1, 1]))
-        >>> print(wherry.index_put(x, at, wherry.ones([2]), accumulate=True).tolist())
-        [[0.0, 2.0], [0.0, 0.0]]
-    """
-    tensors, value = _index_put_inputs(x, indices, value, "index_put")
-    accumulate = flag(accumulate, "index_put", "accumulate")
-    axes = tuple(range(len(tensors)))
-    return looked_up("index_put", ops.index_put, x, value, *tensors, axes=axes, accumulate=accumulate)
-
-
-def index_put_(
-    x: Tensor, indices: Sequence[Tensor], value: Tensor, accumulate: bool = False, name: str | None = None
-) -> Tensor:
-    """`index_put` in place.
-
-    Examples:
-        >>> x = wherry.zeros([3])
-        >>> print(wherry.index_put_(x, [wherry.to_tensor([1])], wherry.to_tensor(5.0)).tolist())
-        [0.0, 5.0, 0.0]
-    """
-    tensors, value = _index_put_inputs(x, indices, value, "index_put_")
-    accumulate = flag(accumulate, "index_put_", "accumulate")
-    axes = tuple(range(len(tensors)))
-    return looked_up("index_put_", ops.index_put.into, (x,), x, value, *tensors, axes=axes, accumulate=accumulate)
-
-
-_PUT_WAYS = {"assign": "assign", "add": "add", "mul": "multiply", "multiply": "multiply"}
-
-
-def put_along_axis(
-    arr: Tensor,
-    indices: Tensor,
-    values: Any,
-    axis: int,
-    reduce: str = "assign",
-    include_self: bool = True,
-    broadcast: bool = True,
-) -> Tensor:
-    """`arr` with `values` put where `take_along_axis` would read.
-
-    Args:
-        arr: any dtype.
-        indices: int32 or int64, of the rank of `arr`.
-        values: a number, or a tensor of the dtype of `arr` that broadcasts to the shape of `indices`.
-        axis: in `[-rank, rank)`.
-        reduce: "assign", "add", "mul" or "multiply", "mean", "amax", "amin": how values that meet at one
-            place are put together.
-        include_self: whether the old value of `arr` is one of them.
-        broadcast: whether `indices` broadcasts to the shape of `arr` in the axes other than `axis`.
-
-    Raises:
-        IndexError: a position is out of range.
-        TypeError: the dtypes do not fit (also a ValueError, as in Paddle).
-        ValueError: the ranks differ, the axis is out of range, or there is no such `reduce`.
-
-    Source:
-        `paddle.put_along_axis`.
-
-    Examples:
-        >>> x = wherry.to_tensor([[1.0, 2.0], [3.0, 4.0]])
-        >>> print(wherry.put_along_axis(x, wherry.to_tensor([[0], [1]]), 9.0, axis=1).tolist())
-        [[9.0, 2.0], [3.0, 9.0]]
-    """
-    index, value, at = _put_inputs(arr, indices, values, axis, broadcast, "put_along_axis")
-    return _put(arr, index, value, at, reduce, include_self, "put_along_axis")
-
-
-def _put_inputs(
-    arr: Any, indices: Any, values: Any, axis: Any, broadcast: Any, op_name: str
-) -> tuple[Tensor, Tensor, int]:
-    arr, index, at = _along(arr, indices, axis, broadcast, op_name, expand=False)
-    if not isinstance(values, Tensor):
-        return index, _fill_tensor(arr, values, op_name), at
-    return index, _same_dtype(op_name, arr, "values", values), at
-
-
-def _put(arr: Tensor, index: Tensor, value: Tensor, at: int, reduce: Any, include_self: Any, op_name: str) -> Tensor:
-    if reduce not in ("assign", "add", "mul", "multiply", "mean", "amax", "amin"):
-        raise InvalidArgumentError(
-            f"{op_name}: there is no such way to put values together. Got reduce={reduce!r}, expected 'assign', 'add', 'mul', "
-            f"'multiply', 'mean', 'amax' or 'amin'. Use 'assign' to replace."
-        )
-    include_self = flag(include_self, op_name, "include_self")
-    if reduce in _PUT_WAYS:
-        way = _PUT_WAYS[reduce]
-        if not include_self and way != "assign":
-            neutral = _core.scalar(0 if way == "add" else 1, arr.dtype)
-            arr = ops.put_along_axis(arr, index, neutral, axis=at, reduce="assign")
-        return ops.put_along_axis(arr, index, value, axis=at, reduce=way)
-    if reduce == "mean":
-        one = _core.scalar(1, arr.dtype)
-        zero = _core.scalar(0, arr.dtype)
-        start = arr if include_self else ops.put_along_axis(arr, index, zero, axis=at, reduce="assign")
-        count = ops.full_like(arr, value=1, dtype=arr.dtype)
-        if not include_self:
-            count = ops.put_along_axis(count, index, zero, axis=at, reduce="assign")
-        count = ops.put_along_axis(count, index, one, axis=at, reduce="add")
-        total = ops.put_along_axis(start, index, value, axis=at, reduce="add")
-        return ops.divide(total, count) if arr.dtype.is_floating or arr.dtype.is_complex else ops.floor_divide(total, count)
-    # The last value written to a place stays, so those in order leave their extreme.
-    values, order = ops.sort(_broadcast_to(value, tuple(index.shape)), axis=at, descending=reduce == "amin")
-    put = ops.put_along_axis(arr, ops.take_along_axis(index, order, axis=at), values, axis=at, reduce="assign")
-    if not include_self:
-        return put
-    return ops.maximum(arr, put) if reduce == "amax" else ops.minimum(arr, put)
-
-
-def put_along_axis_(
-    arr: Tensor,
-    indices: Tensor,
-    values: Any,
-    axis: int,
-    reduce: str = "assign",
-    include_self: bool = True,
-    broadcast: bool = True,
-) -> Tensor:
-    """`put_along_axis` in place.
-
-    Examples:
-        >>> x = wherry.zeros([1, 3])
-        >>> print(wherry.put_along_axis_(x, wherry.to_tensor([[1]]), 9.0, axis=1).tolist())
-        [[0.0, 9.0, 0.0]]
-    """
-    index, value, at = _put_inputs(arr, indices, values, axis, broadcast, "put_along_axis_")
-    if reduce in _PUT_WAYS and include_self is True:
-        return ops.put_along_axis.into((arr,), arr, index, value, axis=at, reduce=_PUT_WAYS[reduce])
-    return _copy.into((arr,), _put(arr, index, value, at, reduce, include_self, "put_along_axis_"))
-
-
-def _mask_of(x: Any, mask: Any, op_name: str) -> Tensor:
-    require_tensor(x, op_name)
-    require_tensor(mask, op_name, "mask")
-    if mask.dtype is not bool_:
-        raise InvalidTypeError(
-            f"{op_name}: 'mask' must be true or false. Got dtype {mask.dtype.name}, expected bool. Compare first, as in x > 0."
-        )
-    return mask
-
-
-def masked_fill(x: Tensor, mask: Tensor, value: Any, name: str | None = None) -> Tensor:
-    """`x` with one value where `mask` is true.
-
-    Args:
-        x: any dtype.
-        mask: bool; broadcasts against `x`.
-        value: a number, or a tensor of one element of the dtype of `x`.
-        name: accepted for compatibility; unused.
-
-    Raises:
-        TypeError: `mask` is not bool, or `value` of another dtype (also a ValueError, as in Paddle).
-        ValueError: `mask` does not broadcast, or `value` has several elements.
-
-    Source:
-        `paddle.masked_fill`.
-
-    Examples:
-        >>> x = wherry.to_tensor([1.0, 2.0, 3.0])
-        >>> print(wherry.masked_fill(x, x > 1.5, 0.0).tolist())
-        [1.0, 0.0, 0.0]
-    """
-    return ops.where(_mask_of(x, mask, "masked_fill"), _fill_tensor(x, value, "masked_fill"), x)
-
-
-def masked_fill_(x: Tensor, mask: Tensor, value: Any, name: str | None = None) -> Tensor:
-    """`masked_fill` in place; `mask` broadcasts to the shape of `x`.
-
-    Examples:
-        >>> x = wherry.to_tensor([1.0, 2.0, 3.0])
-        >>> print(wherry.masked_fill_(x, x > 1.5, 0.0).tolist())
-        [1.0, 0.0, 0.0]
-    """
-    return ops.where.into((x,), _mask_of(x, mask, "masked_fill_"), _fill_tensor(x, value, "masked_fill_"), x)
-
-
-def select_scatter(x: Tensor, values: Tensor, axis: int, index: int, name: str | None = None) -> Tensor:
-    """`x` with the slice at `index` along an axis replaced.
-
-    Args:
-        x: any dtype.
-        values: the shape of `x` without `axis`, and its dtype (else cast to it).
-        axis: in `[-rank, rank)`.
-        index: in `[-size, size)`.
-        name: accepted for compatibility; unused.
-
-    Raises:
-        IndexError: axis or index is out of range.
-        RuntimeError: `values` has another shape.
-
-    Source:
-        `paddle.select_scatter`.
-
-    Examples:
-        >>> print(wherry.select_scatter(wherry.zeros([2, 2]), wherry.ones([2]), 1, 0).tolist())
-        [[1.0, 0.0], [1.0, 0.0]]
-    """
-    rank = require_tensor(x, "select_scatter").ndim
-    require_tensor(values, "select_scatter", "values")
-    at = one_axis(axis, rank, "select_scatter", OutOfRangeError)
-    shape = x.shape
-    place = integer(index, "select_scatter", "index")
-    if rank == 0 or (shape[at] >= 0 and not -shape[at] <= place < shape[at]):
-        raise OutOfRangeError(
-            f"select_scatter: there is no such index. Got index={place} for axis {at} of shape {shape}, expected one in "
-            f"[{-shape[at] if rank else 0}, {shape[at] if rank else 0}). Indices count from 0."
-        )
-    if values.shape != shape[:at] + shape[at + 1 :]:
-        raise RuntimeError(
-            f"select_scatter: the values do not have the shape of the slice. Got {values.shape}, expected "
-            f"{shape[:at] + shape[at + 1 :]}, x of shape {shape} without axis {at}. Reshape or expand them."
-        )
-    value = _unsqueeze(to_dtype(values, x.dtype), (at,))
-    end = place + 1 if place != -1 else shape[at]
-    return ops.slice_put(x, value, axes=(at,), starts=(place,), ends=(end,), steps=(1,))
-
-
-# Diagonals.
-
-
-def _diagonal_axes(x: Any, axis1: Any, axis2: Any, op_name: str) -> tuple[int, int]:
-    rank = require_tensor(x, op_name).ndim
-    if rank < 2:
-        raise OutOfRangeError(
-            f"{op_name}: a diagonal runs along two axes. Got x of shape {x.shape}, expected rank 2 or more. Unsqueeze x first."
-        )
-    a = one_axis(axis1, rank, op_name, OutOfRangeError, "axis1")
-    b = one_axis(axis2, rank, op_name, OutOfRangeError, "axis2")
-    if a == b:
-        raise InvalidArgumentError(
-            f"{op_name}: a diagonal runs along two axes. Got axis1={axis1} and axis2={axis2} for rank {rank}, expected "
-            f"different ones. Change one of them."
-        )
-    return a, b
-
-
-def diagonal(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None) -> Tensor:
-    """The diagonal of each matrix that two axes of `x` form.
-
-    Args:
-        x: any dtype, rank 2 or more.
-        offset: which diagonal: 0 the main one, positive ones above it, negative ones below.
-        axis1: the axis of the rows.
-        axis2: the axis of the columns.
-        name: accepted for compatibility; unused.
-
-    Returns:
-        A view: `x` without the two axes, and the diagonal last.
-
-    Raises:
-        IndexError: an axis is out of range.
-        ValueError: the axes are the same.
-
-    Source:
-        `paddle.diagonal`.
-
-    Examples:
-        >>> print(wherry.diagonal(wherry.to_tensor([[1, 2], [3, 4]])).tolist())
-        [1, 4]
-    """
-    a, b = _diagonal_axes(x, axis1, axis2, "diagonal")
-    return ops.diagonal(x, integer(offset, "diagonal", "offset"), a, b)
-
-
-def diagonal_scatter(
-    x: Tensor, y: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None
-) -> Tensor:
-    """`x` with `y` on a diagonal; arguments as for `diagonal`, whose shape `y` has.
-
-    Examples:
-        >>> print(wherry.diagonal_scatter(wherry.zeros([2, 2]), wherry.ones([2])).tolist())
-        [[1.0, 0.0], [0.0, 1.0]]
-    """
-    return _with_diagonal(x, y, offset, axis1, axis2, "diagonal_scatter")
-
-
-def _with_diagonal(x: Any, y: Any, offset: Any, axis1: Any, axis2: Any, op_name: str) -> Tensor:
-    a, b = _diagonal_axes(x, axis1, axis2, op_name)
-    _same_dtype(op_name, x, "y", y)
-    place = {"offset": integer(offset, op_name, "offset"), "axis1": a, "axis2": b}
-    want = ops.diagonal(x.detach(), **place).shape if not _core.is_symbolic(x) else y.shape
-    if y.shape != want:
-        raise InvalidArgumentError(
-            f"{op_name}: y does not have the shape of the diagonal. Got {y.shape}, expected {want}. Reshape or expand it."
-        )
-    on_diagonal = ops.diagonal_vjp(ops.full_like(y, value=1, dtype=bool_), x, **place)
-    return ops.where(on_diagonal, ops.diagonal_vjp(y, x, **place), x)
-
-
-def fill_diagonal_tensor(x: Tensor, y: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1, name: str | None = None) -> Tensor:
-    """`diagonal_scatter` under the name of the Tensor method.
-
-    Examples:
-        >>> print(wherry.zeros([2, 2]).fill_diagonal_tensor(wherry.ones([2])).tolist())
-        [[1.0, 0.0], [0.0, 1.0]]
-    """
-    return _with_diagonal(x, y, offset, dim1, dim2, "fill_diagonal_tensor")
-
-
-def fill_diagonal_tensor_(
-    x: Tensor, y: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1, name: str | None = None
-) -> Tensor:
-    """`fill_diagonal_tensor` in place.
-
-    Examples:
-        >>> print(wherry.zeros([2, 2]).fill_diagonal_tensor_(wherry.ones([2])).tolist())
-        [[1.0, 0.0], [0.0, 1.0]]
-    """
-    return _copy.into((x,), _with_diagonal(x, y, offset, dim1, dim2, "fill_diagonal_tensor_"))
-
-
-def fill_diagonal_(x: Tensor, value: Any, offset: int = 0, wrap: bool = False, name: str | None = None) -> Tensor:
-    """`x` with one value on its diagonal, in place.
-
-    Args:
-        x: rank 2, or of several axes of one size, of which the elements with all indices equal are meant.
-        value: a number.
-        offset: which diagonal of a matrix.
-        wrap: whether the diagonal of a tall matrix starts anew below a gap of one row, as in NumPy.
-        name: accepted for compatibility; unused.
-
-    Raises:
-        ValueError: `x` has fewer than two axes, or more of different sizes.
-
-    Source:
-        `paddle.Tensor.fill_diagonal_`.
-
-    Examples:
-        >>> print(wherry.zeros([2, 3]).fill_diagonal_(7.0).tolist())
-        [[7.0, 0.0, 0.0], [0.0, 7.0, 0.0]]
-    """
-    shape = require_tensor(x, "fill_diagonal_").shape
-    rank = len(shape)
-    value = _fill_tensor(x, value, "fill_diagonal_")
-    offset = integer(offset, "fill_diagonal_", "offset")
-    wrap = flag(wrap, "fill_diagonal_", "wrap")
-    if rank < 2 or (rank > 2 and len(set(shape)) > 1):
-        raise InvalidArgumentError(
-            f"fill_diagonal_: x has no diagonal. Got shape {shape}, expected rank 2, or equal sizes in more axes. "
-            f"Use fill_diagonal_tensor_ for two of several axes."
-        )
-    if rank == 2:
-        rows, columns = shape
-        step = columns + 1
-        # The diagonal of a tall matrix ends at its last column unless it wraps around.
-        end = rows * columns if wrap else min(rows * columns, max(columns - offset, 0) * columns if offset >= 0 else rows * columns)
-        places = [i * step + offset for i in range(rows + 1) if 0 <= i * step + offset < end]
-        if not wrap:
-            places = [p for p in places if p % columns - p // columns == offset]
-    else:
-        step = sum(shape[0] ** k for k in range(rank))
-        places = [i * step for i in range(shape[0])]
-    index = from_values(places, (len(places),), int64)
-    flat = ops.index_put(_reshape(x, (-1,)), value, index, axes=(0,), accumulate=False)
-    return _copy.into((x,), _reshape(flat, tuple(shape)))
-
-
-# Sets, classes, shards.
-
-
-def _index_dtype(dtype: Any, op_name: str) -> Any:
-    found = as_dtype(dtype)
-    if found is not int32 and found is not int64:
-        raise NotImplementedError(
-            f"{op_name}: positions are integers. Got dtype={found.name}, expected int32 or int64. Cast the result instead."
-        )
-    return found
-
-
-def unique(
-    x: Tensor,
-    return_index: bool = False,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-    axis: int | None = None,
-    dtype: Any = "int64",
-    name: str | None = None,
-) -> Any:
-    """The different values of `x`, sorted.
-
-    Args:
-        x: any real dtype.
-        return_index: also the first position of each.
-        return_inverse: also, for every element of `x`, the place of its value in the result.
-        return_counts: also how often each occurs.
-        axis: slices along this axis are compared as wholes; None takes the elements of the flattened `x`.
-        dtype: of the positions and counts, int32 or int64.
-        name: accepted for compatibility; unused.
-
-    Returns:
-        The values, or a tuple of them and what else was asked for. NaN differs from itself.
-
-    Raises:
-        ValueError: the axis is out of range.
-
-    Source:
-        `paddle.unique`.
-
-    Examples:
-        >>> values, counts = wherry.unique(wherry.to_tensor([2, 3, 3, 1]), return_counts=True)
-        >>> print(values.tolist(), counts.tolist())
-        [1, 2, 3] [1, 1, 2]
-    """
-    rank = require_tensor(x, "unique").ndim
-    at = None if axis is None or axis == [] else one_axis(axis, rank, "unique")
-    kind = _index_dtype(dtype, "unique")
-    if rank == 0:
-        x, at = _reshape(x, (1,)), None
-    out, index, inverse, counts = ops.unique(x, axis=at)
-    wanted = [(index, return_index), (inverse, return_inverse), (counts, return_counts)]
-    results = (out, *[to_dtype(y, kind) for y, asked in wanted if asked])
-    return results if len(results) > 1 else out
-
-
-def unique_consecutive(
-    x: Tensor,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-    axis: int | None = None,
-    dtype: Any = "int64",
-    name: str | None = None,
-) -> Any:
-    """`x` with runs of equal values reduced to one; arguments and results as for `unique`.
-
-    Examples:
-        >>> print(wherry.unique_consecutive(wherry.to_tensor([1, 1, 2, 1])).tolist())
-        [1, 2, 1]
-    """
-    rank = require_tensor(x, "unique_consecutive").ndim
-    at = None if axis is None or axis == [] else one_axis(axis, rank, "unique_consecutive")
-    kind = _index_dtype(dtype, "unique_consecutive")
-    if rank == 0:
-        x, at = _reshape(x, (1,)), None
-    out, inverse, counts = ops.unique_consecutive(x, axis=at)
-    results = (out, *[to_dtype(y, kind) for y, asked in [(inverse, return_inverse), (counts, return_counts)] if asked])
-    return results if len(results) > 1 else out
-
-
-def one_hot(x: Tensor, num_classes: Any, name: str | None = None) -> Tensor:
-    """For each label a vector with 1 at its place and 0 elsewhere.
-
-    Args:
-        x: int32 or int64 labels in `[0, num_classes)`, any shape.
-        num_classes: how many classes, an int or an integer tensor of one element.
-        name: accepted for compatibility; unused.
-
-    Returns:
-        float32, of the shape of `x` with one more axis of size `num_classes`.
-
-    Raises:
-        TypeError: the labels are no integers (also a ValueError).
-        ValueError: a label is out of range, or there is no class.
-
-    Source:
-        `paddle.nn.functional.one_hot`.
-
-    Examples:
-        >>> from wherry_tensor.manipulation import one_hot
-        >>> print(one_hot(wherry.to_tensor([1, 0]), 3).tolist())
-        [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
-    """
-    _index_tensor(x, "one_hot", "x")
-    return ops.one_hot(x, integer(num_classes, "one_hot", "num_classes"))
-
-
-def shard_index(input: Tensor, index_num: int, nshards: int, shard_id: int, ignore_value: int = -1) -> Tensor:
-    """Indices of a table that is spread over shards, as they are called in one shard.
-
-    Args:
-        input: int32 or int64 indices in `[0, index_num)`, of shape `[..., 1]`.
-        index_num: the length of the table.
-        nshards: how many shards; each holds `ceil(index_num / nshards)` rows.
-        shard_id: which shard asks, in `[0, nshards)`.
-        ignore_value: what stands for indices that live in other shards.
-
-    Raises:
-        TypeError: `input` holds no indices (also a ValueError).
-        ValueError: an index is not below `index_num`, or there is no such shard.
-
-    Source:
-        `paddle.shard_index`.
-
-    Examples:
-        >>> print(wherry.shard_index(wherry.to_tensor([[16], [1]]), 20, 2, 0).tolist())
-        [[-1], [1]]
-    """
-    _index_tensor(input, "shard_index", "input")
-    if input.ndim < 2:
-        raise InvalidArgumentError(
-            f"shard_index: the indices must stand in a column. Got shape {input.shape}, expected [..., 1], rank 2 or more. "
-            f"Unsqueeze the last axis."
-        )
-    numbers = {"index_num": index_num, "nshards": nshards, "shard_id": shard_id, "ignore_value": ignore_value}
-    return ops.shard_index(input, **{name: integer(value, "shard_index", name) for name, value in numbers.items()})
-
-
-def multiplex(inputs: Sequence[Tensor], index: Tensor, name: str | None = None) -> Tensor:
-    """Row i of the result is row i of the input that `index[i]` names.
-
-    Args:
-        inputs: two or more tensors of one shape and dtype, rank 2 or more.
-        index: int32 (or int64), of shape `[N, 1]` or `[N]`.
-        name: accepted for compatibility; unused.
-
-    Raises:
-        IndexError: an index names no input.
-        ValueError: fewer than two inputs, or shapes that do not fit.
-
-    Source:
-        `paddle.multiplex`.
-
-    Examples:
-        >>> a, b = wherry.to_tensor([[1, 2], [3, 4]]), wherry.to_tensor([[5, 6], [7, 8]])
-        >>> print(wherry.multiplex([a, b], wherry.to_tensor([[1], [0]], dtype="int32")).tolist())
-        [[5, 6], [3, 4]]
-    """
-    xs = _tensors(inputs, "multiplex", "inputs")
-    index = _vector_index(_flat_index(index, "multiplex"), "multiplex")
-    if len(xs) < 2 or xs[0].ndim < 1 or index.shape[0] > xs[0].shape[0]:
-        raise InvalidArgumentError(
-            f"multiplex: there is nothing to choose from. Got {len(xs)} inputs of shape {xs[0].shape} and index of shape "
-            f"{index.shape}, expected two or more inputs and at most one index for each row. Check the index."
-        )
-    rows = ops.arange(start=0, step=1, length=index.shape[0], dtype=index.dtype)
-    return looked_up("multiplex", ops.index_get, stack(xs), index, rows, axes=(0, 1))
-
-
 # Dtypes and memory.
 
 
@@ -2545,8 +1433,8 @@ def as_strided(x: Tensor, shape: Sequence[int], stride: Sequence[int], offset: i
         [[0, 1], [1, 2], [2, 3], [3, 4]]
     """
     require_tensor(x, "as_strided")
-    sizes = _integers(_shape_argument(shape, "as_strided"), "as_strided", "shape")
-    steps = _integers(_shape_argument(stride, "as_strided", "stride"), "as_strided", "stride")
+    sizes = integers_of(shape_argument(shape, "as_strided"), "as_strided", "shape")
+    steps = integers_of(shape_argument(stride, "as_strided", "stride"), "as_strided", "stride")
     first, rest = divmod(integer(offset, "as_strided", "offset"), x.dtype.itemsize)
     if rest:
         raise InvalidArgumentError(
@@ -2616,92 +1504,3 @@ def tolist(x: Tensor) -> Any:
         [[1, 2]]
     """
     return _tolist(require_tensor(x, "tolist"))
-
-
-def tensordot(x: Tensor, y: Tensor, axes: Any = 2, name: str | None = None) -> Tensor:
-    """Sums of products over pairs of axes.
-
-    Args:
-        x: floating (or integer) tensor.
-        y: of the dtype of `x`.
-        axes: an int n: the last n axes of `x` with the first n of `y`. A list of ints: these axes in both.
-            Two lists (or tensors): axes of `x`, and for each its partner in `y`; a shorter list is filled
-            up with the other's.
-        name: accepted for compatibility; unused.
-
-    Returns:
-        The axes of `x` that are left, then those of `y`.
-
-    Raises:
-        ValueError: paired axes have different sizes, or are out of range.
-
-    Source:
-        `paddle.tensordot`.
-
-    Examples:
-        >>> x = wherry.ones([2, 3, 4])
-        >>> wherry.tensordot(x, wherry.ones([4, 3, 5]), axes=[[1, 2], [1, 0]]).shape
-        [2, 5]
-    """
-    require_tensor(x, "tensordot")
-    require_tensor(y, "tensordot", "y")
-    of_x, of_y = _contracted(x, y, axes)
-    have_x, have_y = x.shape, y.shape
-    for a, b in zip(of_x, of_y, strict=True):
-        if have_x[a] != have_y[b] and -1 not in (have_x[a], have_y[b]):
-            raise InvalidArgumentError(
-                f"tensordot: paired axes must have one size. Got size {have_x[a]} for axis {a} of x and {have_y[b]} for axis "
-                f"{b} of y, shapes {have_x} and {have_y}, axes={axes}, expected equal sizes. Pair other axes."
-            )
-    free_x = [a for a in range(x.ndim) if a not in of_x]
-    free_y = [b for b in range(y.ndim) if b not in of_y]
-
-    def size_of(shape: list[int], chosen: Sequence[int]) -> int:
-        total = 1
-        for a in chosen:
-            total = UNKNOWN if shape[a] == UNKNOWN or total == UNKNOWN else total * shape[a]
-        return total
-
-    inner = size_of(have_x, of_x)
-    left = _reshape(_transpose(x, (*free_x, *of_x)), (size_of(have_x, free_x), inner))
-    right = _reshape(_transpose(y, (*of_y, *free_y)), (inner, size_of(have_y, free_y)))
-    try:
-        product = ops.matmul(left, right, transpose_x=False, transpose_y=False)
-    except TypeError as error:
-        raise refused("tensordot", error, x=x, y=y) from None
-    return _reshape(product, tuple([have_x[a] for a in free_x] + [have_y[b] for b in free_y]))
-
-
-def _contracted(x: Tensor, y: Tensor, axes: Any) -> tuple[list[int], list[int]]:
-    if isinstance(axes, Tensor):
-        axes = axes.tolist()
-    if isinstance(axes, int) and not isinstance(axes, bool):
-        if not 0 <= axes <= min(x.ndim, y.ndim):
-            raise InvalidArgumentError(
-                f"tensordot: there are not so many axes. Got axes={axes} for shapes {x.shape} and {y.shape}, expected a count "
-                f"in [0, {min(x.ndim, y.ndim)}]. Name the axes in two lists."
-            )
-        return list(range(x.ndim - axes, x.ndim)), list(range(axes))
-    if not isinstance(axes, (list, tuple)):
-        raise InvalidTypeError(
-            f"tensordot: 'axes' must name axes. Got {type(axes).__name__}, expected an int, a list, or two lists. "
-            f"Write axes=1 for a matrix product."
-        )
-    parts = [part.tolist() if isinstance(part, Tensor) else part for part in axes]
-    if all(isinstance(part, int) for part in parts):
-        pairs = [parts, parts]
-    elif len(parts) == 1:
-        pairs = [list(parts[0]), list(parts[0])]
-    else:
-        pairs = [[part] if isinstance(part, int) else list(part) for part in parts[:2]]
-    short, long = sorted(pairs, key=len)
-    short += long[len(short) :]
-    found = []
-    for chosen, tensor, which in ((pairs[0], x, "x"), (pairs[1], y, "y")):
-        found.append([one_axis(a, tensor.ndim, "tensordot", name=f"an axis of {which},") for a in chosen])
-        if len(set(found[-1])) != len(found[-1]):
-            raise InvalidArgumentError(
-                f"tensordot: an axis of {which} is named twice. Got axes={axes} for shape {tensor.shape}, expected each once. "
-                f"Remove the repeat."
-            )
-    return found[0], found[1]
