@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include "wherry/memory.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #if defined(__linux__)
@@ -181,34 +182,69 @@ void wry_memory_set_cache_limit(size_t bytes) {
   unlock();
 }
 
-/* A kernel rarely asks for more than two or three buffers; a convolution of 16 bit floats for a dozen.
- * They stay with the thread. */
-#define SLOTS 16
-static __thread struct {
-  void *data[SLOTS];
-  size_t bytes[SLOTS];
-  int used;
+/* Scratch stays with its thread, buffer by buffer, until the thread ends. A call takes buffers above
+ * those of the calls it runs within (a finalizer may run an op while a kernel waits for its output),
+ * and gives back what it took. */
+static __thread struct scratch {
+  void **data;
+  size_t *bytes;
+  int used, count;
 } scratch;
+
+static pthread_key_t scratch_key;
+static pthread_once_t scratch_once = PTHREAD_ONCE_INIT;
+
+static void free_scratch(void *ended) {
+  struct scratch *s = ended;
+  for (int i = 0; i < s->count; ++i) free(s->data[i]);
+  free(s->data);
+  free(s->bytes);
+  memset(s, 0, sizeof *s);
+}
+
+static void make_scratch_key(void) { pthread_key_create(&scratch_key, free_scratch); }
+
+static int grow_scratch(void) {
+  int count = scratch.count ? 2 * scratch.count : 8;
+  void **data = realloc(scratch.data, (size_t)count * sizeof *data);
+  if (!data) return 0;
+  scratch.data = data;
+  size_t *bytes = realloc(scratch.bytes, (size_t)count * sizeof *bytes);
+  if (!bytes) return 0;
+  scratch.bytes = bytes;
+  for (int i = scratch.count; i < count; ++i) {
+    data[i] = NULL;
+    bytes[i] = 0;
+  }
+  if (!scratch.count) {
+    pthread_once(&scratch_once, make_scratch_key);
+    pthread_setspecific(scratch_key, &scratch);
+  }
+  scratch.count = count;
+  return 1;
+}
+
+int wry_workspace_mark(void) { return scratch.used; }
 
 void *wry_workspace_take(size_t bytes) {
   int at = scratch.used;
-  if (at == SLOTS) return NULL;
-  if (scratch.bytes[at] < bytes) {
+  if (at == scratch.count && !grow_scratch()) return NULL;
+  if (scratch.bytes[at] < bytes || !scratch.data[at]) {
     free(scratch.data[at]);
-    scratch.data[at] = map(bytes);
+    scratch.data[at] = map(bytes ? bytes : 1);
     scratch.bytes[at] = scratch.data[at] ? bytes : 0;
   }
-  scratch.used = at + 1;
+  if (scratch.data[at]) scratch.used = at + 1;
   return scratch.data[at];
 }
 
-void wry_workspace_reset(void) {
+void wry_workspace_reset(int mark) {
   /* A rare giant buffer is not worth keeping. */
-  for (int i = 0; i < scratch.used; ++i)
+  for (int i = mark; i < scratch.used; ++i)
     if (scratch.bytes[i] > ((size_t)64 << 20)) {
       free(scratch.data[i]);
       scratch.data[i] = NULL;
       scratch.bytes[i] = 0;
     }
-  scratch.used = 0;
+  scratch.used = mark;
 }

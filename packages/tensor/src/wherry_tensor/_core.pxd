@@ -121,6 +121,7 @@ cdef class Plan:
     cdef int64_t *out_shape      # [n_outputs * WRY_MAX_RANK]
     cdef wry_attr *encoded
     cdef int n_attrs
+    cdef bint allocates          # a size of an output depends on the data
     cdef int64_t work            # the largest size among inputs and outputs
     cdef list kept               # Python objects that `encoded` points into
     cdef void *memory
@@ -182,8 +183,8 @@ cdef object apply(Op op, PyObject **inputs, Py_ssize_t n_inputs, tuple attrs)
 cdef object apply1(Op op, object x, tuple attrs)
 cdef object apply2(Op op, object x, object y, tuple attrs)
 # Layers with `forward_only`, such as autocast, off the calling thread: what `resume_layers` puts back, or None.
-cdef list suspend_layers()
-cdef int resume_layers(list stack) except -1
+cdef tuple suspend_layers()
+cdef int resume_layers(tuple stack) except -1
 cdef object inplace(Op op, Tensor x, object y)   # x = op(x, y), for an op of two inputs without attributes
 
 cdef Tensor new_tensor(int32_t dtype, int32_t rank, const int64_t *shape)   # uninitialised, contiguous

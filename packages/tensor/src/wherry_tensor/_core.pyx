@@ -30,18 +30,19 @@ cdef extern from "wherry/memory.h":
     void wry_memory_release_cache()
     void wry_memory_set_cache_limit(size_t bytes)
     void *wry_workspace_take(size_t bytes) noexcept nogil
-    void wry_workspace_reset() noexcept nogil
+    int wry_workspace_mark() noexcept nogil
+    void wry_workspace_reset(int mark) noexcept nogil
 
 cdef extern from *:
     """
     #include <math.h>
-    /* What each thread has of its own. `outer` and `inner` are lists of layers, NULL when idle. */
+    /* What each thread has of its own. `outer` and `inner` are tuples of layers, NULL when idle; each
+     * is a reference that the thread owns. What belongs to one call lies on that call's stack. */
     typedef struct wry_thread {
       PyObject *outer;
       PyObject *inner;
       int grad_off;
       int32_t budget; /* threads a kernel may use; 0: the process's setting */
-      wry_context context;
     } wry_thread;
     static __thread wry_thread wry_this_thread;
     #define wry_thread_state() (&wry_this_thread)
@@ -98,7 +99,6 @@ cdef extern from *:
         PyObject *inner
         int grad_off
         int32_t budget
-        wry_context context
     wry_thread *wry_thread_state() noexcept nogil
     uint64_t wry_mix(uint64_t, uint64_t) noexcept nogil
     uint64_t wry_bits(double) noexcept nogil
@@ -128,6 +128,7 @@ cdef extern from "Python.h":
     const char *PyUnicode_AsUTF8AndSize(object, Py_ssize_t *) except NULL
     object PyCapsule_New(void *, const char *, void *)
     void Py_XDECREF(PyObject *)
+    PyObject *PyThreadState_GetDict()
     Py_ssize_t Py_REFCNT(object)
     PyObject *PyList_GET_ITEM(object, Py_ssize_t)
     unsigned int Py_TPFLAGS_HAVE_VECTORCALL

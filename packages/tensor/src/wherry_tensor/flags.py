@@ -141,16 +141,16 @@ def _converted(name: str, value: Any, op_name: str) -> Value:
         ) from None
 
 
-_checking: dict[int, Any] = {}  # thread: its layer
+_checking = threading.local()  # `on`: this thread has the layer; a later thread starts without it
 
 
 def _check_nan_inf(wanted: Value) -> None:
-    thread = threading.get_ident()
-    if wanted and thread not in _checking:
-        _checking[thread] = _raise_for_nan_inf
+    on = getattr(_checking, "on", False)
+    if wanted and not on:
         _core.push_layer(_raise_for_nan_inf, "outer")
-    elif not wanted and thread in _checking:
-        _core.pop_layer(_checking.pop(thread), "outer")
+    elif not wanted and on:
+        _core.pop_layer(_raise_for_nan_inf, "outer")
+    _checking.on = bool(wanted)
 
 
 def _raise_for_nan_inf(op: Any, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:

@@ -119,7 +119,7 @@ cdef int run(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **out
     cdef uint64_t h
     cdef Plan plan
     cdef Tensor t
-    cdef PyObject *entry
+    cdef int64_t begun = rebinds
 
     if n > 4:
         key = <int64_t *>malloc(n * (WRY_MAX_RANK + 1) * sizeof(int64_t) + 8)
@@ -162,7 +162,7 @@ cdef int run(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **out
     finally:
         if key != small_key:
             free(key)
-    return run_plan(op, plan, inputs, n, attrs, outs, into)
+    return run_plan(op, plan, inputs, n, attrs, outs, into, begun)
 
 
 cdef int keep_plan(Op op, Plan plan) except -1:
@@ -214,19 +214,74 @@ cdef int run_decomposition(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tu
     return 0
 
 
-cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **outs, PyObject **into) except -1:
+# How often a tensor was given other memory or another shape (`become`): a call that finds it unchanged
+# after allocating knows that nothing has touched its inputs meanwhile.
+cdef int64_t rebinds = 0
+
+
+cdef struct Pin:
+    # A tensor as it was when the call began, with a reference to its memory.
+    wry_tensor t
+    int64_t shape[12]
+    int64_t strides[12]
+    wry_storage *storage
+
+
+cdef wry_tensor *pin(Pin *at, Tensor x) noexcept:
+    at.t = x.t
+    memcpy(at.shape, x.dims, x.t.rank * sizeof(int64_t))
+    memcpy(at.strides, x.steps, x.t.rank * sizeof(int64_t))
+    at.t.shape = at.shape
+    at.t.strides = at.strides
+    at.storage = x.storage
+    if at.storage != NULL:
+        at.storage.refs += 1
+    return &at.t
+
+
+cdef int still_fits(Op op, Plan plan, const wry_tensor **ins, Py_ssize_t n) except -1:
+    """Something gave tensors other memory while this call allocated; do the inputs still have the shapes of the plan?"""
+    cdef const int64_t *key = plan.key
+    cdef Py_ssize_t k
+    cdef int i
+    cdef bint same
+    for k in range(n):
+        if ins[k] == NULL:
+            key += 1
+            continue
+        same = key[0] == (ins[k].dtype | (ins[k].rank << 8))
+        key += 1
+        for i in range(ins[k].rank if same else 0):
+            same = same and key[i] == ins[k].shape[i]
+        if not same:
+            raise RuntimeError(
+                f"{op.name}: input {k} changed its shape while the op was running. Got it given other memory by a finalizer, "
+                f"a signal handler or another thread, expected it left alone. Work on a copy there."
+            )
+        key += ins[k].rank
+    return 0
+
+
+cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **outs, PyObject **into,
+                  int64_t begun) except -1:
     cdef const wry_tensor *small_in[8]
     cdef const wry_tensor **ins = small_in
     cdef wry_tensor *outputs[MAX_OUTPUTS]
     cdef wry_call call
     cdef wry_thread *thread = wry_thread_state()
-    cdef wry_context *context = &thread.context
+    # Of this call alone: while it waits for memory, a finalizer or a signal handler may run another.
+    cdef wry_context context
     cdef Caller caller
+    cdef int mark
     cdef list temporaries = None
     cdef Tensor x, out
     cdef Py_ssize_t k
     cdef int i, status
     cdef bint done = False
+    # While the kernel runs without the GIL, or asks for memory, others may give an input other memory.
+    cdef bint pinning = plan.allocates or plan.work >= NARROW
+    cdef Pin *pins = NULL
+    cdef Py_ssize_t n_pins = 0
 
     for i in range(plan.n_outputs):
         outs[i] = NULL
@@ -240,6 +295,10 @@ cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs
                 ins = <const wry_tensor **>malloc(n * sizeof(void *))
                 if ins == NULL:
                     raise MemoryError()
+            if pinning:
+                pins = <Pin *>malloc((n + plan.n_outputs) * sizeof(Pin))
+                if pins == NULL:
+                    raise MemoryError()
             for k in range(n):
                 if inputs[k] == <PyObject *>None:
                     ins[k] = NULL
@@ -250,7 +309,11 @@ cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs
                     if temporaries is None:
                         temporaries = []
                     temporaries.append(x)
-                ins[k] = &x.t
+                if pinning:
+                    ins[k] = pin(pins + n_pins, x)
+                    n_pins += 1
+                else:
+                    ins[k] = &x.t
             for i in range(plan.n_outputs):
                 if plan.out_rank[i] < 0:
                     outputs[i] = NULL
@@ -261,15 +324,24 @@ cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs
                     out = new_tensor(plan.out_dtype[i], plan.out_rank[i], plan.out_shape + i * WRY_MAX_RANK)
                 Py_INCREF(out)
                 outs[i] = <PyObject *>out
-                outputs[i] = &out.t
+                if pinning:
+                    outputs[i] = pin(pins + n_pins, out)
+                    n_pins += 1
+                else:
+                    outputs[i] = &out.t
+            if rebinds != begun:
+                still_fits(op, plan, ins, n)
+                if into != NULL:
+                    check_into(op, plan, into)
             call.inputs = ins
             call.outputs = outputs
             call.attrs = plan.encoded
-            call.context = context
+            call.context = &context
             call.n_inputs = <int32_t>n
             call.n_outputs = plan.n_outputs
             call.n_attrs = plan.n_attrs
             context.abi_version = WRY_ABI_VERSION
+            context.stream = NULL
             context.num_threads = thread.budget if thread.budget else process_threads
             context.workspace = give_workspace
             context.allocate_output = allocate_output
@@ -283,14 +355,15 @@ cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs
                 context.rng_seed = default_generator.seed_value
                 context.rng_offset = default_generator.offset
                 default_generator.offset += <uint64_t>plan.work
+            mark = wry_workspace_mark()
             if plan.work < NARROW:
                 status = plan.kernel(&call)
             else:
                 with nogil:
                     status = plan.kernel(&call)
-            wry_workspace_reset()
+            wry_workspace_reset(mark)
             if status != WRY_OK:
-                raise_status(op, status, context)
+                raise_status(op, status, &context)
             for i in range(plan.n_outputs):
                 if outs[i] == NULL:
                     raise RuntimeError(f"{op.name}: the kernel left output {i} unallocated")
@@ -310,6 +383,11 @@ cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs
     finally:
         if ins != small_in:
             free(ins)
+        if pins != NULL:
+            for k in range(n_pins):
+                if pins[k].storage != NULL:
+                    unref(pins[k].storage)
+            free(pins)
         if not done:
             for i in range(plan.n_outputs):
                 Py_XDECREF(outs[i])
@@ -389,7 +467,7 @@ cdef int perform(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject *
             return 0
 
     if thread.inner != NULL:
-        layer = (<list>thread.inner)[len(<list>thread.inner) - 1]
+        layer = topmost(thread.inner)
         result = layer(op, collect(inputs, n), attrs) if into == NULL else \
             layer.into(op, collect(into, op.n_outputs), collect(inputs, n), attrs)
         if op.n_outputs == 1 and isinstance(result, Tensor):
@@ -468,19 +546,58 @@ cdef object apply(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs):
     return many
 
 
+# Layers: tuples that are never changed in place, so that a call which has taken one apart can put it
+# back whatever ran meanwhile.
+
+cdef inline object topmost(PyObject *stack):
+    return <object>PyTuple_GET_ITEM(<tuple>stack, PyTuple_GET_SIZE(<tuple>stack) - 1)
+
+
+cdef void put_stack(PyObject **slot, tuple stack) noexcept:
+    """Makes the slot own `stack`, or nothing when that is empty or None."""
+    cdef PyObject *before = slot[0]
+    if stack is not None and PyTuple_GET_SIZE(stack):
+        Py_INCREF(stack)
+        slot[0] = <PyObject *>stack
+    else:
+        slot[0] = NULL
+    Py_XDECREF(before)  # last: letting go of a layer may run anything
+
+
+cdef tuple stack_of(PyObject *slot):
+    return () if slot == NULL else <tuple>slot
+
+
+@cython.final
+cdef class ThreadEnd:
+    """Lies in Python's dictionary of a thread and lets go of the thread's layers when that is cleared."""
+    cdef wry_thread *thread
+
+    def __dealloc__(self):
+        if self.thread == wry_thread_state():  # at exit, the main thread clears what others left
+            put_stack(&self.thread.outer, None)
+            put_stack(&self.thread.inner, None)
+
+
+cdef int note_end_of_thread(wry_thread *thread) except -1:
+    cdef PyObject *mine = PyThreadState_GetDict()
+    cdef ThreadEnd end
+    if mine != NULL and "wherry_tensor layers" not in <dict>mine:
+        end = ThreadEnd.__new__(ThreadEnd)
+        end.thread = thread
+        (<dict>mine)["wherry_tensor layers"] = end
+    return 0
+
+
 cdef object apply_outer(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, wry_thread *thread):
     """Gives the call to the topmost outer layer; what that calls goes to the layers below it."""
-    cdef list stack = <list>thread.outer
-    layer = stack.pop()
-    empty = not stack
-    if empty:
-        thread.outer = NULL
+    cdef tuple stack = <tuple>thread.outer
+    layer = topmost(thread.outer)
+    put_stack(&thread.outer, stack[:PyTuple_GET_SIZE(stack) - 1])
     try:
         return layer(op, collect(inputs, n), attrs)
     finally:
-        stack.append(layer)
-        if empty:
-            thread.outer = <PyObject *>stack
+        put_stack(&thread.outer, stack)
 
 
 cdef object apply1(Op op, object x, tuple attrs):
@@ -494,18 +611,6 @@ cdef object apply2(Op op, object x, object y, tuple attrs):
     inputs[0] = <PyObject *>x
     inputs[1] = <PyObject *>y
     return apply(op, inputs, 2, attrs)
-
-
-cdef list outer_stack(bint inner):
-    """The calling thread's list of layers, made on demand and kept alive by `stacks`."""
-    import threading
-    key = (threading.get_ident(), bool(inner))
-    if key not in stacks:
-        stacks[key] = []
-    return stacks[key]
-
-
-cdef dict stacks = {}
 
 
 def push_layer(layer, position="inner"):
@@ -525,58 +630,34 @@ def push_layer(layer, position="inner"):
     cdef wry_thread *thread = wry_thread_state()
     if position not in ("outer", "inner"):
         raise ValueError(f"push_layer: unknown position. Got {position!r}, expected 'outer' or 'inner'.")
-    inner = position == "inner"
-    cdef list stack = outer_stack(inner)
-    stack.append(layer)
-    if inner:
-        thread.inner = <PyObject *>stack
-    else:
-        thread.outer = <PyObject *>stack
+    cdef PyObject **slot = &thread.inner if position == "inner" else &thread.outer
+    note_end_of_thread(thread)
+    put_stack(slot, stack_of(slot[0]) + (layer,))
 
 
 def pop_layer(layer, position="inner"):
     """Remove the topmost layer, which must be `layer`."""
     cdef wry_thread *thread = wry_thread_state()
-    import threading
-    inner = position == "inner"
-    cdef list stack = outer_stack(inner)
-    if not stack or stack[len(stack) - 1] is not layer:
+    cdef PyObject **slot = &thread.inner if position == "inner" else &thread.outer
+    if slot[0] == NULL or topmost(slot[0]) is not layer:
         raise ValueError("pop_layer: this layer is not the topmost one of the calling thread. Pop in reverse order.")
-    stack.pop()
-    if not stack:
-        del stacks[(threading.get_ident(), inner)]
-        if inner:
-            thread.inner = NULL
-        else:
-            thread.outer = NULL
+    put_stack(slot, (<tuple>slot[0])[:PyTuple_GET_SIZE(<tuple>slot[0]) - 1])
 
 
-cdef list suspend_layers():
+cdef tuple suspend_layers():
     cdef wry_thread *thread = wry_thread_state()
-    cdef list stack, rest
+    cdef tuple stack, rest
     if thread.outer == NULL:
         return None
-    stack = <list>thread.outer
-    rest = [layer for layer in stack if not getattr(layer, "forward_only", False)]
+    stack = <tuple>thread.outer
+    rest = tuple([layer for layer in stack if not getattr(layer, "forward_only", False)])
     if len(rest) == len(stack):
         return None
-    set_outer(rest)
+    put_stack(&thread.outer, rest)
     return stack
 
 
-cdef int resume_layers(list stack) except -1:
+cdef int resume_layers(tuple stack) except -1:
     if stack is not None:
-        set_outer(stack)
-    return 0
-
-
-cdef int set_outer(list stack) except -1:
-    import threading
-    key = (threading.get_ident(), False)
-    if stack:
-        stacks[key] = stack
-        wry_thread_state().outer = <PyObject *>stack
-    else:
-        stacks.pop(key, None)
-        wry_thread_state().outer = NULL
+        put_stack(&wry_thread_state().outer, stack)
     return 0

@@ -74,17 +74,17 @@ cdef class Op:
     def run(self, tuple inputs, tuple attrs):
         """The kernel (or view, or decomposition) alone, past all layers: what an inner layer calls."""
         cdef wry_thread *thread = wry_thread_state()
-        cdef PyObject *inner = thread.inner
-        cdef PyObject *outer = thread.outer
+        cdef tuple inner = stack_of(thread.inner)
+        cdef tuple outer = stack_of(thread.outer)
         cdef int grad_off = thread.grad_off
-        thread.inner = NULL
-        thread.outer = NULL
+        put_stack(&thread.inner, None)
+        put_stack(&thread.outer, None)
         thread.grad_off = 1
         try:
             return self.apply(inputs, attrs)
         finally:
-            thread.inner = inner
-            thread.outer = outer
+            put_stack(&thread.inner, inner)
+            put_stack(&thread.outer, outer)
             thread.grad_off = grad_off
 
     def into(self, tuple outs, *inputs, **attrs):

@@ -247,6 +247,7 @@ cdef Plan make_plan(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, const i
             plan.out_shape[i * WRY_MAX_RANK + j] = shape[j]
             if shape[j] < 0:
                 plan.out_rank[i] = -1
+                plan.allocates = True
             elif plan.out_rank[i] >= 0:
                 if shape[j] and size > (<int64_t>1 << 48) // shape[j]:
                     raise memory_error(<double>size * <double>shape[j] * itemsizes[d.code])

@@ -572,8 +572,10 @@ cdef object select_first(Tensor x, object index):
 
 
 cdef int become(Tensor self, Tensor source) except -1:
+    global rebinds
     cdef int i
     cdef wry_storage *old = self.storage
+    rebinds += 1
     self.storage = source.storage
     if self.storage != NULL:
         self.storage.refs += 1

@@ -34,8 +34,10 @@ void wry_memory_reset_peak(void);
 void wry_memory_release_cache(void);
 void wry_memory_set_cache_limit(size_t bytes);
 
-/* Scratch of a running kernel: thread-safe, reused from call to call. */
+/* Scratch of a running kernel, one stack of buffers for each thread. A call marks where it begins
+ * and resets to there, so that a call within a call leaves the outer one's buffers alone. */
+int wry_workspace_mark(void);
 void *wry_workspace_take(size_t bytes);
-void wry_workspace_reset(void);
+void wry_workspace_reset(int mark);
 
 #endif
