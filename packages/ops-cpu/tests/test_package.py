@@ -58,6 +58,36 @@ def test_another_vocabulary_says_what_to_upgrade(monkeypatch):
         column.register()
 
 
+def test_kernels_are_registered_once(monkeypatch):
+    column.register()
+
+    def refuse(*arguments):
+        raise AssertionError("registered a second time")
+
+    monkeypatch.setattr(_kernels, "register", refuse)
+    column.register()
+
+
+def test_entry_points_of_another_device_are_asked_when_that_device_is(tmp_path):
+    (tmp_path / "paint.py").write_text("def register():\n    print('asked')\n")
+    facts = tmp_path / "paint-1.0.dist-info"
+    facts.mkdir()
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: paint\nVersion: 1.0\n")
+    (facts / "entry_points.txt").write_text("[wherry.kernels]\neasel = paint:register\n")
+    program = (
+        "import wherry_ops_cpu.column\n"
+        "from wherry_tensor import _core, ops\n"
+        "ops.conv3d.kernel_dtypes()\n"  # no kernel on the cpu, so its entry points are asked
+        "print('cpu done')\n"
+        "_core.load_kernels('easel'), _core.load_kernels('easel')\n"
+    )
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    shown = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=True
+    )
+    assert shown.stdout.split("\n") == ["cpu done", "asked", ""]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="reads an ELF file")
 def test_the_compiled_module_names_no_path_and_no_cxx_runtime():
     binary = Path(_kernels.__file__).read_bytes()

@@ -56,13 +56,19 @@ def test_no_rule_is_a_gap_unless_the_column_is_optional(colour):
 
 def test_name_of_a_column_is_taken_once(colour):
     with pytest.raises(ValueError, match="column 'colour' of wherry-ink.*wherry-paint owns it"):
-        Column("colour", "wherry-ink", "the op is grey")
+        Column("colour", "wherry-ink", "the op is grey", serves=VOCABULARY_VERSION)
 
 
 @pytest.mark.parametrize(
     ("serves", "package"), [(VOCABULARY_VERSION - 1, "wherry-paint"), (VOCABULARY_VERSION + 1, "wherry-tensor")]
 )
 def test_column_for_another_vocabulary_says_which_package_to_install(serves, package):
-    with pytest.raises(ImportError, match=rf"rules for op vocabulary {serves}.*pip install --upgrade {package}"):
+    with pytest.raises(ImportError, match=rf"column 'odour' of wherry-paint.*op vocabulary {serves}.*pip install --upgrade {package}"):
         Column("odour", "wherry-paint", "the op smells of nothing", serves=serves)
+    assert "odour" not in columns.registry
+
+
+def test_a_column_states_the_vocabulary_it_was_written_for():
+    with pytest.raises(TypeError, match="serves"):
+        Column("odour", "wherry-paint", "the op smells of nothing")
     assert "odour" not in columns.registry

@@ -55,3 +55,8 @@ def test_meta_compares_hashes_and_prints_by_value():
 def test_meta_is_immutable():
     with pytest.raises(AttributeError, match="Meta is immutable"):
         Meta((), float32).shape = (1,)
+
+
+def test_an_op_of_a_newer_package_names_what_to_upgrade():
+    with pytest.raises(AttributeError, match=r"no op 'add_of_tomorrow'.*pip install --upgrade wherry-tensor"):
+        ops.add_of_tomorrow  # noqa: B018  asking for it is the point

@@ -75,7 +75,9 @@ class VjpColumn(Column):
         op.differentiable = _NOT_DIFFERENTIABLE
 
 
-vjp = VjpColumn("vjp", "wherry-autograd", "the VJP of its decomposition")
+SERVES_VOCABULARY = 2  # what the rules of this package were written for
+
+vjp = VjpColumn("vjp", "wherry-autograd", "the VJP of its decomposition", serves=SERVES_VOCABULARY)
 
 
 def not_differentiable(op: Op, reason: str) -> None:

@@ -61,8 +61,8 @@ def register(host, str isa_name):
     if core.abi_version != WRY_ABI_VERSION:
         raise ImportError(
             f"wherry-ops-cpu does not fit this wherry-tensor. "
-            f"Got kernel ABI {core.abi_version}, expected {WRY_ABI_VERSION}. "
-            f"Bring both to the same version: pip install --upgrade wherry-tensor wherry-ops-cpu"
+            f"Got kernel ABI {core.abi_version}, expected {WRY_ABI_VERSION}. Bring both to the same version: "
+            f"pip install --upgrade {'wherry-tensor' if core.abi_version < WRY_ABI_VERSION else 'wherry-ops-cpu'}"
         )
     if not runtime_started:
         wry_cpu_start_runtime()

@@ -14,8 +14,11 @@ from types import ModuleType
 
 from wherry_ops_cpu import _kernels
 from wherry_tensor import _core
+from wherry_tensor.columns import require_vocabulary
 
 SERVES_VOCABULARY = 2
+
+_registered = ""  # the instruction set whose kernels the core has
 
 
 def register() -> None:
@@ -24,24 +27,24 @@ def register() -> None:
     The environment variable WHERRY_CPU_ISA chooses another one (`baseline`, `avx2`, `avx512`; in WebAssembly
     `baseline`, `relaxed`).
 
+    Doing so again changes nothing: kernels that another package has put in the place of these stay.
+
     Raises:
         ImportError: wherry-tensor has another op vocabulary or kernel ABI than these kernels serve.
         ValueError: WHERRY_CPU_ISA names what this build or processor does not have.
     """
-    if _core.VOCABULARY_VERSION != SERVES_VOCABULARY:
-        outdated = "wherry-ops-cpu" if _core.VOCABULARY_VERSION > SERVES_VOCABULARY else "wherry-tensor"
-        raise ImportError(
-            f"wherry-ops-cpu does not fit this wherry-tensor. "
-            f"Got op vocabulary {_core.VOCABULARY_VERSION}, expected {SERVES_VOCABULARY}. "
-            f"Bring both to the same version: pip install --upgrade {outdated}"
-        )
+    global _registered
+    require_vocabulary("wherry-ops-cpu", "wherry-ops-cpu", SERVES_VOCABULARY)
     isa = chosen_isa()
+    if isa == _registered:
+        return
     if isa == "relaxed":
         # Only the families that multiply; the others stay those of the baseline.
         _kernels.register(_core.host, "baseline")
         _relaxed.register(_core.host, isa)  # type: ignore[union-attr]
     else:
         _kernels.register(_core.host, isa)
+    _registered = isa
 
 
 def relaxed_kernels() -> ModuleType | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from wherry_tensor._core import VOCABULARY_VERSION, Op
 
-__all__ = ["Column", "registry"]
+__all__ = ["Column", "registry", "require_vocabulary"]
 
 registry: dict[str, Column] = {}
 
@@ -23,8 +23,8 @@ class Column:
         name: one word; rules are called `<name>_<op>`.
         owner: the distribution that fills the column, as pip spells it.
         when_absent: what happens to an op without a rule, as a phrase for people.
-        serves: the VOCABULARY_VERSION that the rules were written for. The rules of wherry-tensor
-            itself always serve the present one.
+        serves: the VOCABULARY_VERSION that the rules were written for: a number in the package's own
+            source, so that rules and a wherry-tensor of different ages find out that they are.
         optional: whether "no rule" is an answer like any other, rather than a gap.
 
     Raises:
@@ -39,17 +39,8 @@ class Column:
     optional: bool
     exemptions: dict[Op, str]  # ops that need no rule here, and why
 
-    def __init__(
-        self, name: str, owner: str, when_absent: str, serves: int = VOCABULARY_VERSION, optional: bool = False
-    ) -> None:
-        if serves != VOCABULARY_VERSION:
-            # Whichever package speaks the older vocabulary is the one to replace.
-            outdated = owner if serves < VOCABULARY_VERSION else "wherry-tensor"
-            raise ImportError(
-                f"the column '{name}' of {owner} does not fit this wherry-tensor. "
-                f"Got rules for op vocabulary {serves}, expected {VOCABULARY_VERSION}. "
-                f"Bring both to the same version: pip install --upgrade {outdated}"
-            )
+    def __init__(self, name: str, owner: str, when_absent: str, *, serves: int, optional: bool = False) -> None:
+        require_vocabulary(f"the column '{name}' of {owner}", owner, serves)
         if name in registry:
             raise ValueError(
                 f"column '{name}' of {owner}: the name is taken. "
@@ -102,6 +93,26 @@ class Column:
 
     def __repr__(self) -> str:
         return f"<Column '{self.name}' of {self.owner}: {len(self.rules)} rules>"
+
+
+def require_vocabulary(what: str, owner: str, serves: int) -> None:
+    """Refuse rules or kernels that were written for another vocabulary, and name the older package.
+
+    Args:
+        what: what is refused, as the error begins.
+        owner: the distribution that brings it, as pip spells it.
+        serves: the VOCABULARY_VERSION it was written for.
+
+    Raises:
+        ImportError: that is not the version of this wherry-tensor.
+    """
+    if serves != VOCABULARY_VERSION:
+        outdated = owner if serves < VOCABULARY_VERSION else "wherry-tensor"
+        raise ImportError(
+            f"{what} does not fit this wherry-tensor. "
+            f"Got op vocabulary {serves}, expected {VOCABULARY_VERSION}. "
+            f"Bring both to the same version: pip install --upgrade {outdated}"
+        )
 
 
 def place_of(function: Callable[..., Any]) -> str:

@@ -174,7 +174,11 @@ class CustomPlace(_AbsentPlace):
 
 
 def absent(op_name: str, device: str) -> str:
-    hint = "GPUs need the package wherry-ops-cuda." if device == "gpu" else "Plug-in devices come with their vendor's package."
+    kind = device.partition(":")[0].lower()
+    hint = (
+        "A package with kernels for GPUs does not exist yet." if kind in ("gpu", "gpu_pinned")
+        else f"There is no package of ours for '{kind}'; its maker may have one."
+    )
     return (
         f"{op_name}: no package for this device is installed. Got '{device}', expected 'cpu', the only device here. "
         f"Use CPUPlace() or set_device('cpu'). {hint}"

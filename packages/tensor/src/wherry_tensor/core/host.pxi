@@ -15,7 +15,11 @@ cdef int register_kernels(const char *device, const wry_kernel_entry *entries, s
     for i in range(count):
         name = entries[i].op.decode()
         if name not in registry:
-            raise KeyError(f"register_kernels: no op of this name. Got '{name}', expected an op of the vocabulary.")
+            raise ImportError(
+                f"register_kernels: the kernels for '{device.decode()}' are for a newer wherry-tensor. "
+                f"Got one for '{name}', expected ops of the {len(registry)} that are declared here. "
+                f"Bring both to the same version: pip install --upgrade wherry-tensor"
+            )
         op = registry[name]
         if not -1 <= entries[i].dtype < WRY_NUM_DTYPES or entries[i].kernel == NULL:
             raise ValueError(f"register_kernels: row {i} ('{name}') has no kernel or an unknown dtype {entries[i].dtype}.")

@@ -191,7 +191,7 @@ cdef class Op:
     def kernel_dtypes(self):
         """Names of the dtypes that the cpu has a kernel for; `...` stands for all the others."""
         cdef KernelRow *rows = <KernelRow *>self.kernels
-        load_kernels()
+        load_kernels("cpu")
         rows = <KernelRow *>self.kernels
         if rows == NULL:
             return ()

@@ -176,17 +176,20 @@ cdef str kernel_dtypes(Op op):
     return ", ".join([dtype_of_code(i).name for i in range(WRY_NUM_DTYPES) if rows[i].kernel != NULL])
 
 
-cdef bint kernels_loaded = False
+cdef set asked_for_kernels = set()  # names of devices
 
 
-cdef int load_kernels() except -1:
-    """Asks the installed packages for their kernels, once (entry points of the group wherry.kernels)."""
-    global kernels_loaded
-    if kernels_loaded:
+cpdef int load_kernels(str device) except -1:
+    """Asks the installed packages for their kernels of one device, once.
+
+    They are the entry points of the group wherry.kernels that bear the device's name. The cpu's are
+    looked for when an op has none; those of another device when it is chosen or registered.
+    """
+    if device in asked_for_kernels:
         return 0
-    kernels_loaded = True
+    asked_for_kernels.add(device)
     from importlib.metadata import entry_points
-    for point in entry_points(group="wherry.kernels"):
+    for point in entry_points(group="wherry.kernels", name=device):
         point.load()()
     return 0
 
@@ -262,7 +265,7 @@ cdef Plan make_plan(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, const i
         encode_attr(plan, i, value, op.name, op.attr_names[i])
 
     if op.kernels == NULL:
-        load_kernels()
+        load_kernels("cpu")
     rows = <KernelRow *>op.kernels
     if rows != NULL:
         if rows[dtype].kernel == NULL:

@@ -25,4 +25,12 @@ from wherry_tensor.ops.sequence import *  # noqa: F403
 
 __all__ = ["VOCABULARY_VERSION", "Op", "registry", *registry]
 
+
+def __getattr__(name: str) -> Op:
+    raise AttributeError(
+        f"there is no op '{name}'. Got ops.{name}, expected one of the {len(registry)} ops that are declared here. "
+        f"If an installed package asks for it, that package is newer: pip install --upgrade wherry-tensor"
+    )
+
+
 start()  # the core looks up the ops behind Python's operators

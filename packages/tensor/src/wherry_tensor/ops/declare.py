@@ -7,13 +7,13 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from wherry_tensor._core import DType, Op, Scalar, registry
+from wherry_tensor._core import VOCABULARY_VERSION, DType, Op, Scalar, registry
 from wherry_tensor.columns import Column
 
 __all__ = ["DType", "Meta", "Scalar", "decompose", "family_of", "infer", "op", "where_declared"]
 
-infer = Column("infer", "wherry-tensor", "never: calling the op raises")
-decompose = Column("decompose", "wherry-tensor", "the op is irreducible", optional=True)
+infer = Column("infer", "wherry-tensor", "never: calling the op raises", serves=VOCABULARY_VERSION)
+decompose = Column("decompose", "wherry-tensor", "the op is irreducible", serves=VOCABULARY_VERSION, optional=True)
 
 _ATTRIBUTE_TYPES = (int, float, bool, str, tuple, DType, Scalar)
 _declared: dict[Op, tuple[str, int]] = {}

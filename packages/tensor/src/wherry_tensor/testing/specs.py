@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from wherry_tensor._core import Op
+from wherry_tensor._core import VOCABULARY_VERSION, Op
 from wherry_tensor.columns import Column
 
 __all__ = ["BadCase", "Case", "Spec", "bad", "case", "dtype_names", "reference", "samples", "spec", "specs"]
 
-samples = Column("samples", "wherry-tensor", "the build fails")
-reference = Column("reference", "wherry-tensor", "derived from the decomposition")
+samples = Column("samples", "wherry-tensor", "the build fails", serves=VOCABULARY_VERSION)
+reference = Column("reference", "wherry-tensor", "derived from the decomposition", serves=VOCABULARY_VERSION)
 
 _GROUPS = {
     "floats": ("float64", "float32", "float16", "bfloat16"),
