@@ -480,3 +480,25 @@ def test_a_model_trains_about_as_in_float32(level, dtype, scaling):
     exact, mixed = train("O0", False), train(level, scaling)
     assert mixed[-1] < 0.9 * mixed[0]
     np.testing.assert_allclose(mixed, exact, rtol=0.05)
+
+
+def test_a_step_after_an_interrupted_unscaling_is_skipped(monkeypatch):
+    scaler, param, optimizer = scaler_and_parameter()
+    scaler.scale((param * 3).sum()).backward()
+
+    def interrupt(optimizer):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(scaler, "_divide", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            scaler.step(optimizer)
+    before = param.tolist()
+    scaler.step(optimizer)
+    scaler.update()
+    assert param.tolist() == before  # nobody knows which of its gradients were divided
+    optimizer.clear_grad()
+    scaler.scale((param * 3).sum()).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    assert param.tolist() == [value - 3 for value in before]

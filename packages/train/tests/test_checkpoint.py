@@ -12,9 +12,10 @@ import pytest
 
 import wherry_nn as nn
 from wherry_tensor import rand, to_tensor
-from wherry_train import Checkpoint, random_state, save, set_random_state
+from wherry_train import Checkpoint, load, random_state, save, set_random_state
 from wherry_train.io import BatchSampler, DataLoader, Dataset, DistributedBatchSampler, IterableDataset
-from wherry_train.optimizer import SGD
+from wherry_train.optimizer import SGD, Momentum
+from wherry_train.state import PlainState
 
 PROGRAM = Path(__file__).with_name("resumed_program.py")
 
@@ -226,3 +227,80 @@ def test_wrong_files_and_objects_are_refused(tmp_path):
     Checkpoint(tmp_path / "run", net=nn.Linear(1, 1)).save()
     with pytest.raises(ValueError, match="Got a file with net, expected model"):
         Checkpoint(tmp_path / "run", model=nn.Linear(1, 1)).restore()
+
+
+def damaged(path, change):
+    state = load(path)
+    change(state)
+    save(state, path)
+
+
+def replaced(**parts):
+    return lambda state: state.update(parts)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (replaced(epoch="3"), "is no checkpoint"),
+        (replaced(objects=[1]), "is no checkpoint"),
+        (lambda state: state.pop("stopped"), "is no checkpoint"),
+        (lambda state: state.update(step=4, at_epoch=None), "is no checkpoint"),
+        (replaced(random={"wherry": [1]}), "the random generators .* does not fit"),
+        (lambda state: state["objects"]["net"].update(weight=rand([3, 3])), r"weight of shape \[3, 3\] for \[2, 2\]"),
+        (lambda state: state["objects"]["net"].pop("bias"), "nothing for bias"),
+        (lambda state: state["objects"]["net"].update(more=rand([1])), "more, which the layer does not have"),
+        (lambda state: state["objects"]["counter"].update(seen="many"), "the state of counter .* ValueError"),
+        (lambda state: state["objects"].update(counter=None), "the state of counter"),
+    ],
+)
+def test_wrong_content_is_refused_before_anything_is_restored(change, message, tmp_path):
+    class Counter:
+        seen = 3
+
+        def state_dict(self):
+            return {"seen": self.seen}
+
+        def set_state_dict(self, state):
+            self.seen = None  # half way
+            self.seen = int(state["seen"])
+
+    net, counter = nn.Linear(2, 2), Counter()
+    optimizer = Momentum(0.5, parameters=net.parameters())
+    net(rand([1, 2])).sum().backward()
+    optimizer.step()
+    run = Checkpoint(tmp_path / "run", optimizer=optimizer, counter=counter, net=net)
+    run.epoch, counter.seen = 7, 8
+    run.save()
+    run.epoch, counter.seen = 1, 2
+    net.weight.set_value(np.ones([2, 2], "float32"))
+    net(rand([1, 2])).sum().backward()
+    optimizer.step()
+    before = [net.weight.tolist(), {k: v.tolist() for k, v in optimizer.state_dict().items()}, counter.seen, run.epoch]
+    damaged(tmp_path / "run", change)
+    generators = random_state()
+    with pytest.raises(ValueError, match=message):
+        run.restore()
+    assert [net.weight.tolist(), {k: v.tolist() for k, v in optimizer.state_dict().items()}, counter.seen, run.epoch] == before
+    assert random_state() == generators
+
+
+def test_plain_state_takes_data_and_no_methods():
+    class Watcher(PlainState):
+        def __init__(self):
+            self.count = 1
+            self.compare = np.greater
+
+        def look(self):
+            return "looks"
+
+    watcher = Watcher()
+    assert watcher.state_dict() == {"count": 1}
+    for name in ("look", "set_state_dict", "__class__", "__dict__", "compare", "no name", 3):
+        with pytest.raises(ValueError, match="is no data of a Watcher. Got it as a key, expected any of count"):
+            watcher.set_state_dict({"count": 5, name: 2})
+    with pytest.raises(ValueError, match="'count' holds more than plain data"):
+        watcher.set_state_dict({"count": print})
+    assert watcher.count == 1 and watcher.look() == "looks" and watcher.compare is np.greater
+    watcher.set_state_dict({"count": 5, "later": [1]})
+    assert watcher.count == 5 and watcher.later == [1]

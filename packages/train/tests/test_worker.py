@@ -453,3 +453,27 @@ def test_a_program_may_end_in_the_middle_of_an_epoch(tmp_path, ending, persisten
     run = subprocess.run([*program(tmp_path, ending or "pass"), *persistent], capture_output=True, text=True, timeout=30)
     assert run.stderr.count("Traceback") == ("raise" in ending)
     assert gone(run.stdout.split())
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_sample_that_stops_the_iteration_does_not_end_the_epoch(workers):
+    with pytest.raises(RuntimeError, match="raised StopIteration for a sample"):
+        list(loader(fail(StopIteration()), num_workers=workers))
+    with pytest.raises(RuntimeError, match="raised StopIteration for a sample"):
+        list(loader(image, num_workers=workers, collate_fn=lambda samples: next(iter([]))))
+
+
+def test_a_worker_is_told_that_it_has_no_workers():
+    with pytest.raises(RuntimeError, match=r"Got num_workers=1 inside of worker 0 of another DataLoader, expected 0"):
+        list(loader(lambda i: next(iter(loader(image, num_workers=1))), num_workers=1))
+    inner = loader(lambda i: next(iter(loader(image, num_workers=0)))[1], num_workers=1)
+    assert next(iter(inner)).tolist() == [[0, 1], [0, 1]]
+
+
+def test_the_number_of_workers_has_a_bound():
+    for options in ({"num_workers": 2**64 - 1}, {"num_workers": 2000}, {"num_workers": 1, "prefetch_factor": 10**9}):
+        with pytest.raises(ValueError, match="is too large.*at most 1024"):
+            loader(image, **options)
+    for timeout in (float("inf"), float("nan")):
+        with pytest.raises(ValueError, match="expected finite seconds"):
+            loader(image, timeout=timeout)

@@ -6,12 +6,15 @@ of the file system: whoever reads finds the old state or the new one.
 """
 from __future__ import annotations
 
+import contextlib
 import copy
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from wherry_nn import Layer
+from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError
 from wherry_train.io import DataLoader
 from wherry_train.serialization import load, save
@@ -98,7 +101,7 @@ class Checkpoint:
         if not path.exists():
             return False
         state = load(str(path))
-        if not isinstance(state, dict) or state.get("format") != _FORMAT:
+        if not isinstance(state, dict) or state.get("format") != _FORMAT or not _complete(state):
             raise InvalidArgumentError(
                 f"Checkpoint: {path} is no checkpoint of a training. Got {_kind(state)}, expected what Checkpoint.save wrote. "
                 f"Read weights with paddle.load and set_state_dict."
@@ -108,15 +111,47 @@ class Checkpoint:
                 f"Checkpoint: {path} belongs to another program. Got a file with {_listed(state['objects'])}, expected "
                 f"{_listed(self.objects)}. Create the Checkpoint with the same names, or remove the file."
             )
-        for name, thing in self.objects.items():
-            _setter(thing)(state["objects"][name])  # type: ignore[misc]
+        self._take_over(state, path)
         self.epoch, self.step, self.stopped = state["epoch"], state["step"], state["stopped"]
         self._at_epoch = state["at_epoch"]
         self._restored = state["random"] if self.step else None
         self._order, self._order_due = state["order"], True
         self._exhausted = False
-        set_random_state(state["random"])
         return True
+
+    def _take_over(self, state: dict[str, Any], path: Path) -> None:
+        """Give the objects and the generators what the file holds: all of it, or, where one refuses, nothing."""
+        layers = {name: thing for name, thing in self.objects.items() if isinstance(thing, Layer)}
+        for name, layer in layers.items():
+            problems = _misfits(layer, state["objects"][name])
+            if problems:
+                raise InvalidArgumentError(
+                    f"Checkpoint: {path} holds other weights than {name!r} has. Got {'; '.join(problems[:8])}"
+                    f"{f'; and {len(problems) - 8} more' if len(problems) > 8 else ''}. Build the network as it was when the "
+                    f"file was written, or remove the file."
+                )
+        before: dict[str, Any] = {}
+        generators = random_state()
+        try:
+            set_random_state(state["random"])
+            for name, thing in self.objects.items():
+                if name not in layers:
+                    before[name] = _independent(thing.state_dict())
+                    _setter(thing)(state["objects"][name])
+        except Exception as error:
+            set_random_state(generators)
+            for name, old in before.items():
+                with contextlib.suppress(Exception):  # what refuses its own state could not be changed either
+                    _setter(self.objects[name])(old)
+            name = next(reversed(before), "the random generators")
+            if isinstance(error, (InvalidArgumentError, InvalidTypeError)):
+                raise
+            raise InvalidArgumentError(
+                f"Checkpoint: the state of {name} in {path} does not fit. Got {type(error).__name__}: {error}, expected what "
+                f"Checkpoint.save wrote. Nothing was restored; remove the file, or build the objects as they were."
+            ) from error
+        for name, layer in layers.items():  # which have been checked: these cannot fail
+            layer.set_state_dict(state["objects"][name])
 
     def save(self) -> None:
         """Write the state of now. Inside an epoch it counts as after the step that runs, so call it last in the step.
@@ -219,6 +254,44 @@ class _Rest:
 
 def _batch_sampler(loader: Any) -> Any:
     return getattr(loader, "batch_sampler", None) if isinstance(loader, DataLoader) else None
+
+
+def _complete(state: dict[str, Any]) -> bool:
+    """Whether every part of a checkpoint is there, and is what it should be."""
+    def counts(name: str) -> bool:
+        return type(state.get(name)) is int and state[name] >= 0
+
+    return (
+        counts("epoch") and counts("step") and type(state.get("stopped")) is bool
+        and isinstance(state.get("objects"), dict) and isinstance(state.get("random"), dict)
+        and (isinstance(state.get("at_epoch"), dict) or (state.get("at_epoch", 0) is None and not state["step"]))
+        and (counts("order") or state.get("order", 0) is None)
+    )
+
+
+def _misfits(layer: Layer, given: Any) -> list[str]:
+    """What of a layer's state is missing, has another shape or dtype, or is unknown to the layer."""
+    if not isinstance(given, dict):
+        return [f"a {type(given).__name__} in place of a dict"]
+    own = layer.state_dict()
+    found = [f"nothing for {key}" for key in own if key not in given]
+    for key, value in given.items():
+        if key not in own:
+            found.append(f"{key}, which the layer does not have")
+        elif not hasattr(value, "shape") or list(value.shape) != own[key].shape:
+            found.append(f"{key} of shape {list(getattr(value, 'shape', []))} for {own[key].shape}")
+        elif isinstance(value, Tensor) and value.dtype is not own[key].dtype:
+            found.append(f"{key} of {value.dtype.name} for {own[key].dtype.name}")
+    return found
+
+
+def _independent(state: Any) -> Any:
+    """A copy that later changes of the object do not reach."""
+    if isinstance(state, Tensor):
+        return state.detach().clone()
+    if isinstance(state, dict):
+        return {key: _independent(value) for key, value in state.items()}
+    return copy.deepcopy(state)
 
 
 def _setter(thing: Any) -> Any:

@@ -2,14 +2,17 @@
 
 A pickle is a program for a small stack machine, and Python's machine can import and call anything. This
 one knows the data: containers, numbers, text, NumPy's arrays. It is not a filter in front of Python's
-machine, so what is not written here cannot happen. Nothing is allocated that the file has no bytes for.
+machine, so what is not written here cannot happen.
+
+What a file makes is bounded by its own size: a pickle may name one piece many times, so copies of pieces
+are counted, and keys whose hashes collide are refused before looking them up takes long.
 """
 from __future__ import annotations
 
 import pickle
 import struct
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 from wherry_tensor import _core, ops
@@ -17,12 +20,17 @@ from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import numpy_module
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError
-from wherry_train.pickle_writer import MAX_DEPTH, TENSOR_CODES
+from wherry_train.pickle_writer import MAX_DEPTH, TENSOR_CODES, is_key
 
 __all__ = ["FileFormatError", "PickleReader", "StoredArray", "resolved"]
 
 _WINDOW = 1 << 16  # bytes that are read ahead; larger pieces go straight to where they stay
 _STEP = 1 << 24
+_MAX_COPIES = 4  # how many times the size of the file its arrays, and the containers made of containers, may have in all
+_FREE_COPIES = 1 << 16  # bytes that need no such reason
+_MAX_COLLISIONS = 32  # keys that differ and have one hash
+_MAX_AXES = 32  # of an array, the least that NumPys allow
+_SMALL_INT = (1 << 61) - 1  # ints between this and its negative are their own hashes
 
 too_deep = (
     f"load: the containers are nested too deeply. Got more than {MAX_DEPTH} levels, expected fewer. The file was not written by save."
@@ -81,6 +89,11 @@ class StoredArray:
         self.fortran = False
         self.data: Any = b""
 
+    @property
+    def cost(self) -> int:
+        """Bytes that it takes."""
+        return len(self.data)
+
     def set_state(self, state: Any) -> None:
         if not isinstance(state, tuple) or len(state) not in (4, 5):
             raise FileFormatError("load: the file is damaged: an array without its parts.")
@@ -88,8 +101,9 @@ class StoredArray:
         if not (
             isinstance(shape, tuple)
             and all(type(size) is int and size >= 0 for size in shape)
-            and len(shape) <= 32
+            and len(shape) <= _MAX_AXES
             and isinstance(dtype, StoredDtype)
+            and _addressable(shape, dtype.itemsize)
         ):
             raise FileFormatError("load: the file is damaged: an array without shape or dtype.")
         if isinstance(data, str):  # of Python 2
@@ -106,6 +120,10 @@ class StoredArray:
             )
         self.shape, self.dtype, self.fortran, self.data = shape, dtype, bool(fortran), data
 
+    def value(self) -> Any:
+        """As a tensor; as an array of NumPy where no tensor can hold it (unsigned integers above 8 bits, text, ...)."""
+        return self.tensor() if self.dtype.code in _tensor_names and len(self.shape) <= _core.MAX_RANK else self.numpy()
+
     def numpy(self) -> Any:
         """As an array of NumPy, with memory of its own."""
         np = _numpy()
@@ -120,6 +138,11 @@ class StoredArray:
             raise FileFormatError(
                 f"load: the file holds an array that no tensor can hold. Got dtype {self.dtype.code}, expected one of "
                 f"{', '.join(sorted(_tensor_names))}. Load it with return_numpy=True."
+            )
+        if len(self.shape) > _core.MAX_RANK:
+            raise FileFormatError(
+                f"load: the file holds an array that no tensor can hold. Got {len(self.shape)} axes, expected at most "
+                f"{_core.MAX_RANK}. Load it with return_numpy=True."
             )
         dtype = as_dtype(name, "load")
         if self.dtype.order == ">":
@@ -138,6 +161,16 @@ class StoredArray:
 
 
 _tensor_names = {code: name for name, code in TENSOR_CODES.items()}
+_number_codes = frozenset(  # f12, f16, c24 and c32 are what NumPy calls longdouble, here or there
+    "b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 f12 f16 c8 c16 c24 c32".split()
+)
+
+
+def _addressable(shape: tuple[int, ...], itemsize: int) -> bool:
+    """Whether an array's strides can be said in 63 bits; a size of 0 does not excuse the others."""
+    for size in shape:
+        itemsize *= max(size, 1)
+    return itemsize < 1 << 63
 
 
 class Blob:
@@ -172,11 +205,30 @@ class ReadableFile(Protocol):
 
 
 class PickleReader:
-    """Reads one pickle from `file`, of which `size` bytes are left."""
+    """Reads one pickle from `file`, of which `size` bytes are left.
 
-    def __init__(self, file: ReadableFile, size: int) -> None:
+    Args:
+        file: what to read from.
+        size: how many bytes it has from here on.
+        names: further functions that the pickle may call, by module and name.
+        persistent: makes a value of what stands for one outside of the pickle; None refuses these.
+    """
+
+    def __init__(
+        self,
+        file: ReadableFile,
+        size: int,
+        names: Mapping[tuple[str, str], Callable[..., Any]] | None = None,
+        persistent: Callable[[Any], Any] | None = None,
+    ) -> None:
         self._file = file
         self._left = size
+        self._more_names = {
+            (module, name): _Global(f"{module}.{name}", call) for (module, name), call in (names or {}).items()
+        }
+        self._persistent = persistent
+        self._claims_left = _MAX_COPIES * size + _FREE_COPIES
+        self._by_hash: dict[int, list[Any]] = {}  # keys whose hash somebody may have chosen
         self._window = b""
         self._at = 0
         self.consumed = 0
@@ -227,6 +279,35 @@ class PickleReader:
     def _open(self, container: Any) -> Any:
         self._filled.append(container)
         return container
+
+    def _claim(self, bytes_: int) -> None:
+        """Count what was made of pieces that the file may name again and again."""
+        self._claims_left -= bytes_
+        if self._claims_left < 0:
+            raise FileFormatError(
+                f"load: the file asks for more memory than its size explains. Got pieces that are used so often that they make "
+                f"more than {_MAX_COPIES} times the file, expected each array to have its own bytes. It was not written by save."
+            )
+
+    def _key(self, value: Any) -> Any:
+        """What a dict is looked up by, or a set holds: plain values, which compare without running anything."""
+        kind = type(value)
+        # The hashes of text are secret, and small ints are their own: nobody chooses which of them collide.
+        if kind is str or kind is bytes or (kind is int and -_SMALL_INT < value < _SMALL_INT) or value is None:
+            return value
+        if not is_key(value):
+            raise FileFormatError(f"load: the file has a key of type {_shown(value)}, expected text, numbers or short tuples of them.")
+        if kind is tuple or kind is frozenset:
+            self._claim(len(value))  # its parts are looked at each time
+        same = self._by_hash.setdefault(hash(value), [])
+        if value not in same:
+            if len(same) >= _MAX_COLLISIONS:
+                raise FileFormatError(
+                    f"load: the file has keys that were chosen to be slow. Got more than {_MAX_COLLISIONS} different ones with "
+                    f"the same hash, expected hardly any. It was not written by save."
+                )
+            same.append(value)
+        return value
 
     # Bytes.
 
@@ -367,12 +448,12 @@ class PickleReader:
                     items = popped()
                 target = _expect(stack[-1], dict, op)
                 for i in range(0, len(items), 2):
-                    target[_key(items[i])] = items[i + 1]
+                    target[self._key(items[i])] = items[i + 1]
             elif op == b"\x90":
                 items = popped()
-                _expect(stack[-1], set, op).update(map(_key, items))
+                _expect(stack[-1], set, op).update(map(self._key, items))
             elif op == b"\x91":
-                push(frozenset(map(_key, popped())))
+                push(frozenset(map(self._key, popped())))
             elif op == b"C":
                 push(take(take(1)[0]))
             elif op == b"B":
@@ -380,7 +461,7 @@ class PickleReader:
             elif op == b"\x8e":
                 push(self._data(struct.unpack("<Q", take(8))[0]))
             elif op == b"\x96":
-                push(_bytearray(self._data(struct.unpack("<Q", take(8))[0])))
+                push(_bytearray(self, self._data(struct.unpack("<Q", take(8))[0])))
             elif op == b"\x8d":
                 push(self._text(struct.unpack("<Q", take(8))[0]))
             elif op == b"U":
@@ -399,26 +480,32 @@ class PickleReader:
                 take(8)  # the length of a frame; the opcodes in it say the same
             elif op == b"c":
                 module = self._line()
-                push(_found(module, self._line()))
+                push(self._found(module, self._line()))
             elif op == b"\x93":
                 name, module = pop(), pop()
-                push(_found(module, name))
+                push(self._found(module, name))
             elif op == b"R":
                 arguments, function = pop(), pop()
                 if not isinstance(function, _Global) or not isinstance(arguments, tuple):
                     raise FileFormatError(f"load: the file calls {_shown(function)}, which is no function that data needs.")
-                result = function.call(*arguments)
+                result = function.call(self, *arguments)
                 if isinstance(result, (list, dict, set)):
                     self._open(result)
+                self._claim(_cost(result))
                 push(self._tuple(result) if type(result) is tuple else result)
             elif op == b"b":
                 state = pop()
+                if type(stack[-1]) is OrderedDict and self._persistent is not None:
+                    continue  # notes of PyTorch about its layers, which hang at the dict
                 if not isinstance(stack[-1], (StoredArray, StoredDtype)):
                     raise FileFormatError(
                         f"load: the file fills in a {_shown(stack[-1])}, which is no plain data. Only tensors, arrays, numbers, "
                         f"text and containers are loaded."
                     )
                 stack[-1].set_state(state)
+                self._claim(_cost(stack[-1]))
+            elif op == b"Q" and self._persistent is not None:
+                push(self._persistent(pop()))
             elif op == b"0":
                 pop()
             elif op == b"1":
@@ -437,6 +524,25 @@ class PickleReader:
 
     def _text(self, count: int) -> str:
         return str(bytes(self._data(count)), "utf-8", "surrogatepass")
+
+    def _found(self, module: Any, name: Any) -> _Global:
+        """What the pickle calls by a name."""
+        known = None
+        if type(module) is str and type(name) is str:
+            known = self._more_names.get((module, name)) or _names.get((module, name))
+        if known is None:
+            raise FileFormatError(
+                f"load: the file asks for {module}.{name}, which is no plain data. Only tensors, arrays, numbers, text and "
+                f"containers are loaded, as anything else could run code. If the file is yours, save its contents as plain data."
+            )
+        return known
+
+
+def _cost(made: Any) -> int:
+    """Bytes that were made; an item of a container counts as one, which it has at least in the file."""
+    if isinstance(made, StoredArray):
+        return made.cost
+    return len(made) if isinstance(made, (bytes, bytearray, list, tuple, dict, set, frozenset)) else 16
 
 
 def resolved(value: Any, array: Callable[[StoredArray], Any], pair: Callable[[str, StoredArray], Any]) -> Any:
@@ -496,79 +602,73 @@ _atoms = frozenset({int, float, str, bool, type(None), bytes, bytearray, complex
 # The names that a pickle may look up, and what they mean here.
 
 
-def _found(module: Any, name: Any) -> _Global:
-    known = _names.get((module, name))
-    if known is None:
-        raise FileFormatError(
-            f"load: the file asks for {module}.{name}, which is no plain data. Only tensors, arrays, numbers, text and containers "
-            f"are loaded, as anything else could run code. If the file is yours, save its contents as plain data."
-        )
-    return known
-
-
-def _reconstruct(kind: Any, shape: Any, code: Any) -> StoredArray:
+def _reconstruct(reader: PickleReader, kind: Any, shape: Any, code: Any) -> StoredArray:
     if not (isinstance(kind, _Global) and kind.name == "numpy.ndarray"):
         raise FileFormatError(f"load: the file makes an array of class {_shown(kind)}, expected numpy.ndarray.")
     return StoredArray()
 
 
-def _dtype(code: Any, *unused: Any) -> StoredDtype:
-    if isinstance(code, str) and code[:1] in tuple("biufcSU") and code[1:].isdecimal() and 0 < int(code[1:]) < 1 << 31:
-        return StoredDtype(code)
+def _dtype(reader: PickleReader, code: Any, *unused: Any) -> StoredDtype:
+    if isinstance(code, str) and len(code) < 12:
+        digits = code[1:]
+        text = code[:1] in ("S", "U") and digits.isascii() and digits.isdecimal() and 0 < int(digits) < 1 << 29
+        if code in _number_codes or text:
+            return StoredDtype(code)
     raise FileFormatError(f"load: the file holds an array of dtype {_shown(code)}, expected numbers or text.")
 
 
-def _scalar(dtype: Any, data: Any) -> Any:
+def _scalar(reader: PickleReader, dtype: Any, data: Any) -> Any:
     array = StoredArray()
     array.set_state((1, (), dtype, False, data))
+    reader._claim(array.cost)
     return array.numpy()[()]
 
 
-def _from_buffer(data: Any, dtype: Any, shape: Any, order: Any) -> StoredArray:
+def _from_buffer(reader: PickleReader, data: Any, dtype: Any, shape: Any, order: Any) -> StoredArray:
     array = StoredArray()
     array.set_state((1, shape, dtype, order == "F", data))
     return array
 
 
-def _encode(text: Any, encoding: Any = "utf-8") -> bytes:
+def _encode(reader: PickleReader, text: Any, encoding: Any = "utf-8") -> bytes:
     if isinstance(text, str) and encoding in ("latin1", "latin-1", "utf-8", "utf8", "ascii"):
         return text.encode(encoding)
     raise FileFormatError(f"load: the file encodes text in a way that data does not need: {_shown(encoding)}.")
 
 
 def _made(kind: Callable[..., Any], *sources: type) -> Callable[..., Any]:
-    def make(*arguments: Any) -> Any:
+    def make(reader: PickleReader, *arguments: Any) -> Any:
         if len(arguments) > 1 or not all(type(argument) in sources for argument in arguments):
             raise FileFormatError(
                 f"load: the file makes a {kind.__name__} of {', '.join(map(_shown, arguments))}, expected one container."  # type: ignore[attr-defined]
             )
-        return kind(map(_key, arguments[0]) if arguments and kind in (set, frozenset) else arguments[0] if arguments else ())
+        return kind(map(reader._key, arguments[0]) if arguments and kind in (set, frozenset) else arguments[0] if arguments else ())
 
     return make
 
 
-def _ordered(*arguments: Any) -> OrderedDict[Any, Any]:
+def _ordered(reader: PickleReader, *arguments: Any) -> OrderedDict[Any, Any]:
     found: OrderedDict[Any, Any] = OrderedDict()
     for pairs in arguments[:1]:
         for key, value in _expect(pairs, list, b"R"):
-            found[_key(key)] = value
+            found[reader._key(key)] = value
     return found
 
 
-def _complex(real: Any = 0.0, imaginary: Any = 0.0) -> complex:
+def _complex(reader: PickleReader, real: Any = 0.0, imaginary: Any = 0.0) -> complex:
     return complex(_expect(real, float, b"R"), _expect(imaginary, float, b"R"))
 
 
-def _bytearray(data: Any = b"") -> bytearray:
+def _bytearray(reader: PickleReader, data: Any = b"") -> bytearray:
     return bytearray(bytes(_expect(data, (bytes, bytearray, Blob), b"R")))
 
 
-def _no_bytes() -> bytes:
+def _no_bytes(reader: PickleReader) -> bytes:
     return b""  # which protocol 2 cannot write otherwise
 
 
 def _indices(kind: Any) -> Callable[..., Any]:
-    def make(*arguments: Any) -> Any:
+    def make(reader: PickleReader, *arguments: Any) -> Any:
         for argument in arguments:
             _expect(argument, (int, type(None)), b"R")
         return kind(*arguments)
@@ -576,7 +676,7 @@ def _indices(kind: Any) -> Callable[..., Any]:
     return make
 
 
-def _only_named(*arguments: Any) -> Any:
+def _only_named(reader: PickleReader, *arguments: Any) -> Any:
     raise FileFormatError("load: the file makes an empty array of its own, which is not how arrays are saved.")
 
 
@@ -602,29 +702,6 @@ for _modules, _name, _call in (
 ):
     for _module in _modules:
         _names[_module, _name] = _Global(f"{_module}.{_name}", _call)
-
-
-def _key(value: Any) -> Any:
-    """What a dict is looked up by, or a set holds: plain values, which compare without running anything."""
-    if type(value) in _keys:
-        return value
-    # Tuples of tuples that stand in each other many times have few bytes in the file, and take ages to hash.
-    waiting, seen = [value], 0
-    while waiting and seen < _KEY_PARTS:
-        part = waiting.pop()
-        seen += 1
-        if type(part) in (tuple, frozenset):
-            waiting += part
-        elif type(part) not in _keys:
-            break
-    else:
-        if not waiting:
-            return value
-    raise FileFormatError(f"load: the file has a key of type {_shown(value)}, expected text, numbers or short tuples of them.")
-
-
-_KEY_PARTS = 1000
-_keys = frozenset({int, float, str, bool, type(None), bytes, complex})
 
 
 def _expect(value: Any, kind: Any, op: bytes) -> Any:

@@ -19,7 +19,7 @@ from wherry_tensor._core import Tensor, reinterpreted, uint8
 from wherry_tensor.arguments import numpy_module
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 
-__all__ = ["MAX_DEPTH", "TENSOR_CODES", "BareTensor", "PickleWriter", "bytes_of"]
+__all__ = ["MAX_DEPTH", "TENSOR_CODES", "BareTensor", "PickleWriter", "bytes_of", "is_key"]
 
 MAX_DEPTH = 200  # of containers within containers; each takes a few levels of Python's 1000
 _PART = 1000  # items that one opcode appends
@@ -142,16 +142,16 @@ class PickleWriter:
             self._put(key, value)
             self._parts(value.items(), b"u", pairs=True)
         elif self._protocol < 4:
-            self._call("builtins", kind.__name__, list(value))
+            self._call("builtins", kind.__name__, [_checked_key(item, kind.__name__, "item") for item in value])
             self._put(key, value)
         elif kind is set:
             put += b"\x8f"
             self._put(key, value)
-            self._parts(value, b"\x90")
+            self._parts([_checked_key(item, "set", "item") for item in value], b"\x90")
         else:
             put += b"("
             for item in value:
-                self._save(item)
+                self._save(_checked_key(item, "frozenset", "item"))
             self._pending += b"\x91"
             self._put(key, value)
         self._depth -= 1
@@ -173,7 +173,7 @@ class PickleWriter:
             if count % _PART == 0:
                 self._pending += opcode + b"(" if count else b"("
             if pairs:
-                self._save(item[0])
+                self._save(_checked_key(item[0], "dict", "key"))
                 self._save(item[1])
             else:
                 self._save(item)
@@ -328,6 +328,42 @@ class PickleWriter:
             self._pending += b"\x94"
         else:
             self._pending += b"q" + bytes([at]) if at < 256 else b"r" + struct.pack("<I", at)
+
+
+_KEY_PARTS = 1000
+_keys = frozenset({int, float, str, bool, type(None), bytes, complex, range})
+
+
+def is_key(value: Any) -> bool:
+    """Whether a value may be a dict's key or a set's item in a file: one that compares and hashes without running code, and
+    quickly: tuples of tuples that stand in each other many times have few bytes in a file, and take ages to hash."""
+    waiting, seen = [value], 0
+    while waiting and seen <= _KEY_PARTS:
+        part = waiting.pop()
+        seen += 1
+        kind = type(part)
+        if kind is tuple or kind is frozenset:
+            if len(part) > _KEY_PARTS:
+                return False
+            waiting += part
+        elif kind not in _keys and not _is_number(part):
+            return False
+    return not waiting and seen <= _KEY_PARTS
+
+
+def _is_number(value: Any) -> bool:
+    numpy = numpy_module() if type(value).__module__ == "numpy" else None
+    return numpy is not None and isinstance(value, (numpy.number, numpy.bool_, numpy.str_, numpy.bytes_))
+
+
+def _checked_key(value: Any, container: str, role: str) -> Any:
+    if type(value) is not str and not is_key(value):
+        raise InvalidTypeError(
+            f"save: the {role} of a {container} would not be loaded again. Got a {type(value).__name__}, expected text, numbers, "
+            f"or tuples of them with fewer than {_KEY_PARTS} parts. "
+            + (f"Save the {container} as a list." if role == "item" else "Save the pairs as a list of tuples.")
+        )
+    return value
 
 
 def bytes_of(tensor: Tensor) -> Any:

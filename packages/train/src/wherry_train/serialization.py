@@ -5,6 +5,8 @@ tensors under a key of its own; in any other object each tensor is the pair of i
 """
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import secrets
 import stat
@@ -34,11 +36,14 @@ def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
     """Write an object to a file, for `load` or for Paddle.
 
     A file under a path appears when it is complete: what was there before stays until then, and stays if
-    anything goes wrong.
+    anything goes wrong. Where the file system knows no files without a name (outside Linux, on some network
+    drives), a process that is killed while it writes leaves `.<name>.<process>.<random>.tmp` behind, which may be
+    deleted.
 
     Args:
-        obj: the state of a layer, optimizer or scheduler; a tensor; or list, tuple, dict, OrderedDict and set of
-            tensors, arrays, numbers and text, nested as deep as 200. Whether a tensor asks for gradients is not kept.
+        obj: the state of a layer, optimizer or scheduler; a tensor; or list, tuple, dict and OrderedDict of tensors,
+            arrays, numbers and text, nested as deep as 200, and sets of numbers and text. Whether a tensor asks for
+            gradients is not kept.
         path: where to; missing folders are made. Nothing is added to the name. Or a file object, open for writing
             bytes, such as BytesIO.
         protocol: of the pickle, 2, 3 or 4.
@@ -114,7 +119,8 @@ def load(path: Any, **configs: Any) -> Any:
 
     Returns:
         What was saved. Tensors have their names again, and do not ask for gradients. An array comes back as a tensor
-        if there was no tensor in the object, as Paddle has it.
+        if there was no tensor in the object, as Paddle has it; one that no tensor can hold (of uint32, uint64, text,
+        longdouble) stays an array.
 
     Raises:
         ValueError: there is no such file, it is damaged, or it holds more than plain data (also a
@@ -245,20 +251,55 @@ def _write_file(path: str, write: Callable[[Any], None]) -> None:
             write(file)
         return
     target = os.path.realpath(path)  # a link stays a link
-    temporary = f"{os.path.join(os.path.dirname(target), '.' + name[:200])}.{os.getpid()}.{secrets.token_hex(4)}.tmp"
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    if os.path.islink(target):
+        raise OSError(
+            errno.ELOOP, f"save: the path leads in a circle of links. Got {path!r}, expected a file at its end. Remove the link", path
+        )
+    folder = os.path.dirname(target)
+    temporary = f"{os.path.join(folder, '.' + name[:200])}.{os.getpid()}.{secrets.token_hex(4)}.tmp"
     try:
-        with open(descriptor, "wb") as file:
-            if os.path.exists(target) and hasattr(os, "fchmod"):
-                os.fchmod(descriptor, stat.S_IMODE(os.stat(target).st_mode))
-            write(file)
-            file.flush()
-            os.fsync(descriptor)
+        if not _write_nameless(folder, temporary, target, write):
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+            with open(descriptor, "wb") as file:
+                _write_through(file, target, write)
         os.replace(temporary, target)
     except BaseException:
-        os.unlink(temporary)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
         raise
-    _sync_folder(os.path.dirname(target))
+    _sync_folder(folder)
+
+
+def _write_through(file: Any, target: str, write: Callable[[Any], None]) -> None:
+    """Write all, with the rights of `target`, and have it reach the disk."""
+    if os.path.exists(target) and hasattr(os, "fchmod"):
+        os.fchmod(file.fileno(), stat.S_IMODE(os.stat(target).st_mode))
+    write(file)
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _write_nameless(folder: str, temporary: str, target: str, write: Callable[[Any], None]) -> bool:
+    """Write a file that gets its name when it is complete: whatever ends the process before, the file is gone with it.
+
+    False, and no file, where the system cannot do that.
+    """
+    if not hasattr(os, "O_TMPFILE"):
+        return False
+    try:
+        descriptor = os.open(folder, os.O_WRONLY | os.O_TMPFILE, 0o666)
+    except OSError:  # many file systems; whatever else is wrong shows again when a file with a name is made
+        return False
+    with open(descriptor, "wb") as file:
+        _write_through(file, target, write)
+        try:
+            # Only with a descriptor of a folder does Python follow the link to the file itself; the path has no use for it.
+            os.link(f"/proc/self/fd/{descriptor}", temporary, src_dir_fd=descriptor, follow_symlinks=True)
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            return False  # no /proc, or links are not allowed
+    return True
 
 
 def _sync_folder(folder: str) -> None:
@@ -308,7 +349,13 @@ def _read(file: Any, size: int, options: dict[str, Any], name: str) -> Any:
         reader = PickleReader(file, size)
         found = None
         try:
-            found = _finished(reader.read(), options)
+            value = reader.read()
+            try:
+                found = _finished(value, options)
+            except FileFormatError:
+                raise
+            except (ValueError, TypeError, OverflowError, MemoryError) as error:
+                raise FileFormatError(f"load: the file is damaged: {error}") from error
         finally:
             reader.forget(found)
         file.seek(start + reader.consumed)
@@ -327,7 +374,7 @@ def _finished(value: Any, options: dict[str, Any]) -> Any:
         rest = {key: item for key, item in value.items() if key not in tensors}
         rest = resolved(rest, StoredArray.numpy, _named)
         return _without_table({key: tensors[key] if key in tensors else rest[key] for key in value}, options)
-    return resolved(value, StoredArray.numpy if _has_pair(value) else StoredArray.tensor, _named)
+    return resolved(value, StoredArray.numpy if _has_pair(value) else StoredArray.value, _named)
 
 
 def _has_pair(value: Any) -> bool:
@@ -343,9 +390,9 @@ def _has_pair(value: Any) -> bool:
     return False
 
 
-def _named(name: Any, array: StoredArray) -> Tensor:
-    tensor = array.tensor()
-    if type(name) is str:
+def _named(name: Any, array: StoredArray) -> Any:
+    tensor = array.value()
+    if type(name) is str and isinstance(tensor, Tensor):
         tensor.name = name
     return tensor
 
@@ -362,12 +409,17 @@ def _joined(value: Any) -> Any:
     if not isinstance(parts, dict):
         return value
     value = {key: item for key, item in value.items() if key != _PARTS}
+    used: dict[int, Any] = {}
     for key, entry in parts.items():
         if not isinstance(entry, dict) or not isinstance(entry.get("slices"), list):
             raise FileFormatError("load: the file is damaged: a large array without the list of its parts.")
         pieces = [value.pop(piece, None) for piece in entry["slices"]]
         if not pieces or not all(type(piece) is StoredArray and piece.dtype.code == pieces[0].dtype.code for piece in pieces):
             raise FileFormatError(f"load: the file is damaged: parts of the large array {key!r} are missing.")
+        for piece in pieces:
+            if id(piece) in used:
+                raise FileFormatError(f"load: the file is damaged: a part of the large array {key!r} is used twice.")
+            used[id(piece)] = piece
         whole = StoredArray()
         data = bytearray().join(bytes(piece.data) for piece in pieces)
         whole.set_state((1, entry.get("OriginShape"), pieces[0].dtype, False, data))

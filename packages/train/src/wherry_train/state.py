@@ -8,6 +8,7 @@ import numpy as np
 
 from wherry_tensor import get_rng_state, set_rng_state
 from wherry_tensor._core import Tensor
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 
 __all__ = ["PlainState", "random_state", "set_random_state"]
 
@@ -28,9 +29,37 @@ class PlainState:
         return {name: _copied(getattr(self, name)) for name in names if is_plain(getattr(self, name, _copied))}
 
     def set_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go back to a state that `state_dict` gave."""
-        for name, value in state_dict.items():
-            setattr(self, name, _copied(value))
+        """Go back to a state that `state_dict` gave.
+
+        Raises:
+            ValueError: it names what is no data of this object, such as a method, or holds something else than
+                plain data; nothing is changed then.
+        """
+        kind = type(self)
+        if not isinstance(state_dict, dict):
+            raise InvalidTypeError(
+                f"{kind.__name__}.set_state_dict: a state is a dict. Got {kind_of(state_dict)}, expected what state_dict() gave. "
+                f"Pass it as it was loaded."
+            )
+        values = {name: _copied(value) for name, value in state_dict.items()}
+        for name, value in values.items():
+            known = name in self._kept if self._kept is not None else isinstance(name, str) and name.isidentifier()
+            if not known or name.startswith("__") or hasattr(kind, name) or not is_plain(vars(self).get(name)):
+                raise InvalidArgumentError(
+                    f"{kind.__name__}.set_state_dict: {name!r} is no data of a {kind.__name__}. Got it as a key, expected any "
+                    f"of {', '.join(self.state_dict())}. The state belongs to another object, or its file was changed."
+                )
+            if not is_plain(value):
+                raise InvalidArgumentError(
+                    f"{kind.__name__}.set_state_dict: {name!r} holds more than plain data. Got {kind_of(value)}, expected numbers, "
+                    f"text and containers of them. Pass what state_dict() gave."
+                )
+        for name, value in values.items():
+            setattr(self, name, value)
+
+
+def kind_of(value: Any) -> str:
+    return f"a {type(value).__name__}"
 
 
 def is_plain(value: Any) -> bool:

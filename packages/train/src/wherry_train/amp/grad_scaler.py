@@ -115,7 +115,10 @@ class GradScaler:
             raise RuntimeError(
                 f"GradScaler: {what}. Got a second call, expected one for each update(). Dividing twice makes gradients too small."
             )
+        # Bad until it is done: whoever is interrupted here (Ctrl-C) has divided some gradients and others not. The next
+        # step is skipped then.
         self._states[id(optimizer)] = _UNSCALED
+        self._bad[id(optimizer)] = True
         self._bad[id(optimizer)] = not self._divide(optimizer)
 
     def _divide(self, optimizer: Any) -> bool:

@@ -18,7 +18,12 @@ from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 from wherry_tensor.functions.creation import to_tensor
 from wherry_tensor.functions.movement import stack
 
-__all__ = ["Bfloat16Array", "TensorStacker", "as_tensors", "converted", "default_collate_fn"]
+__all__ = ["STOPPED_EARLY", "Bfloat16Array", "TensorStacker", "as_tensors", "converted", "default_collate_fn"]
+
+STOPPED_EARLY = (
+    "DataLoader: the data set raised StopIteration for a sample, which looks like the end of an epoch. Got it from __getitem__, "
+    "worker_init_fn or collate_fn, expected a sample. Give the data set a __len__ that says where it ends, or raise IndexError."
+)
 
 
 class Bfloat16Array(np.ndarray):

@@ -1,6 +1,7 @@
 """DataLoader: batches of a data set, made here or by worker processes."""
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ import numpy as np
 
 from wherry_tensor.device import as_place
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, InvalidTypeError
-from wherry_train.io.collate import as_tensors, default_collate_fn
+from wherry_train.io.collate import STOPPED_EARLY, as_tensors, default_collate_fn
 from wherry_train.io.dataset import IterableDataset
 from wherry_train.io.generator_loader import GeneratorLoader
 from wherry_train.io.sampler import BatchSampler, SequenceSampler
@@ -91,8 +92,8 @@ class DataLoader:
             if place is not None:
                 as_place(place, "DataLoader")
         self.places = places
-        self.num_workers = _number(num_workers, "num_workers", 0, int)
-        self.prefetch_factor = _number(prefetch_factor, "prefetch_factor", 1, int)
+        self.num_workers = _number(num_workers, "num_workers", 0, int, _MOST_WORKERS)
+        self.prefetch_factor = _number(prefetch_factor, "prefetch_factor", 1, int, _MOST_WORKERS)
         self.timeout = _number(timeout, "timeout", 0, (int, float))
         self.use_shared_memory = bool(use_shared_memory)
         self._streams = isinstance(dataset, IterableDataset)
@@ -168,11 +169,18 @@ class DataLoader:
         return iter(SequenceSampler(self.dataset) if self.batch_sampler is None else self.batch_sampler)
 
     def _in_this_process(self) -> Iterator[Any]:
-        for samples in self._samples():
-            if self.collate_fn is not None:
-                yield as_tensors(self.collate_fn(samples))
-            else:
-                yield default_collate_fn(samples) if self._collated else as_tensors(samples)
+        try:
+            for samples in self._samples():
+                if self.collate_fn is not None:
+                    yield as_tensors(self.collate_fn(samples))
+                else:
+                    yield default_collate_fn(samples) if self._collated else as_tensors(samples)
+        except StopIteration as error:
+            raise RuntimeError(STOPPED_EARLY) from error
+        except RuntimeError as error:
+            if isinstance(error.__cause__, StopIteration):  # out of the generator of samples
+                raise RuntimeError(STOPPED_EARLY) from error
+            raise
 
     def _samples(self) -> Iterator[Any]:
         dataset = self.dataset
@@ -249,6 +257,9 @@ class DataLoader:
         )
 
 
+_MOST_WORKERS = 1024  # processes, and batches ahead: more than any machine has use for
+
+
 def _callable(value: Any, name: str) -> Any:
     if value is not None and not callable(value):
         raise InvalidTypeError(
@@ -258,11 +269,16 @@ def _callable(value: Any, name: str) -> Any:
     return value
 
 
-def _number(value: Any, name: str, least: int, kinds: Any) -> Any:
+def _number(value: Any, name: str, least: int, kinds: Any, most: float = math.inf) -> Any:
     if isinstance(value, bool) or not isinstance(value, kinds):
         raise AssertedTypeError(
             f"DataLoader: {name} is a number. Got {value!r} ({type(value).__name__}), expected one >= {least}. Leave it out for "
             f"the default."
+        )
+    if not value <= most or value == math.inf:
+        raise InvalidArgumentError(
+            f"DataLoader: {name} is too large. Got {value!r}, expected {f'at most {most}' if most < math.inf else 'finite seconds'}. "
+            f"{'Each worker is a process: more than there are cores do not help' if name == 'num_workers' else 'Take less'}."
         )
     if value < least:
         raise AssertedArgumentError(

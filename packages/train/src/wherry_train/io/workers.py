@@ -15,7 +15,10 @@ from itertools import repeat
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
+from wherry_tensor.errors import PreconditionNotMetError
+from wherry_train.io.collate import STOPPED_EARLY
 from wherry_train.io.worker import SegmentReader, run_worker, shared_segments_work
+from wherry_train.io.worker_info import get_worker_info
 
 if TYPE_CHECKING:
     from wherry_train.io.dataloader import DataLoader
@@ -23,6 +26,16 @@ if TYPE_CHECKING:
 __all__ = ["WorkerIterator", "Workers"]
 
 _starting = threading.Lock()  # two threads that fork at once would copy each other's half-open sockets
+
+
+def _unlock() -> None:
+    """A process that another thread's lock was copied into would wait for a thread that it does not have."""
+    global _starting
+    _starting = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock)
 _open_ends: weakref.WeakSet[Connection] = weakref.WeakSet()
 
 
@@ -30,6 +43,13 @@ class Workers:
     """The worker processes of a DataLoader."""
 
     def __init__(self, loader: DataLoader, seed: int) -> None:
+        if multiprocessing.current_process().daemon:  # as the workers of a DataLoader are: Python gives them no children
+            info = get_worker_info()
+            where = "a daemon process" if info is None else f"worker {info.id} of another DataLoader"
+            raise PreconditionNotMetError(
+                f"DataLoader: a worker cannot have workers of its own. Got num_workers={loader.num_workers} inside of {where}, "
+                f"expected 0. Use num_workers=0 in the data set, or read ahead with more workers outside."
+            )
         forks = sys.platform.startswith("linux")
         context: Any = multiprocessing.get_context("fork" if forks else "spawn")
         self.closed = False
@@ -247,5 +267,9 @@ def _raised_there(data: tuple[bytes | None, str], worker: int, pid: int | None) 
     if body is None:
         return RuntimeError(f"DataLoader: the exception of a worker can not be sent. {where}")
     error: BaseException = pickle.loads(body)
+    if isinstance(error, (StopIteration, StopAsyncIteration)):  # which would end the epoch as if it were over
+        stopped = RuntimeError(STOPPED_EARLY)
+        stopped.__cause__ = error
+        error = stopped
     error.add_note(where)
     return error
