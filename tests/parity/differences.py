@@ -71,7 +71,7 @@ _TEXT = "a text for a size: says what was expected; Paddle fails on the way"
 FUNCTIONAL_DIFFERENCES: dict[str, str] = {
     **{f"F.{name}(x)  # at the edges": _MASK for name in ("log_sigmoid", "softshrink", "thresholded_relu")},
     "F.prelu(x, 0.2)": "says that weight is a tensor; Paddle fails on the way",
-    "F.embedding(i, x)  # -1": "-1 is no row; Paddle takes it for padding",
+    "F.embedding(i, x)  # -1": "-1 is not a row; Paddle takes it for padding",
     "m = paddle.metric.Auc(curve='PR'); m.update(np.stack([1 - x.numpy(), x.numpy()], 1), i.numpy()); a = m.accumulate(); m.update(paddle.stack([1 - x, x], 1), i); [a, m.accumulate(), m.name()]":
         "the area under precision and recall; Paddle gives that of the ROC curve",
     "a = a.numpy(); paddle.vision.transforms.Normalize([1, 2, 3], [3, 2, 1], data_format='CHW', to_rgb=True)(a.transpose(2, 0, 1).astype('float32'))":

@@ -154,9 +154,9 @@ def test_layer_dict_refuses():
             act("q")
     with pytest.raises(AssertionError, match="no named layers. Got int"):
         layers.update(3)
-    with pytest.raises(TypeError, match="element 0 is no pair. Got 3"):
+    with pytest.raises(TypeError, match="element 0 is not a pair. Got 3"):
         layers.update([3])
-    with pytest.raises(ValueError, match="element 0 is no pair"):
+    with pytest.raises(ValueError, match="element 0 is not a pair"):
         layers.update([("k",)])
     with pytest.raises(AssertionError, match="expected a Layer"):
         layers.update({"h": 3})

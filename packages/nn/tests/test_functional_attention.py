@@ -76,7 +76,7 @@ def test_dropping_nothing_gives_the_fused_result_and_gradient(mask):
     ({"query": wt.ones([2, 3, 4])}, ValueError, r"'query' needs four axes. Got shape \[2, 3, 4\]"),
     ({"key": wt.ones([1, 2, 3, 5])}, ValueError, "do not fit together"),
     ({"key": wt.ones([1, 2, 3, 4], "float64")}, TypeError, "different dtypes"),
-    ({"dropout_p": 1.5}, ValueError, "dropout_p is no probability. Got 1.5"),
+    ({"dropout_p": 1.5}, ValueError, "dropout_p is not a probability. Got 1.5"),
     ({"is_causal": 1}, TypeError, "'is_causal' must be a bool"),
     ({"attn_mask": wt.ones([2, 2], "int64")}, TypeError, "expected bool or float32"),
     ({"attn_mask": wt.ones([3, 3])}, ValueError, "does not broadcast"),

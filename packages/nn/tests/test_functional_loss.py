@@ -336,7 +336,7 @@ def test_binary_cross_entropy_ends_its_logarithms_at_100():
     assert loss.numpy().tolist() == [100, 100, 0, 0]
     loss.sum().backward()
     assert np.isfinite(p.grad.numpy()).all() and p.grad.numpy()[2:].tolist() == [0, 0]
-    with pytest.raises(ValueError, match=r"element 1 is no probability\. Got 1\.5"):
+    with pytest.raises(ValueError, match=r"element 1 is not a probability\. Got 1\.5"):
         F.binary_cross_entropy(wt.to_tensor([0.0, 1.5]), wt.zeros([2]))
     assert math.isnan(F.binary_cross_entropy(wt.to_tensor([math.nan]), wt.zeros([1])).item())
 
@@ -597,8 +597,8 @@ LABEL = wt.to_tensor([0, 1])
         (lambda: F.binary_cross_entropy_with_logits(ONE, ONE, pos_weight=2.0), InvalidTypeError, "'pos_weight' must be a Tensor"),
         (lambda: F.binary_cross_entropy_with_logits(ONE.astype("int64"), ONE), InvalidTypeError, "int64"),
         (lambda: F.binary_cross_entropy_with_logits(ONE, ONE, weight=wt.ones([2])), ValueError, "broadcast"),
-        (lambda: F.binary_cross_entropy(ONE, ONE.astype("complex64")), InvalidTypeError, "a complex number is no label"),
-        (lambda: F.kl_div(ONE, ONE.astype("complex64")), InvalidTypeError, "a complex number is no label"),
+        (lambda: F.binary_cross_entropy(ONE, ONE.astype("complex64")), InvalidTypeError, "a complex number is not a label"),
+        (lambda: F.kl_div(ONE, ONE.astype("complex64")), InvalidTypeError, "a complex number is not a label"),
         (lambda: F.smooth_l1_loss(ONE.astype("int64"), ONE.astype("int64")), InvalidTypeError, "no floating numbers"),
         (lambda: F.mse_loss(ONE, wt.ones([2, 2])), ValueError, "do not broadcast"),
         (lambda: F.mse_loss(ONE, LABEL), InvalidTypeError, "'input' and 'label' must have one dtype. Got float32 and int64"),

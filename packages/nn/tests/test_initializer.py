@@ -188,7 +188,7 @@ def test_global_initializer_beats_defaults_but_not_attributes():
 
 
 @pytest.mark.parametrize("make, error, expected", [
-    (lambda: init.Constant(None), ValueError, "Constant: this is no number. Got value=None"),
+    (lambda: init.Constant(None), ValueError, "Constant: this is not a number. Got value=None"),
     (lambda: init.Constant("a"), ValueError, "Got value='a'"),
     (lambda: init.Assign(3), AssertionError, "Assign: these are no values. Got 3"),
     (lambda: init.Assign("a"), TypeError, "Got 'a'"),
@@ -205,8 +205,8 @@ def test_global_initializer_beats_defaults_but_not_attributes():
     (lambda: init.calculate_gain([]), ValueError, "unknown nonlinearity"),
     (lambda: init.calculate_gain("leaky_relu", "a"), AssertionError, "must be a number. Got param='a'"),
     (lambda: init.calculate_gain("leaky_relu", True), TypeError, "Got param=True"),
-    (lambda: init.set_global_initializer(3), TypeError, "weight_init is no initializer. Got 3"),
-    (lambda: init.set_global_initializer(None, 4), TypeError, "bias_init is no initializer. Got 4"),
+    (lambda: init.set_global_initializer(3), TypeError, "weight_init is not an initializer. Got 3"),
+    (lambda: init.set_global_initializer(None, 4), TypeError, "bias_init is not an initializer. Got 4"),
     (lambda: init.Normal()(3), TypeError, "Normal: argument 'param' must be a Tensor"),
 ])
 def test_arguments_are_checked(make, error, expected):

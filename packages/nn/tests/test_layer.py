@@ -313,7 +313,7 @@ def test_a_name_is_given_once_unless_under_another_guard():
     (dict(shape=[-1, 2]), ValueError, "axis 0 has size -1"),
     (dict(shape=[2], dtype="int64"), TypeError, "Got dtype=int64.*Constant"),
     (dict(shape=[2], dtype="foo"), TypeError, "Got 'foo'"),
-    (dict(shape=[2], default_initializer=3), TypeError, "no initializer. Got 3"),
+    (dict(shape=[2], default_initializer=3), TypeError, "not an initializer. Got 3"),
 ])
 def test_create_parameter_refuses(arguments, error, expected):
     with pytest.raises(error, match=f"(?s){expected}"):
@@ -461,9 +461,9 @@ def test_value_of_another_dtype_is_refused_and_nothing_is_written():
 
 
 def test_state_that_is_none_is_refused():
-    with pytest.raises(TypeError, match="this is no state. Got int"):
+    with pytest.raises(TypeError, match="this is not a state. Got int"):
         Linear(1, 1).set_state_dict(3)
-    with pytest.raises(TypeError, match="value of 'weight' is no tensor. Got list"):
+    with pytest.raises(TypeError, match="value of 'weight' is not a tensor. Got list"):
         Linear(1, 1).set_state_dict({"weight": [[1.0]], "bias": wt.ones([1])})
 
 
@@ -527,7 +527,7 @@ def test_astype_and_to_refuse():
         layer.to("gpu")
     with pytest.raises(ValueError, match="no place. Got 3"):
         layer.to(3)
-    with pytest.raises(AssertionError, match="blocking is no bool. Got 3"):
+    with pytest.raises(AssertionError, match="blocking is not a bool. Got 3"):
         layer.to(blocking=3)
     assert layer.to("cpu").to(wt.CPUPlace()).to(None) is layer
 

@@ -206,7 +206,7 @@ def test_gradient_of_spectral_norm_holds_the_vectors(check_gradient):
         (lambda: nn.BatchNorm1D(3, data_format="NCHW"), "NC or NCL or NLC"),
         (lambda: nn.GroupNorm(2, 4, data_format="NLC"), "NCHW or NHWC"),
         (lambda: nn.BatchNorm(3, data_layout="NC"), "NCHW or NHWC"),
-        (lambda: nn.BatchNorm(3, act="sing"), "act is no function"),
+        (lambda: nn.BatchNorm(3, act="sing"), "act is not a function"),
         (lambda: nn.InstanceNorm1D(3, weight_attr=False), "at the same time"),
         (lambda: nn.LayerNorm(4.5), "int, list of ints"),
         (lambda: nn.SpectralNorm([4, 3], dim=2), "less than the length"),

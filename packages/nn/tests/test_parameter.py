@@ -24,7 +24,7 @@ def test_trainable_is_the_opposite_of_stop_gradient():
     assert parameter.stop_gradient
     parameter.stop_gradient = False
     assert parameter.trainable
-    with pytest.raises(ValueError, match="trainable: this is no bool. Got 3"):
+    with pytest.raises(ValueError, match="trainable: this is not a bool. Got 3"):
         parameter.trainable = 3
 
 
@@ -142,5 +142,5 @@ def test_switch_returns_what_counted_before():
 def test_names_refuse():
     with pytest.raises(TypeError, match="a name begins with text. Got 3"):
         unique_name.generate(3)
-    with pytest.raises(TypeError, match="no generator of names. Got 3"), unique_name.guard(3):
+    with pytest.raises(TypeError, match="not a generator of names. Got 3"), unique_name.guard(3):
         pass

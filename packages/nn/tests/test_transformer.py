@@ -313,7 +313,7 @@ def test_subsequent_mask():
     (lambda: nn.MultiHeadAttention(8, 2)(wt.ones([2, 3, 8]), attn_mask=[[1]]), TypeError, "'attn_mask' must be a Tensor"),
     (lambda: nn.MultiHeadAttention(8, 2)(wt.ones([2, 3, 8]), attn_mask=wt.ones([4, 4])), ValueError, "does not broadcast"),
     (lambda: nn.MultiHeadAttention(8, 2)(wt.ones([2, 3, 8]), wt.ones([2, 5, 8])), ValueError, "do not fit together"),
-    (lambda: nn.MultiHeadAttention(8, 2)(wt.ones([2, 3, 8]), cache=(1, 2)), TypeError, "this is no cache"),
+    (lambda: nn.MultiHeadAttention(8, 2)(wt.ones([2, 3, 8]), cache=(1, 2)), TypeError, "this is not a cache"),
     (lambda: nn.MultiHeadAttention(8, 2).gen_cache(wt.ones([2, 3, 8]), type=int), TypeError, "this is no kind of cache"),
     (lambda: nn.TransformerEncoderLayer(8, 2, 16, activation="foo"), AttributeError, "no such function. Got 'foo'"),
     (lambda: nn.TransformerEncoderLayer(8, 2, 0), AssertionError, "Expected dim_feedforward to be greater than 0"),
@@ -324,7 +324,7 @@ def test_subsequent_mask():
     (lambda: nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16), 2)(wt.ones([2, 3, 8]), cache=[1]), ValueError,
      "Got 1 caches, expected a list of 2"),
     (lambda: nn.TransformerDecoderLayer(8, 2, 16)(wt.ones([2, 3, 8]), wt.ones([2, 3, 8]), cache=1), TypeError,
-     "this is no cache. Got int"),
+     "this is not a cache. Got int"),
     (lambda: nn.Transformer(8, 2, 1, 1, 16).generate_square_subsequent_mask(2.5), TypeError, "'length' must be one integer"),
 ])
 def test_errors(make, error, match):

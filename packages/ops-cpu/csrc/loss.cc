@@ -165,7 +165,7 @@ int check_probabilities(const wry_call *call, const T *x, int64_t n) {
   int64_t i = 0;
   while (!(A(x[i]) < 0 || A(x[i]) > 1)) ++i;
   return fail(call, WRY_INVALID,
-              "binary_cross_entropy: element %lld is no probability. Got %g, expected numbers in [0, 1]. "
+              "binary_cross_entropy: element %lld is not a probability. Got %g, expected numbers in [0, 1]. "
               "Apply sigmoid first, or pass logits to binary_cross_entropy_with_logits.",
               (long long)i, double(A(x[i])));
 }

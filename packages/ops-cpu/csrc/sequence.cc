@@ -37,19 +37,19 @@ int check(const wry_call *call, const Sizes &z, int first, int64_t blank) {
   for (int64_t b = 0; b < z.batch; ++b) {
     if (times[b] < 0 || times[b] > z.steps)
       return fail(call, WRY_INVALID,
-                  "ctc_loss: input_lengths[%lld] is no number of steps. Got %lld, expected one in [0, %lld], the size of "
+                  "ctc_loss: input_lengths[%lld] is not a number of steps. Got %lld, expected one in [0, %lld], the size of "
                   "axis 0 of log_probs. Each says how many steps of its example are used.",
                   (long long)b, (long long)times[b], (long long)z.steps);
     if (lengths[b] < 0 || lengths[b] > z.symbols)
       return fail(call, WRY_INVALID,
-                  "ctc_loss: label_lengths[%lld] is no number of symbols. Got %lld, expected one in [0, %lld], the size of "
+                  "ctc_loss: label_lengths[%lld] is not a number of symbols. Got %lld, expected one in [0, %lld], the size of "
                   "axis 1 of labels. Each says how many symbols of its example are used.",
                   (long long)b, (long long)lengths[b], (long long)z.symbols);
     for (int64_t i = 0; i < lengths[b]; ++i) {
       const int64_t c = labels[b * z.symbols + i];
       if (c < 0 || c >= z.classes || c == blank)
         return fail(call, WRY_INVALID,
-                    "ctc_loss: labels[%lld, %lld] is no symbol. Got %lld, expected one in [0, %lld) other than blank=%lld. "
+                    "ctc_loss: labels[%lld, %lld] is not a symbol. Got %lld, expected one in [0, %lld) other than blank=%lld. "
                     "What lies beyond label_lengths is not looked at.",
                     (long long)b, (long long)i, (long long)c, (long long)z.classes, (long long)blank);
     }

@@ -30,5 +30,5 @@ def test_a_number_that_is_no_probability_is_named():
     x = np.full(100_000, 0.5, np.float32)
     x[[70_000, 90_000]] = -0.25, 2
     x[5] = np.nan  # NaN is let through: the loss shows it
-    with pytest.raises(ValueError, match=r"element 70000 is no probability\. Got -0\.25"):
+    with pytest.raises(ValueError, match=r"element 70000 is not a probability\. Got -0\.25"):
         ops.binary_cross_entropy(wherry_tensor.to_tensor(x), wherry_tensor.to_tensor(x))

@@ -90,7 +90,7 @@ def test_what_makes_no_tensor_is_refused(data):
 
 @pytest.mark.parametrize("data", [[None], ["a"], [1, None], [object()]])
 def test_items_that_are_no_numbers_are_refused(data):
-    with pytest.raises(ValueError, match=r"an item is no number"):
+    with pytest.raises(ValueError, match=r"an item is not a number"):
         w.to_tensor(data)
 
 

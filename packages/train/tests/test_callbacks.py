@@ -222,9 +222,9 @@ def test_callbacks_need_not_derive_from_callback():
 
     prepared().fit(DATA, batch_size=3, verbose=0, callbacks=Duck())
     assert Duck.calls == 2
-    with pytest.raises(TypeError, match="that is no callback"):
+    with pytest.raises(TypeError, match="that is not a callback"):
         prepared().fit(DATA, callbacks=[Callback])
-    with pytest.raises(TypeError, match="that is no callback"):
+    with pytest.raises(TypeError, match="that is not a callback"):
         prepared().fit(DATA, callbacks=3)
 
 

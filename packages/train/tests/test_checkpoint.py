@@ -222,7 +222,7 @@ def test_wrong_files_and_objects_are_refused(tmp_path):
     with pytest.raises(RuntimeError, match="there is no file"):
         Checkpoint().save()
     save({"weight": rand([2])}, str(tmp_path / "weights"))
-    with pytest.raises(ValueError, match="is no checkpoint of a training. Got a dict of .*weight"):
+    with pytest.raises(ValueError, match="is not a checkpoint of a training. Got a dict of .*weight"):
         Checkpoint(tmp_path / "weights").restore()
     Checkpoint(tmp_path / "run", net=nn.Linear(1, 1)).save()
     with pytest.raises(ValueError, match="Got a file with net, expected model"):
@@ -242,10 +242,10 @@ def replaced(**parts):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (replaced(epoch="3"), "is no checkpoint"),
-        (replaced(objects=[1]), "is no checkpoint"),
-        (lambda state: state.pop("stopped"), "is no checkpoint"),
-        (lambda state: state.update(step=4, at_epoch=None), "is no checkpoint"),
+        (replaced(epoch="3"), "is not a checkpoint"),
+        (replaced(objects=[1]), "is not a checkpoint"),
+        (lambda state: state.pop("stopped"), "is not a checkpoint"),
+        (lambda state: state.update(step=4, at_epoch=None), "is not a checkpoint"),
         (replaced(random={"wherry": [1]}), "the random generators .* does not fit"),
         (lambda state: state["objects"]["net"].update(weight=rand([3, 3])), r"weight of shape \[3, 3\] for \[2, 2\]"),
         (lambda state: state["objects"]["net"].pop("bias"), "nothing for bias"),

@@ -48,7 +48,7 @@ class Stream(io.IterableDataset):
         (lambda: io.ConcatDataset([Numbers(2)])[5], IndexError, "no sample 5"),
         (lambda: io.ConcatDataset([Numbers(2)])[-5], ValueError, "no sample -5"),
         (lambda: io.random_split(Numbers(5), [2, 2]), ValueError, "add up to 4, expected 5"),
-        (lambda: io.random_split(Numbers(5), [2, 3], generator=7), TypeError, "no generator"),
+        (lambda: io.random_split(Numbers(5), [2, 3], generator=7), TypeError, "not a generator"),
     ],
 )
 def test_wrong_use_is_refused_with_a_reason(use, error, message):

@@ -561,7 +561,7 @@ def test_master_weights_are_saved_and_loaded():
         (lambda p: opt.RMSProp(0.1, momentum=-1.0, parameters=[p]), ValueError, "momentum, expected a number >= 0"),
         (lambda p: opt.Adagrad(0.1, epsilon=None, parameters=[p]), ValueError, "epsilon is not set"),
         (lambda p: opt.SGD(0.1, [p]).set_lr("a"), TypeError, "set_lr: the learning rate must be a number"),
-        (lambda p: opt.SGD(0.1, [p]).set_lr_scheduler(0.1), TypeError, "this is no scheduler"),
+        (lambda p: opt.SGD(0.1, [p]).set_lr_scheduler(0.1), TypeError, "this is not a scheduler"),
     ],
 )
 def test_wrong_arguments_say_what_was_expected(make_one, error, match):

@@ -371,7 +371,7 @@ def deep(levels):
         (nn.Linear(1, 1), {}, ValueError, "do not support saving `paddle.nn.Layer`"),
         (Mine(), {}, TypeError, "test_serialization.Mine, expected tensors"),
         ([{"f": print}], {}, TypeError, "builtin_function_or_method"),
-        (collections.namedtuple("N", "a")(1), {}, TypeError, "no plain data"),
+        (collections.namedtuple("N", "a")(1), {}, TypeError, "not plain data"),
         (np.array([None]), {}, TypeError, "dtype object"),
         (np.zeros(1, "datetime64[s]"), {}, TypeError, "datetime64"),
         (circle(), {}, ValueError, "contains itself"),
@@ -392,7 +392,7 @@ def test_what_cannot_be_saved_is_named(value, options, error, message):
 def test_a_path_is_a_path(path):
     with pytest.raises((TypeError, ValueError), match="only supports saving objects to file"):
         save([1], path)
-    with pytest.raises((TypeError, ValueError), match="this is no file"):
+    with pytest.raises((TypeError, ValueError), match="this is not a file"):
         load(path)
 
 
@@ -459,7 +459,7 @@ def test_code_is_never_run(function, arguments, name, protocol, monkeypatch, tmp
     monkeypatch.chdir(tmp_path)
     arguments = tuple(arg if isinstance(arg, (str, bytes)) else str(arg) for arg in arguments)
     for value in (Calls(function, *arguments), [{"a": Calls(function, *arguments)}]):
-        with pytest.raises(FileFormatError, match=rf"asks for \S*{name}.*no plain data"):
+        with pytest.raises(FileFormatError, match=rf"asks for \S*{name}.*not plain data"):
             load(io.BytesIO(pickle.dumps(value, protocol)))
     assert not MARKER and not os.listdir(tmp_path)
 

@@ -422,7 +422,7 @@ cdef object protect(Op op, PyObject **inputs, Py_ssize_t n, PyObject **targets):
 
 
 def record_custom(function, list inputs, list outputs):
-    """Record `outputs` as made from `inputs` by something that is no op.
+    """Record `outputs` as made from `inputs` by something that is not an op.
 
     Args:
         function: has a `name`; called with the node and the list of the outputs' cotangents (None
@@ -1343,7 +1343,7 @@ cdef list extras_of(Tensor x):
 
 
 def retain_grad(Tensor x):
-    """Keep the gradient of `x` in `.grad` although `x` is no leaf."""
+    """Keep the gradient of `x` in `.grad` although `x` is not a leaf."""
     if x.node is not None:
         extras_of(x)[1] = weakref.ref(x)
 

@@ -28,7 +28,7 @@ def backward(
         retain_graph: keep what the graph saved, so that it can be walked again.
 
     Raises:
-        AssertionError: an argument is no Tensor, repeated, or of the wrong shape or number.
+        AssertionError: an argument is not a Tensor, repeated, or of the wrong shape or number.
         RuntimeError: the graph was freed by an earlier walk, or a saved tensor was modified in place.
 
     Source:
@@ -78,7 +78,7 @@ def grad(
         One gradient for each input, with its shape and dtype.
 
     Raises:
-        AssertionError: an argument is no Tensor, empty, or of the wrong shape or number.
+        AssertionError: an argument is not a Tensor, empty, or of the wrong shape or number.
         ValueError: no output depends on one of the inputs, and `allow_unused` is False.
         RuntimeError: the graph was freed by an earlier walk, or a saved tensor was modified in place.
 
@@ -177,7 +177,7 @@ def tensor_backward(self: Tensor, grad_tensor: Tensor | None = None, retain_grap
         retain_graph: keep what the graph saved, so that it can be walked again.
 
     Raises:
-        AssertionError: `grad_tensor` is no Tensor, or has another shape.
+        AssertionError: `grad_tensor` is not a Tensor, or has another shape.
         RuntimeError: the graph was freed by an earlier walk, or a saved tensor was modified in place.
 
     Examples:
@@ -258,7 +258,7 @@ def tensor_register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) 
 
 
 def tensor_retain_grads(self: Tensor) -> None:
-    """Keep the gradient of this tensor in `.grad` although it is no leaf."""
+    """Keep the gradient of this tensor in `.grad` although it is not a leaf."""
     _engine.retain_grad(self)
 
 

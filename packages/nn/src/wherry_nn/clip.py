@@ -61,7 +61,7 @@ class ClipGradByValue(ClipGradBase):
         min: the smallest value; None means `-max`, which must then be negative.
 
     Raises:
-        TypeError: `max` or `min` is no number.
+        TypeError: `max` or `min` is not a number.
         ValueError: `min` is None and `max` not positive, or `max` is below `min` (also an AssertionError).
 
     Source:
@@ -105,7 +105,7 @@ class ClipGradByNorm(ClipGradBase):
         clip_norm: the largest norm.
 
     Raises:
-        TypeError: `clip_norm` is no number.
+        TypeError: `clip_norm` is not a number.
 
     Source:
         `paddle.nn.ClipGradByNorm`.
@@ -142,7 +142,7 @@ class ClipGradByGlobalNorm(ClipGradBase):
             enough; the values are the same.
 
     Raises:
-        TypeError: `clip_norm` is no number.
+        TypeError: `clip_norm` is not a number.
 
     Source:
         `paddle.nn.ClipGradByGlobalNorm`; Pascanu et al., "On the difficulty of training recurrent neural

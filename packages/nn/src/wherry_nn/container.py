@@ -97,7 +97,7 @@ class LayerList(Layer):
         sublayers: layers; None makes an empty list.
 
     Raises:
-        TypeError: something in it is no layer (also a ValueError and an AssertionError).
+        TypeError: something in it is not a layer (also a ValueError and an AssertionError).
 
     Source:
         `paddle.nn.LayerList`.
@@ -144,7 +144,7 @@ class LayerList(Layer):
 
         Raises:
             ValueError: no layer has this index (also an AssertionError).
-            TypeError: `sublayer` is no Layer (also a ValueError and an AssertionError).
+            TypeError: `sublayer` is not a Layer (also a ValueError and an AssertionError).
 
         Source:
             `paddle.nn.LayerList.insert`.
@@ -179,7 +179,7 @@ class LayerDict(Layer):
         sublayers: a dict, a LayerDict, or (name, layer) pairs; None makes an empty one.
 
     Raises:
-        TypeError: it is none of these, or a value is no layer (also a ValueError and an AssertionError).
+        TypeError: it is none of these, or a value is not a layer (also a ValueError and an AssertionError).
 
     Source:
         `paddle.nn.LayerDict`.
@@ -247,7 +247,7 @@ class LayerDict(Layer):
             sublayers: a dict, a LayerDict, or (name, layer) pairs.
 
         Raises:
-            TypeError: it is none of these, or a value is no layer (also a ValueError and an AssertionError).
+            TypeError: it is none of these, or a value is not a layer (also a ValueError and an AssertionError).
 
         Source:
             `paddle.nn.LayerDict.update`.
@@ -264,7 +264,7 @@ class LayerDict(Layer):
         for i, pair in enumerate(pairs):
             if not isinstance(pair, (list, tuple)) or len(pair) != 2:
                 raise InvalidTypeError(
-                    f"LayerDict: element {i} is no pair. Got {pair!r}, expected (name, layer). Write ('name', layer)."
+                    f"LayerDict: element {i} is not a pair. Got {pair!r}, expected (name, layer). Write ('name', layer)."
                 )
             self.add_sublayer(*pair)
 
@@ -276,7 +276,7 @@ class ParameterList(Layer):
         parameters: parameters; None makes an empty list.
 
     Raises:
-        TypeError: something in it is no parameter.
+        TypeError: something in it is not a parameter.
 
     Source:
         `paddle.nn.ParameterList`.

@@ -223,7 +223,7 @@ class Layer:
 
         Args:
             hook: gets the tuple of positional inputs; what it returns replaces them, unless it is None. A
-                result that is no tuple is taken as the only input.
+                result that is not a tuple is taken as the only input.
 
         Returns:
             A handle; `handle.remove()` takes the hook off.
@@ -474,8 +474,8 @@ class Layer:
             The parameter.
 
         Raises:
-            TypeError: `parameter` is no Parameter, or `name` no str.
-            KeyError: `name` is empty, contains a dot, or is an attribute that is no parameter.
+            TypeError: `parameter` is not a Parameter, or `name` no str.
+            KeyError: `name` is empty, contains a dot, or is an attribute that is not a parameter.
 
         Source:
             `paddle.nn.Layer.add_parameter`.
@@ -503,7 +503,7 @@ class Layer:
             The layer.
 
         Raises:
-            TypeError: `sublayer` is no Layer (also a ValueError and an AssertionError).
+            TypeError: `sublayer` is not a Layer (also a ValueError and an AssertionError).
 
         Source:
             `paddle.nn.Layer.add_sublayer`.
@@ -524,8 +524,8 @@ class Layer:
             persistable: whether `state_dict` contains it.
 
         Raises:
-            TypeError: `tensor` is no Tensor, or `name` no str.
-            KeyError: `name` is empty, contains a dot, or is an attribute that is no buffer.
+            TypeError: `tensor` is not a Tensor, or `name` no str.
+            KeyError: `name` is empty, contains a dot, or is an attribute that is not a buffer.
 
         Source:
             `paddle.nn.Layer.register_buffer`.
@@ -748,7 +748,7 @@ class Layer:
             Keys that were missing (or did not fit), and keys that were not used.
 
         Raises:
-            TypeError: `state_dict` is no dict, or a value is neither tensor nor array.
+            TypeError: `state_dict` is not a dict, or a value is neither tensor nor array.
             ValueError: a value has another dtype (also an AssertionError).
 
         Source:
@@ -764,7 +764,7 @@ class Layer:
         """
         if not hasattr(state_dict, "get") or not hasattr(state_dict, "keys"):
             raise InvalidTypeError(
-                f"set_state_dict: this is no state. Got {type(state_dict).__name__}, expected a dict of tensors or arrays. "
+                f"set_state_dict: this is not a state. Got {type(state_dict).__name__}, expected a dict of tensors or arrays. "
                 f"Pass what paddle.load or state_dict() returned."
             )
         missing, used, found = [], set(), []
@@ -812,7 +812,7 @@ class Layer:
             The layer.
 
         Raises:
-            TypeError: `dtype` names no dtype; `blocking` is no bool (also an AssertionError).
+            TypeError: `dtype` names no dtype; `blocking` is not a bool (also an AssertionError).
             ValueError: there is no such device.
 
         Source:
@@ -827,7 +827,7 @@ class Layer:
         if device is not None:
             as_place(device, "to")
         if not (blocking is None or isinstance(blocking, bool)):
-            raise AssertedTypeError(f"to: blocking is no bool. Got {blocking!r}, expected True, False or None. Leave it out.")
+            raise AssertedTypeError(f"to: blocking is not a bool. Got {blocking!r}, expected True, False or None. Leave it out.")
         if dtype is not None:
             self._cast(as_dtype(dtype, "to"), False, ())
         return self
@@ -861,7 +861,7 @@ class Layer:
             The layer.
 
         Raises:
-            TypeError: `excluded_layers` holds something that is no class of layers.
+            TypeError: `excluded_layers` holds something that is not a class of layers.
 
         Source:
             `paddle.nn.Layer.float`.
@@ -953,7 +953,7 @@ def _new_parameter(
     known = as_dtype(get_default_dtype() if dtype is None else dtype, "create_parameter")
     if not (default is None or isinstance(default, Initializer) or callable(default)):
         raise TypeError(
-            f"create_parameter: default_initializer is no initializer. Got {default!r} ({type(default).__name__}), expected "
+            f"create_parameter: default_initializer is not an initializer. Got {default!r} ({type(default).__name__}), expected "
             f"an object of nn.initializer. Write nn.initializer.Constant(...) for a number."
         )
     initializer = said.initializer or global_initializer(bool(is_bias)) or default
@@ -1060,7 +1060,7 @@ def _as_value(value: Any, key: str) -> Tensor:
     if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
         return to_tensor(value)
     raise InvalidTypeError(
-        f"set_state_dict: the value of '{key}' is no tensor. Got {type(value).__name__}, expected a Tensor or a NumPy array. "
+        f"set_state_dict: the value of '{key}' is not a tensor. Got {type(value).__name__}, expected a Tensor or a NumPy array. "
         f"Convert it with to_tensor."
     )
 

@@ -78,7 +78,7 @@ class Parameter(Tensor):
     def trainable(self, trainable: bool) -> None:
         if not isinstance(trainable, bool):
             raise ValueError(  # Paddle's class
-                f"trainable: this is no bool. Got {trainable!r} ({type(trainable).__name__}), expected True or False. "
+                f"trainable: this is not a bool. Got {trainable!r} ({type(trainable).__name__}), expected True or False. "
                 f"Set False to freeze the parameter."
             )
         self.stop_gradient = not trainable

@@ -667,7 +667,7 @@ class Tensor:
     def reshape_(x: Any, shape: Any, name: Any = ...) -> Tensor:
         """`reshape` in place: `x` itself gets the new shape."""
     def retain_grads(self) -> Any:
-        """Keep the gradient of this tensor in `.grad` although it is no leaf."""
+        """Keep the gradient of this tensor in `.grad` although it is not a leaf."""
     def reverse(x: Any, axis: Any, name: Any = ...) -> Tensor:
         """`flip` under its older name."""
     def roll(x: Any, shifts: Any, axis: Any = ..., name: Any = ...) -> Tensor:

@@ -228,7 +228,7 @@ def set_device(device: str) -> Place:
         Its place.
 
     Raises:
-        TypeError: `device` is no str.
+        TypeError: `device` is not a str.
         ValueError: there is no such device.
 
     Source:

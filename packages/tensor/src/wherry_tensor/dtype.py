@@ -213,7 +213,7 @@ class iinfo:  # noqa: N801  Paddle's name
 
     Raises:
         TypeError: `dtype` names no dtype.
-        ValueError: it is no integer dtype.
+        ValueError: it is not an integer dtype.
 
     Source:
         `paddle.iinfo`.
@@ -255,7 +255,7 @@ def is_floating_point(x: Tensor) -> bool:
     """Whether the dtype of `x` is float16, bfloat16, float32 or float64.
 
     Raises:
-        TypeError: `x` is no Tensor.
+        TypeError: `x` is not a Tensor.
 
     Source:
         `paddle.is_floating_point`.
@@ -271,7 +271,7 @@ def is_complex(x: Tensor) -> bool:
     """Whether the dtype of `x` is complex64 or complex128.
 
     Raises:
-        TypeError: `x` is no Tensor.
+        TypeError: `x` is not a Tensor.
 
     Source:
         `paddle.is_complex`.
@@ -287,7 +287,7 @@ def is_integer(x: Tensor) -> bool:
     """Whether the dtype of `x` is an integer one; bool is not.
 
     Raises:
-        TypeError: `x` is no Tensor.
+        TypeError: `x` is not a Tensor.
 
     Source:
         `paddle.is_integer`.

@@ -90,7 +90,7 @@ def set_flags(flags: dict[str, Any]) -> None:
         flags: values by name.
 
     Raises:
-        TypeError: `flags` is no dict.
+        TypeError: `flags` is not a dict.
         ValueError: there is no such flag, or the value does not fit it.
 
     Source:

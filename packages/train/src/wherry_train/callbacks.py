@@ -120,7 +120,7 @@ class CallbackList:
         for callback in found:
             if isinstance(callback, type) or not callable(getattr(callback, "set_model", None)):
                 raise AssertedTypeError(
-                    f"Model: that is no callback. Got {callback!r} ({type(callback).__name__}), expected objects of "
+                    f"Model: that is not a callback. Got {callback!r} ({type(callback).__name__}), expected objects of "
                     f"paddle.callbacks.Callback. Pass an instance, not the class or a number."
                 )
         if verbose and not any(isinstance(c, ProgBarLogger) for c in found):

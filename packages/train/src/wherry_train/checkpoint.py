@@ -103,7 +103,7 @@ class Checkpoint:
         state = load(str(path))
         if not isinstance(state, dict) or state.get("format") != _FORMAT or not _complete(state):
             raise InvalidArgumentError(
-                f"Checkpoint: {path} is no checkpoint of a training. Got {_kind(state)}, expected what Checkpoint.save wrote. "
+                f"Checkpoint: {path} is not a checkpoint of a training. Got {_kind(state)}, expected what Checkpoint.save wrote. "
                 f"Read weights with paddle.load and set_state_dict."
             )
         if set(state["objects"]) != set(self.objects):

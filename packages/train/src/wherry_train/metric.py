@@ -78,7 +78,7 @@ class Accuracy(Metric):
         name: what the values are called; None calls them "acc". With several k, `_top<k>` is added.
 
     Raises:
-        TypeError: `topk` is no sequence of integers.
+        TypeError: `topk` is not a sequence of integers.
         ValueError: it is empty, or has a k below 1.
 
     Source:
@@ -123,7 +123,7 @@ class Accuracy(Metric):
             float32 `[..., max(topk)]`, 1 where the guess is right; the best guess comes first.
 
         Raises:
-            TypeError: one of them is no Tensor.
+            TypeError: one of them is not a Tensor.
             ValueError: their shapes do not fit, or there are fewer than `max(topk)` classes.
         """
         require_tensor(pred, "Accuracy", "pred")
@@ -197,7 +197,7 @@ class Precision(Metric):
             labels: 0 or 1, as many.
 
         Raises:
-            ValueError: `preds` or `labels` is no array (also a TypeError), or they have different lengths.
+            ValueError: `preds` or `labels` is not an array (also a TypeError), or they have different lengths.
         """
         probabilities, positive = _binary(preds, labels, "Precision")
         called = probabilities >= 0.5
@@ -305,7 +305,7 @@ class Auc(Metric):
             labels: 0 or 1, `[N]` or `[N, 1]`.
 
         Raises:
-            ValueError: one of them is no array (also a TypeError), shapes do not fit, or a probability is not in
+            ValueError: one of them is not an array (also a TypeError), shapes do not fit, or a probability is not in
                 [0, 1] (also an AssertionError).
         """
         probabilities = _array(preds, "Auc", "preds")
@@ -375,7 +375,7 @@ def accuracy(
         float32, shape `[]`, in [0, 1].
 
     Raises:
-        TypeError: an argument is no Tensor, or has another dtype (also a ValueError).
+        TypeError: an argument is not a Tensor, or has another dtype (also a ValueError).
         ValueError: shapes do not fit, or `k` is out of range.
 
     Source:

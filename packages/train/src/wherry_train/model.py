@@ -53,7 +53,7 @@ class Model:
         labels: the same of the labels.
 
     Raises:
-        TypeError: `network` is no Layer.
+        TypeError: `network` is not a Layer.
 
     Source:
         `paddle.Model`.

@@ -66,7 +66,7 @@ class StoredDtype:
 
     def set_state(self, state: Any) -> None:
         if not (isinstance(state, tuple) and len(state) >= 8 and state[1] in ("<", ">", "|", "=") and state[2:5] == (None,) * 3):
-            raise FileFormatError("load: the file holds an array of records or objects, which is no plain data.")
+            raise FileFormatError("load: the file holds an array of records or objects, which is not plain data.")
         self.order = state[1]
 
     @property
@@ -109,7 +109,7 @@ class StoredArray:
         if isinstance(data, str):  # of Python 2
             data = data.encode("latin1")
         if not isinstance(data, (bytes, bytearray, Blob)):
-            raise FileFormatError("load: the file holds an array of objects, which is no plain data.")
+            raise FileFormatError("load: the file holds an array of objects, which is not plain data.")
         count = dtype.itemsize
         for size in shape:
             count *= size
@@ -239,7 +239,7 @@ class PickleReader:
         """The object, with StoredArray for arrays and Blob for many bytes; `resolved` makes it final.
 
         Raises:
-            FileFormatError: it is damaged, or it is no plain data.
+            FileFormatError: it is damaged, or it is not plain data.
         """
         try:
             return self._run()
@@ -387,10 +387,10 @@ class PickleReader:
 
         first = take(1)
         if first != b"\x80":
-            raise FileFormatError(f"load: this is no file of save. Got the first byte {first!r}, expected b'\\x80'.")
+            raise FileFormatError(f"load: this is not a file of save. Got the first byte {first!r}, expected b'\\x80'.")
         protocol = take(1)[0]
         if not 2 <= protocol <= 5:
-            raise FileFormatError(f"load: this is no pickle. Got protocol {protocol}, expected 2 to 5.")
+            raise FileFormatError(f"load: this is not a pickle. Got protocol {protocol}, expected 2 to 5.")
         while True:
             op = take(1)
             if op == b"\x94":
@@ -487,7 +487,7 @@ class PickleReader:
             elif op == b"R":
                 arguments, function = pop(), pop()
                 if not isinstance(function, _Global) or not isinstance(arguments, tuple):
-                    raise FileFormatError(f"load: the file calls {_shown(function)}, which is no function that data needs.")
+                    raise FileFormatError(f"load: the file calls {_shown(function)}, which is not a function that data needs.")
                 result = function.call(self, *arguments)
                 if isinstance(result, (list, dict, set)):
                     self._open(result)
@@ -499,7 +499,7 @@ class PickleReader:
                     continue  # notes of PyTorch about its layers, which hang at the dict
                 if not isinstance(stack[-1], (StoredArray, StoredDtype)):
                     raise FileFormatError(
-                        f"load: the file fills in a {_shown(stack[-1])}, which is no plain data. Only tensors, arrays, numbers, "
+                        f"load: the file fills in a {_shown(stack[-1])}, which is not plain data. Only tensors, arrays, numbers, "
                         f"text and containers are loaded."
                     )
                 stack[-1].set_state(state)
@@ -532,7 +532,7 @@ class PickleReader:
             known = self._more_names.get((module, name)) or _names.get((module, name))
         if known is None:
             raise FileFormatError(
-                f"load: the file asks for {module}.{name}, which is no plain data. Only tensors, arrays, numbers, text and "
+                f"load: the file asks for {module}.{name}, which is not plain data. Only tensors, arrays, numbers, text and "
                 f"containers are loaded, as anything else could run code. If the file is yours, save its contents as plain data."
             )
         return known

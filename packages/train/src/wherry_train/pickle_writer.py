@@ -401,7 +401,7 @@ def _code(dtype: Any) -> str:
 def _not_data(value: Any) -> InvalidTypeError:
     kind = type(value)
     return InvalidTypeError(
-        f"save: this is no plain data. Got {kind.__module__}.{kind.__qualname__}, expected tensors, arrays, numbers, text, and "
+        f"save: this is not plain data. Got {kind.__module__}.{kind.__qualname__}, expected tensors, arrays, numbers, text, and "
         f"list, tuple, dict, OrderedDict or set of them. Save what it consists of: loading makes no objects of other classes, "
         f"as that would run code."
     )

@@ -22,7 +22,7 @@ class L1Decay(WeightDecayRegularizer):
         coeff: how strongly.
 
     Raises:
-        TypeError: `coeff` is no number.
+        TypeError: `coeff` is not a number.
         ValueError: `coeff` is None (also an AssertionError).
 
     Source:
@@ -51,7 +51,7 @@ class L2Decay(WeightDecayRegularizer):
         coeff: how strongly.
 
     Raises:
-        TypeError: `coeff` is no number.
+        TypeError: `coeff` is not a number.
         ValueError: `coeff` is None (also an AssertionError).
 
     Source:

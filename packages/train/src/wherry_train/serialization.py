@@ -159,7 +159,7 @@ def load(path: Any, **configs: Any) -> Any:
         path.seek(start)
         return _read(path, size, options, "the file")
     raise InvalidTypeError(
-        f"load: this is no file. Got {type(path).__name__}, expected a path, or a file that is open for reading bytes. "
+        f"load: this is not a file. Got {type(path).__name__}, expected a path, or a file that is open for reading bytes. "
         f"Pass the name of the file."
     )
 
@@ -451,7 +451,7 @@ def _read_binary(file: BinaryIO, size: int) -> Tensor:
         raise FileFormatError("load: the file ends too early, in the head of a tensor.")
     version, levels, inner, length = _BINARY_HEAD.unpack(start)
     if version or levels or inner or not 2 <= length <= 1000 or length > size - len(start):
-        raise FileFormatError("load: this is no file of save, neither a pickle nor a tensor in binary format.")
+        raise FileFormatError("load: this is not a file of save, neither a pickle nor a tensor in binary format.")
     head = file.read(length)
     dtype, shape, at = None, [], 0
     while at < len(head):

@@ -39,7 +39,7 @@ def summary(net: Layer, input_size: Any = None, dtypes: Any = None, input: Any =
         `{"total_params": ..., "trainable_params": ...}`: numbers of values, those of buffers included in the first.
 
     Raises:
-        TypeError: `net` is no Layer, or a shape is none (also a ValueError).
+        TypeError: `net` is not a Layer, or a shape is none (also a ValueError).
         ValueError: there is neither `input_size` nor `input`, or a size is 0 or below -1.
 
     Source:

@@ -42,7 +42,7 @@ def data_like(op_name: str, input: Any, label: Any, name: str = "input") -> Tens
 
 
 def require_floating(op_name: str, input: Any, name: str = "input") -> None:
-    """Refuse what is no tensor of floating numbers."""
+    """Refuse what is not a tensor of floating numbers."""
     if not require_tensor(input, op_name, name).dtype.is_floating:
         raise InvalidTypeError(
             f"{op_name}: {name} holds no floating numbers. Got dtype {input.dtype.name}, expected a floating one. "
@@ -53,7 +53,7 @@ def require_floating(op_name: str, input: Any, name: str = "input") -> None:
 def complex_label(op_name: str, label: Tensor) -> Exception:
     """The error for labels that are complex numbers."""
     return InvalidTypeError(
-        f"{op_name}: a complex number is no label. Got {label.dtype.name}, expected a floating or integer dtype. "
+        f"{op_name}: a complex number is not a label. Got {label.dtype.name}, expected a floating or integer dtype. "
         f"Take label.real() if that is what is meant."
     )
 

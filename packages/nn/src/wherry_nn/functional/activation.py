@@ -66,7 +66,7 @@ def relu(x: Tensor, name: str | None = None) -> Tensor:
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or of another dtype.
+        TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
 
     Source:
         `paddle.nn.functional.relu`.
@@ -89,7 +89,7 @@ def relu6(x: Tensor, name: str | None = None) -> Tensor:
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or of another dtype.
+        TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
 
     Source:
         `paddle.nn.functional.relu6`.
@@ -113,7 +113,7 @@ def leaky_relu(x: Tensor, negative_slope: float = 0.01, name: str | None = None)
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor or `negative_slope` no number (also a ValueError), or `x` is of another dtype.
+        TypeError: `x` is not a Tensor or `negative_slope` no number (also a ValueError), or `x` is of another dtype.
 
     Source:
         `paddle.nn.functional.leaky_relu`.
@@ -140,7 +140,7 @@ def rrelu(
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or of another dtype, or a bound is no float.
+        TypeError: `x` is not a Tensor (also a ValueError), or of another dtype, or a bound is not a float.
         ValueError: the bounds are out of order.
 
     Source:
@@ -176,7 +176,7 @@ def prelu(x: Tensor, weight: Tensor, data_format: str = "NCHW", name: str | None
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` or `weight` is no Tensor, or their dtypes differ (also a ValueError).
+        TypeError: `x` or `weight` is not a Tensor, or their dtypes differ (also a ValueError).
         ValueError: the shape of `weight` does not fit (also an AssertionError), or there is no such `data_format`.
 
     Source:
@@ -226,7 +226,7 @@ def thresholded_relu(x: Tensor, threshold: float = 1.0, name: str | None = None)
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor or `threshold` no number (also a ValueError), or `x` is of another dtype.
+        TypeError: `x` is not a Tensor or `threshold` no number (also a ValueError), or `x` is of another dtype.
 
     Source:
         `paddle.nn.functional.thresholded_relu`.
@@ -253,7 +253,7 @@ def elu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor or `alpha` no number (also a ValueError), or `x` is of another dtype.
+        TypeError: `x` is not a Tensor or `alpha` no number (also a ValueError), or `x` is of another dtype.
 
     Source:
         `paddle.nn.functional.elu`; Clevert et al. (2015).
@@ -277,7 +277,7 @@ def celu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor or `alpha` no number (also a ValueError), or `x` is of another dtype.
+        TypeError: `x` is not a Tensor or `alpha` no number (also a ValueError), or `x` is of another dtype.
         ZeroDivisionError: `alpha` is 0.
 
     Source:
@@ -313,7 +313,7 @@ def selu(
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or of another dtype.
+        TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
         ValueError: `scale` or `alpha` is out of range.
 
     Source:
@@ -350,7 +350,7 @@ def gelu(x: Tensor, approximate: bool = False, name: str | None = None) -> Tenso
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor or `approximate` no bool (also a ValueError), or `x` is of another dtype.
+        TypeError: `x` is not a Tensor or `approximate` no bool (also a ValueError), or `x` is of another dtype.
 
     Source:
         `paddle.nn.functional.gelu`; Hendrycks & Gimpel (2016).
@@ -376,7 +376,7 @@ def silu(x: Tensor, name: str | None = None) -> Tensor:
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or of another dtype.
+        TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
 
     Source:
         `paddle.nn.functional.silu`.
@@ -399,7 +399,7 @@ def swish(x: Tensor, name: str | None = None) -> Tensor:
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or of another dtype.
+        TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
 
     Source:
         `paddle.nn.functional.swish`; Ramachandran et al. (2017), with beta 1.
@@ -422,7 +422,7 @@ def mish(x: Tensor, name: str | None = None) -> Tensor:
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or of another dtype.
+        TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
 
     Source:
         `paddle.nn.functional.mish`; Misra (2019).
@@ -446,7 +446,7 @@ def softplus(x: Tensor, beta: float = 1, threshold: float = 20, name: str | None
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor or a number is none (also a ValueError), or `x` is of another dtype.
+        TypeError: `x` is not a Tensor or a number is none (also a ValueError), or `x` is of another dtype.
 
     Source:
         `paddle.nn.functional.softplus`.
@@ -469,7 +469,7 @@ def softsign(x: Tensor, name: str | None = None) -> Tensor:
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or of another dtype.
+        TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
 
     Source:
         `paddle.nn.functional.softsign`.
@@ -492,7 +492,7 @@ def log_sigmoid(x: Tensor, name: str | None = None) -> Tensor:
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or of another dtype.
+        TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
 
     Source:
         `paddle.nn.functional.log_sigmoid`.
@@ -519,7 +519,7 @@ def hardtanh(x: Tensor, min: float = -1.0, max: float = 1.0, name: str | None = 
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor or a bound no number (also a ValueError), or `x` is of another dtype.
+        TypeError: `x` is not a Tensor or a bound no number (also a ValueError), or `x` is of another dtype.
 
     Source:
         `paddle.nn.functional.hardtanh`.
@@ -543,7 +543,7 @@ def hardsigmoid(x: Tensor, slope: float = 0.1666667, offset: float = 0.5, name: 
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor or a number is none (also a ValueError), or `x` is of another dtype.
+        TypeError: `x` is not a Tensor or a number is none (also a ValueError), or `x` is of another dtype.
 
     Source:
         `paddle.nn.functional.hardsigmoid`.
@@ -566,7 +566,7 @@ def hardswish(x: Tensor, name: str | None = None) -> Tensor:
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or of another dtype.
+        TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
 
     Source:
         `paddle.nn.functional.hardswish`; Howard et al. (2019).
@@ -590,7 +590,7 @@ def hardshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Te
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor or `threshold` no number (also a ValueError), or `x` is of another dtype.
+        TypeError: `x` is not a Tensor or `threshold` no number (also a ValueError), or `x` is of another dtype.
 
     Source:
         `paddle.nn.functional.hardshrink`.
@@ -614,7 +614,7 @@ def softshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Te
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or of another dtype.
+        TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
         ValueError: `threshold` is negative.
 
     Source:
@@ -643,7 +643,7 @@ def tanhshrink(x: Tensor, name: str | None = None) -> Tensor:
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or of another dtype.
+        TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
 
     Source:
         `paddle.nn.functional.tanhshrink`.
@@ -674,7 +674,7 @@ def softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = Non
         The shape of `x`; each line along `axis` sums to 1.
 
     Raises:
-        TypeError: `x` is no Tensor or `axis` no int (also a ValueError), or `x` is of another dtype.
+        TypeError: `x` is not a Tensor or `axis` no int (also a ValueError), or `x` is of another dtype.
         ValueError: `axis` is out of range.
 
     Source:
@@ -698,7 +698,7 @@ def log_softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None =
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor or `axis` no int (also a ValueError), or `x` is of another dtype.
+        TypeError: `x` is not a Tensor or `axis` no int (also a ValueError), or `x` is of another dtype.
         ValueError: `axis` is out of range.
 
     Source:
@@ -738,7 +738,7 @@ def gumbel_softmax(
         The shape of `x`; each line along `axis` sums to 1.
 
     Raises:
-        TypeError: `x` is no Tensor or `axis` no int (also a ValueError), or `x` is of another dtype.
+        TypeError: `x` is not a Tensor or `axis` no int (also a ValueError), or `x` is of another dtype.
         ValueError: `axis` is out of range, or `temperature` not positive.
 
     Source:
@@ -786,7 +786,7 @@ def glu(x: Tensor, axis: int = -1, name: str | None = None) -> Tensor:
         `[..., 2 n, ...]` to `[..., n, ...]`.
 
     Raises:
-        TypeError: `x` is no Tensor or `axis` no int (also a ValueError), or `x` is of another dtype.
+        TypeError: `x` is not a Tensor or `axis` no int (also a ValueError), or `x` is of another dtype.
         ValueError: `axis` is out of range, or the size along it odd.
 
     Source:
@@ -827,7 +827,7 @@ def maxout(x: Tensor, groups: int, axis: int = 1, name: str | None = None) -> Te
         `[N, C, H, W]` to `[N, C / groups, H, W]`, or `[N, H, W, C]` to `[N, H, W, C / groups]`.
 
     Raises:
-        TypeError: `x` is no Tensor or `groups` no int (also a ValueError).
+        TypeError: `x` is not a Tensor or `groups` no int (also a ValueError).
         ValueError: `x` is not 4-D, there is no such axis, or `groups` does not divide the channels.
 
     Source:

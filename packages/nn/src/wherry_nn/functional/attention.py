@@ -38,8 +38,8 @@ def scaled_dot_product_attention(
         `[batch, Tq, heads, Dv]`. A query that sees no key gives zeros.
 
     Raises:
-        TypeError: an argument is no Tensor, or dtypes differ (also a ValueError).
-        ValueError: the shapes do not fit, or `dropout_p` is no probability.
+        TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError).
+        ValueError: the shapes do not fit, or `dropout_p` is not a probability.
 
     Source:
         `paddle.nn.functional.scaled_dot_product_attention`, which on a CPU refuses masks and is_causal, and drops
@@ -59,7 +59,7 @@ def scaled_dot_product_attention(
     p = float(number(dropout_p, op_name, "dropout_p"))
     if not 0.0 <= p <= 1.0:
         raise InvalidArgumentError(
-            f"{op_name}: dropout_p is no probability. Got {dropout_p}, expected a number in [0, 1]. "
+            f"{op_name}: dropout_p is not a probability. Got {dropout_p}, expected a number in [0, 1]. "
             f"It is the share of weights that are set to zero."
         )
     if attn_mask is not None:
@@ -155,7 +155,7 @@ def sparse_attention(
         `[batch, heads, count]` to `[batch, heads, T, D]`. A query that sees no key gives zeros.
 
     Raises:
-        TypeError: an argument is no Tensor, or of another dtype (also a ValueError).
+        TypeError: an argument is not a Tensor, or of another dtype (also a ValueError).
         ValueError: the shapes do not fit, or offsets are not ascending.
         IndexError: a column is out of range (also a ValueError).
 
@@ -248,7 +248,7 @@ def added_mask(mask: Tensor | None, like: Tensor, op_name: str) -> Tensor | None
     A query that sees no key then spreads over all of them, as in Paddle.
 
     Raises:
-        TypeError: the mask is no Tensor (also a ValueError).
+        TypeError: the mask is not a Tensor (also a ValueError).
     """
     if mask is None:
         return None

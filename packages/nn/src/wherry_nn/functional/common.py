@@ -49,7 +49,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, name: str | No
         `[..., in]` to `[..., out]`.
 
     Raises:
-        TypeError: an argument is no Tensor, or dtypes differ (also a ValueError).
+        TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError).
         ValueError: the shapes do not fit.
 
     Source:
@@ -92,7 +92,7 @@ def bilinear(x1: Tensor, x2: Tensor, weight: Tensor, bias: Tensor | None = None,
         `[N, out]`.
 
     Raises:
-        TypeError: an argument is no Tensor, or dtypes differ (also a ValueError).
+        TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError).
         ValueError: the shapes do not fit.
 
     Source:
@@ -153,7 +153,7 @@ def dropout(
         The shape of `x`; `x` itself where there is nothing to do.
 
     Raises:
-        TypeError: `x` is no Tensor, `p` no number or `axis` no axes (also a ValueError), or `x` is not floating.
+        TypeError: `x` is not a Tensor, `p` no number or `axis` no axes (also a ValueError), or `x` is not floating.
         ValueError: `p` is not in [0, 1], an axis out of range (negative ones too, as in Paddle), or there is no
             such mode.
 
@@ -233,7 +233,7 @@ def dropout2d(
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor or `p` no number (also a ValueError), or `x` is not floating.
+        TypeError: `x` is not a Tensor or `p` no number (also a ValueError), or `x` is not floating.
         ValueError: `p` is not in [0, 1], `x` is not 4-D, or there is no such layout.
 
     Source:
@@ -261,7 +261,7 @@ def dropout3d(
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor or `p` no number (also a ValueError), or `x` is not floating.
+        TypeError: `x` is not a Tensor or `p` no number (also a ValueError), or `x` is not floating.
         ValueError: `p` is not in [0, 1], `x` is not 5-D, or there is no such layout.
 
     Source:
@@ -290,7 +290,7 @@ def alpha_dropout(x: Tensor, p: float = 0.5, training: bool = True, name: str | 
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor or `p` no number (also a ValueError), or `x` is not floating.
+        TypeError: `x` is not a Tensor or `p` no number (also a ValueError), or `x` is not floating.
         ValueError: `p` is not in [0, 1].
 
     Source:
@@ -335,9 +335,9 @@ def embedding(
         `[...]` to `[..., size]`.
 
     Raises:
-        TypeError: an argument is no Tensor, or `padding_idx` no int (also a ValueError).
+        TypeError: an argument is not a Tensor, or `padding_idx` no int (also a ValueError).
         NotImplementedError: `x` is neither int32 nor int64.
-        ValueError: `weight` is no matrix, or `padding_idx` is out of range.
+        ValueError: `weight` is not a matrix, or `padding_idx` is out of range.
         IndexError: a number in `x` is out of range (also a ValueError).
 
     Source:
@@ -390,7 +390,7 @@ def one_hot(x: Tensor, num_classes: Any, name: str | None = None) -> Tensor:
         `[...]` to `[..., num_classes]`.
 
     Raises:
-        TypeError: `x` is no Tensor or `num_classes` no int (also a ValueError), or `x` is not of integers.
+        TypeError: `x` is not a Tensor or `num_classes` no int (also a ValueError), or `x` is not of integers.
         ValueError: a class is out of range.
 
     Source:
@@ -419,7 +419,7 @@ def label_smooth(
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `label` is no Tensor (also a ValueError), or not floating, or dtypes differ.
+        TypeError: `label` is not a Tensor (also a ValueError), or not floating, or dtypes differ.
         ValueError: `epsilon` is not in [0, 1], or `prior_dist` does not fit.
 
     Source:
@@ -465,7 +465,7 @@ def normalize(x: Tensor, p: float = 2, axis: int = 1, epsilon: float = 1e-12, na
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor or `axis` no int (also a ValueError), or `x` is not floating.
+        TypeError: `x` is not a Tensor or `axis` no int (also a ValueError), or `x` is not floating.
         ValueError: `axis` is out of range.
 
     Source:
@@ -498,7 +498,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) 
         The broadcast shape, without `axis`.
 
     Raises:
-        TypeError: an argument is no Tensor, or not floating (also a ValueError).
+        TypeError: an argument is not a Tensor, or not floating (also a ValueError).
         ValueError: `axis` is out of range, or the shapes do not broadcast.
 
     Source:

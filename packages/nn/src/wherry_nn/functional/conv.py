@@ -43,7 +43,7 @@ def conv1d(
 
     Raises:
         ValueError: an argument is out of range or the shapes do not fit.
-        TypeError: the dtypes differ, or `x` is no Tensor (also a ValueError).
+        TypeError: the dtypes differ, or `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.nn.functional.conv1d`.
@@ -90,7 +90,7 @@ def conv2d(
 
     Raises:
         ValueError: an argument is out of range or the shapes do not fit.
-        TypeError: the dtypes differ, or `x` is no Tensor (also a ValueError).
+        TypeError: the dtypes differ, or `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.nn.functional.conv2d`.
@@ -135,7 +135,7 @@ def conv3d(
 
     Raises:
         ValueError: an argument is out of range or the shapes do not fit.
-        TypeError: the dtypes differ, or `x` is no Tensor (also a ValueError).
+        TypeError: the dtypes differ, or `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.nn.functional.conv3d`.
@@ -183,7 +183,7 @@ def conv1d_transpose(
 
     Raises:
         ValueError: an argument is out of range or the shapes do not fit.
-        TypeError: the dtypes differ, or `x` is no Tensor (also a ValueError).
+        TypeError: the dtypes differ, or `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.nn.functional.conv1d_transpose`.
@@ -234,7 +234,7 @@ def conv2d_transpose(
     Raises:
         ValueError: an argument is out of range, the shapes do not fit, or both `output_size` and
             `output_padding` are given.
-        TypeError: the dtypes differ, or `x` is no Tensor (also a ValueError).
+        TypeError: the dtypes differ, or `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.nn.functional.conv2d_transpose`.
@@ -284,7 +284,7 @@ def conv3d_transpose(
     Raises:
         ValueError: an argument is out of range, the shapes do not fit, or both `output_size` and
             `output_padding` are given.
-        TypeError: the dtypes differ, or `x` is no Tensor (also a ValueError).
+        TypeError: the dtypes differ, or `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.nn.functional.conv3d_transpose`.
@@ -428,7 +428,7 @@ def convolve_transposed(
 
 
 def _said(op_name: str, error: Exception, x: Any, weight: Any, bias: Any) -> Exception:
-    """The error in the terms of the function: what is no tensor, or which dtypes differ."""
+    """The error in the terms of the function: what is not a tensor, or which dtypes differ."""
     tensors = {"x": x, "weight": weight}
     if bias is not None:
         tensors["bias"] = bias

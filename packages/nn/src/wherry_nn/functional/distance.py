@@ -24,7 +24,7 @@ def pairwise_distance(
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: an argument is no Tensor, or not floating (also a ValueError).
+        TypeError: an argument is not a Tensor, or not floating (also a ValueError).
         ValueError: the shapes do not broadcast.
 
     Source:

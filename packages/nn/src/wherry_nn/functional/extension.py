@@ -26,7 +26,7 @@ def sequence_mask(x: Tensor, maxlen: Any = None, dtype: Any = "int64", name: str
         `[...]` to `[..., maxlen]`.
 
     Raises:
-        TypeError: `x` is no Tensor or `maxlen` no int (also a ValueError), or there is no such `dtype`.
+        TypeError: `x` is not a Tensor or `maxlen` no int (also a ValueError), or there is no such `dtype`.
         ValueError: `maxlen` is 0.
 
     Source:

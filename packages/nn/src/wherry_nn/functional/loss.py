@@ -92,7 +92,7 @@ def cross_entropy(
         ValueError: an unknown reduction, shapes that do not fit, `axis` out of range, `ignore_index`
             beside soft labels, `label_smoothing` outside of [0, 1].
         IndexError: a label is neither a class nor `ignore_index`.
-        TypeError: an argument is no tensor or has a dtype that does not fit (also a ValueError).
+        TypeError: an argument is not a tensor or has a dtype that does not fit (also a ValueError).
 
     Source:
         `paddle.nn.functional.cross_entropy`.
@@ -256,7 +256,7 @@ def softmax_with_cross_entropy(
     Raises:
         ValueError: shapes that do not fit, or `axis` out of range.
         IndexError: a label is neither a class nor `ignore_index`.
-        TypeError: an argument is no tensor or has a dtype that does not fit (also a ValueError).
+        TypeError: an argument is not a tensor or has a dtype that does not fit (also a ValueError).
 
     Source:
         `paddle.nn.functional.softmax_with_cross_entropy`.
@@ -312,7 +312,7 @@ def nll_loss(
     Raises:
         ValueError: an unknown reduction, or shapes that do not fit.
         IndexError: a label is neither a class nor `ignore_index` (also a ValueError).
-        TypeError: an argument is no tensor or has a dtype that does not fit (also a ValueError).
+        TypeError: an argument is not a tensor or has a dtype that does not fit (also a ValueError).
 
     Source:
         `paddle.nn.functional.nll_loss`, which takes only int64 labels.
@@ -372,7 +372,7 @@ def binary_cross_entropy(
 
     Raises:
         ValueError: an unknown reduction, shapes that differ, or an input outside of [0, 1].
-        TypeError: an argument is no tensor, or `input` not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or `input` not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.binary_cross_entropy`.
@@ -420,7 +420,7 @@ def binary_cross_entropy_with_logits(
 
     Raises:
         ValueError: an unknown reduction, or shapes that differ.
-        TypeError: an argument is no tensor, or `logit` not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or `logit` not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.binary_cross_entropy_with_logits`.
@@ -469,7 +469,7 @@ def log_loss(input: Tensor, label: Tensor, epsilon: float = 1e-4, name: str | No
 
     Raises:
         ValueError: the shapes differ.
-        TypeError: an argument is no tensor, or `input` not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or `input` not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.log_loss`, which takes `[N, 1]` only.
@@ -514,7 +514,7 @@ def sigmoid_focal_loss(
 
     Raises:
         ValueError: an unknown reduction, shapes that differ, or a normalizer of several numbers.
-        TypeError: an argument is no tensor, or `logit` not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or `logit` not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.sigmoid_focal_loss`; Lin et al., "Focal Loss for Dense Object Detection" (2017).
@@ -559,7 +559,7 @@ def square_error_cost(input: Tensor, label: Tensor) -> Tensor:
 
     Raises:
         ValueError: the shapes do not broadcast.
-        TypeError: an argument is no tensor, or the dtypes do not fit (also a ValueError).
+        TypeError: an argument is not a tensor, or the dtypes do not fit (also a ValueError).
 
     Source:
         `paddle.nn.functional.square_error_cost`.
@@ -588,7 +588,7 @@ def mse_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | 
 
     Raises:
         ValueError: an unknown reduction, or shapes that do not broadcast.
-        TypeError: an argument is no tensor, or the dtypes do not fit (also a ValueError).
+        TypeError: an argument is not a tensor, or the dtypes do not fit (also a ValueError).
 
     Source:
         `paddle.nn.functional.mse_loss`.
@@ -619,7 +619,7 @@ def l1_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | N
 
     Raises:
         ValueError: an unknown reduction, or shapes that do not broadcast.
-        TypeError: an argument is no tensor, or the dtypes do not fit (also a ValueError).
+        TypeError: an argument is not a tensor, or the dtypes do not fit (also a ValueError).
 
     Source:
         `paddle.nn.functional.l1_loss`.
@@ -653,7 +653,7 @@ def smooth_l1_loss(
 
     Raises:
         ValueError: an unknown reduction, shapes that differ, or a negative delta.
-        TypeError: an argument is no tensor, or the dtypes do not fit (also a ValueError).
+        TypeError: an argument is not a tensor, or the dtypes do not fit (also a ValueError).
 
     Source:
         `paddle.nn.functional.smooth_l1_loss`. Its `delta` does not divide the loss, unlike PyTorch's `beta`.
@@ -699,7 +699,7 @@ def kl_div(input: Tensor, label: Tensor, reduction: str = "mean", name: str | No
 
     Raises:
         ValueError: an unknown reduction, or shapes that differ.
-        TypeError: an argument is no tensor, or `input` not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or `input` not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.kl_div`.
@@ -748,7 +748,7 @@ def poisson_nll_loss(
 
     Raises:
         ValueError: an unknown reduction, shapes that differ, or an epsilon that is not positive.
-        TypeError: an argument is no tensor, or `input` not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or `input` not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.poisson_nll_loss` (Paddle 2.5).
@@ -809,7 +809,7 @@ def gaussian_nll_loss(
 
     Raises:
         ValueError: an unknown reduction, shapes that do not fit, or a negative variance.
-        TypeError: an argument is no tensor, or `input` not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or `input` not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.gaussian_nll_loss` (Paddle 2.5), which gives the variance no gradient.

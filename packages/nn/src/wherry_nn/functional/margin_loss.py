@@ -61,7 +61,7 @@ def margin_ranking_loss(
 
     Raises:
         ValueError: an unknown reduction, or shapes that do not broadcast.
-        TypeError: an argument is no tensor, or `input` not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or `input` not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.margin_ranking_loss`.
@@ -101,7 +101,7 @@ def hinge_embedding_loss(
 
     Raises:
         ValueError: an unknown reduction, or shapes that do not broadcast.
-        TypeError: an argument is no tensor, or `input` not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or `input` not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.hinge_embedding_loss`.
@@ -137,7 +137,7 @@ def soft_margin_loss(input: Tensor, label: Tensor, reduction: str = "mean", name
 
     Raises:
         ValueError: an unknown reduction, or shapes that differ.
-        TypeError: an argument is no tensor, or `input` not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or `input` not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.soft_margin_loss` (Paddle 2.4), which overflows.
@@ -175,7 +175,7 @@ def multi_label_soft_margin_loss(
 
     Raises:
         ValueError: an unknown reduction, or shapes that differ.
-        TypeError: an argument is no tensor, or `input` not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or `input` not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.multi_label_soft_margin_loss` (Paddle 2.4).
@@ -227,8 +227,8 @@ def multi_margin_loss(
 
     Raises:
         ValueError: an unknown reduction, or shapes that do not fit.
-        IndexError: a label is no class (also a ValueError).
-        TypeError: an argument is no tensor, or has a dtype that does not fit (also a ValueError).
+        IndexError: a label is not a class (also a ValueError).
+        TypeError: an argument is not a tensor, or has a dtype that does not fit (also a ValueError).
 
     Source:
         `paddle.nn.functional.multi_margin_loss` (Paddle 2.4), which mixes the examples up where there is a weight.
@@ -310,9 +310,9 @@ def margin_cross_entropy(
 
     Raises:
         ValueError: an unknown reduction, or shapes that do not fit.
-        IndexError: a label is no class.
+        IndexError: a label is not a class.
         NotImplementedError: a group of processes.
-        TypeError: an argument is no tensor, or has a dtype that does not fit (also a ValueError).
+        TypeError: an argument is not a tensor, or has a dtype that does not fit (also a ValueError).
 
     Source:
         `paddle.nn.functional.margin_cross_entropy`, which needs a GPU; Deng et al., "ArcFace" (2019).
@@ -385,7 +385,7 @@ def cosine_embedding_loss(
 
     Raises:
         ValueError: an unknown reduction, or shapes that do not fit.
-        TypeError: an argument is no tensor, or the inputs not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or the inputs not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.cosine_embedding_loss` (Paddle 2.4).
@@ -448,7 +448,7 @@ def triplet_margin_with_distance_loss(
 
     Raises:
         ValueError: an unknown reduction, shapes that differ, or a negative margin or distance.
-        TypeError: an argument is no tensor, or `input` not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or `input` not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.triplet_margin_with_distance_loss` (Paddle 2.4); Balntas et al., "Learning local
@@ -500,7 +500,7 @@ def triplet_margin_loss(
 
     Raises:
         ValueError: an unknown reduction, shapes that differ, or a negative margin.
-        TypeError: an argument is no tensor, or `input` not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or `input` not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.triplet_margin_loss` (Paddle 2.4).
@@ -561,7 +561,7 @@ def npair_loss(anchor: Tensor, positive: Tensor, labels: Tensor, l2_reg: float =
 
     Raises:
         ValueError: shapes that do not fit.
-        TypeError: an argument is no tensor, or `anchor` not floating (also a ValueError).
+        TypeError: an argument is not a tensor, or `anchor` not floating (also a ValueError).
 
     Source:
         `paddle.nn.functional.npair_loss`; Sohn, "Improved deep metric learning with multi-class N-pair loss

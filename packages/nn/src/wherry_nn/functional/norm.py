@@ -69,7 +69,7 @@ def batch_norm(
 
     Raises:
         ValueError: the shapes do not fit, or the batch is empty where its statistics are wanted.
-        TypeError: the dtypes do not fit, or something is no Tensor (also a ValueError).
+        TypeError: the dtypes do not fit, or something is not a Tensor (also a ValueError).
 
     Source:
         `paddle.nn.functional.batch_norm`; Ioffe & Szegedy (2015).
@@ -159,7 +159,7 @@ def layer_norm(
 
     Raises:
         ValueError: `normalized_shape` is not how the shape of `x` ends, or `weight` or `bias` does not fit it.
-        TypeError: the dtypes do not fit, or `x` is no Tensor (also a ValueError).
+        TypeError: the dtypes do not fit, or `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.nn.functional.layer_norm`; Ba, Kiros & Hinton (2016).
@@ -246,7 +246,7 @@ def instance_norm(
 
     Raises:
         ValueError: the shapes do not fit.
-        TypeError: the dtypes do not fit, or `x` is no Tensor (also a ValueError).
+        TypeError: the dtypes do not fit, or `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.nn.functional.instance_norm`; Ulyanov, Vedaldi & Lempitsky (2016).
@@ -307,7 +307,7 @@ def group_norm(
 
     Raises:
         ValueError: the shapes do not fit, or `num_groups` does not divide the channels.
-        TypeError: the dtypes do not fit, or `x` is no Tensor (also a ValueError).
+        TypeError: the dtypes do not fit, or `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.nn.functional.group_norm`, which came after 2.6; Wu & He (2018).
@@ -397,7 +397,7 @@ def local_response_norm(
 
     Raises:
         ValueError: an argument is out of range, or `x` has less than 3 axes.
-        TypeError: `x` is no floating Tensor.
+        TypeError: `x` is not a floating Tensor.
 
     Source:
         `paddle.nn.functional.local_response_norm`, after Krizhevsky, Sutskever & Hinton (2012).

@@ -19,7 +19,7 @@ def zeropad2d(x: Tensor, padding: Sequence[int] | Tensor, data_format: str = "NC
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor, or `padding` holds no ints (also a ValueError).
+        TypeError: `x` is not a Tensor, or `padding` holds no ints (also a ValueError).
         ValueError: `x` is not 4-D, or there is no such layout.
 
     Source:

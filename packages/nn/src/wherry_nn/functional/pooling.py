@@ -59,7 +59,7 @@ def avg_pool1d(
 
     Raises:
         ValueError: an argument is out of range, or the window does not fit.
-        TypeError: `x` is no floating Tensor.
+        TypeError: `x` is not a floating Tensor.
 
     Source:
         `paddle.nn.functional.avg_pool1d`.
@@ -105,7 +105,7 @@ def avg_pool2d(
 
     Raises:
         ValueError: an argument is out of range, or the window does not fit.
-        TypeError: `x` is no floating Tensor.
+        TypeError: `x` is not a floating Tensor.
 
     Source:
         `paddle.nn.functional.avg_pool2d`.
@@ -152,7 +152,7 @@ def avg_pool3d(
 
     Raises:
         ValueError: an argument is out of range, or the window does not fit.
-        TypeError: `x` is no floating Tensor.
+        TypeError: `x` is not a floating Tensor.
 
     Source:
         `paddle.nn.functional.avg_pool3d`.
@@ -197,7 +197,7 @@ def max_pool1d(
 
     Raises:
         ValueError: an argument is out of range, or the window does not fit.
-        TypeError: `x` is no floating Tensor.
+        TypeError: `x` is not a floating Tensor.
 
     Source:
         `paddle.nn.functional.max_pool1d`.
@@ -243,7 +243,7 @@ def max_pool2d(
 
     Raises:
         ValueError: an argument is out of range, or the window does not fit.
-        TypeError: `x` is no floating Tensor.
+        TypeError: `x` is not a floating Tensor.
 
     Source:
         `paddle.nn.functional.max_pool2d`.
@@ -289,7 +289,7 @@ def max_pool3d(
 
     Raises:
         ValueError: an argument is out of range, or the window does not fit.
-        TypeError: `x` is no floating Tensor.
+        TypeError: `x` is not a floating Tensor.
 
     Source:
         `paddle.nn.functional.max_pool3d`.
@@ -317,7 +317,7 @@ def adaptive_avg_pool1d(x: Tensor, output_size: Any, name: str | None = None) ->
 
     Raises:
         ValueError: `output_size` does not fit.
-        TypeError: `x` is no floating Tensor.
+        TypeError: `x` is not a floating Tensor.
 
     Source:
         `paddle.nn.functional.adaptive_avg_pool1d`.
@@ -345,7 +345,7 @@ def adaptive_avg_pool2d(x: Tensor, output_size: Any, data_format: str = "NCHW", 
 
     Raises:
         ValueError: `output_size` does not fit.
-        TypeError: `x` is no floating Tensor.
+        TypeError: `x` is not a floating Tensor.
 
     Source:
         `paddle.nn.functional.adaptive_avg_pool2d`.
@@ -373,7 +373,7 @@ def adaptive_avg_pool3d(x: Tensor, output_size: Any, data_format: str = "NCDHW",
 
     Raises:
         ValueError: `output_size` does not fit.
-        TypeError: `x` is no floating Tensor.
+        TypeError: `x` is not a floating Tensor.
 
     Source:
         `paddle.nn.functional.adaptive_avg_pool3d`.
@@ -401,7 +401,7 @@ def adaptive_max_pool1d(x: Tensor, output_size: Any, return_mask: bool = False, 
 
     Raises:
         ValueError: `output_size` does not fit.
-        TypeError: `x` is no floating Tensor.
+        TypeError: `x` is not a floating Tensor.
 
     Source:
         `paddle.nn.functional.adaptive_max_pool1d`.
@@ -429,7 +429,7 @@ def adaptive_max_pool2d(x: Tensor, output_size: Any, return_mask: bool = False, 
 
     Raises:
         ValueError: `output_size` does not fit.
-        TypeError: `x` is no floating Tensor.
+        TypeError: `x` is not a floating Tensor.
 
     Source:
         `paddle.nn.functional.adaptive_max_pool2d`.
@@ -457,7 +457,7 @@ def adaptive_max_pool3d(x: Tensor, output_size: Any, return_mask: bool = False, 
 
     Raises:
         ValueError: `output_size` does not fit.
-        TypeError: `x` is no floating Tensor.
+        TypeError: `x` is not a floating Tensor.
 
     Source:
         `paddle.nn.functional.adaptive_max_pool3d`.
@@ -498,7 +498,7 @@ def max_unpool1d(
     Raises:
         ValueError: an argument is out of range, an index lies outside the result, or `output_size` is farther than a
             stride from the computed size.
-        TypeError: `x` or `indices` is no Tensor of such a dtype.
+        TypeError: `x` or `indices` is not a Tensor of such a dtype.
 
     Source:
         `paddle.nn.functional.max_unpool1d`.
@@ -540,7 +540,7 @@ def max_unpool2d(
     Raises:
         ValueError: an argument is out of range, an index lies outside the result, or `output_size` is farther than a
             stride from the computed size.
-        TypeError: `x` or `indices` is no Tensor of such a dtype.
+        TypeError: `x` or `indices` is not a Tensor of such a dtype.
 
     Source:
         `paddle.nn.functional.max_unpool2d`.
@@ -582,7 +582,7 @@ def max_unpool3d(
     Raises:
         ValueError: an argument is out of range, an index lies outside the result, or `output_size` is farther than a
             stride from the computed size.
-        TypeError: `x` or `indices` is no Tensor of such a dtype.
+        TypeError: `x` or `indices` is not a Tensor of such a dtype.
 
     Source:
         `paddle.nn.functional.max_unpool3d`.
@@ -778,7 +778,7 @@ def _unpooled(
 
 
 def refused_indices(op_name: str, error: Exception, x: Any, indices: Any) -> Exception:
-    """The error to raise: what is no tensor, or what the op said of the dtypes."""
+    """The error to raise: what is not a tensor, or what the op said of the dtypes."""
     checked(op_name, x, error)
     refused(op_name, error, indices=indices)
     return error

@@ -50,7 +50,7 @@ def interpolate(
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor, `align_corners` no bool, or `scale_factor` no number (also a ValueError).
+        TypeError: `x` is not a Tensor, `align_corners` no bool, or `scale_factor` no number (also a ValueError).
         ValueError: there is no such mode, it does not go with the rank or layout, or a size or scale is wrong.
 
     Source:

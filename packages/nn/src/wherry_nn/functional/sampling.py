@@ -30,9 +30,9 @@ def class_center_sample(label: Tensor, num_classes: int, num_samples: int, group
 
     Raises:
         ValueError: `label` has other than one axis, or `num_samples` is negative or above `num_classes`.
-        IndexError: a label is no class (also a ValueError).
+        IndexError: a label is not a class (also a ValueError).
         NotImplementedError: a group of processes.
-        TypeError: `label` is no tensor of integers (also a ValueError).
+        TypeError: `label` is not a tensor of integers (also a ValueError).
 
     Source:
         `paddle.nn.functional.class_center_sample`; An et al., "Partial FC" (2020).
@@ -65,7 +65,7 @@ def class_center_sample(label: Tensor, num_classes: int, num_samples: int, group
         low, high = (op(label, axes=(0,), keepdim=False).item() for op in (ops.reduce_min, ops.reduce_max))
         if low < 0 or high >= classes:
             raise InvalidIndexError(
-                f"class_center_sample: a label is no class. Got {low if low < 0 else high}, expected labels in "
+                f"class_center_sample: a label is not a class. Got {low if low < 0 else high}, expected labels in "
                 f"[0, {classes}). Check num_classes."
             )
     occurs = ops.index_put(
@@ -96,8 +96,8 @@ def gather_tree(ids: Tensor, parents: Tensor) -> Tensor:
 
     Raises:
         ValueError: the shapes differ, or there are other than three axes.
-        IndexError: a parent is no beam (also a ValueError).
-        TypeError: an argument is no tensor of integers, or the dtypes differ (also a ValueError).
+        IndexError: a parent is not a beam (also a ValueError).
+        TypeError: an argument is not a tensor of integers, or the dtypes differ (also a ValueError).
 
     Source:
         `paddle.nn.functional.gather_tree`.
@@ -127,7 +127,7 @@ def gather_tree(ids: Tensor, parents: Tensor) -> Tensor:
     low, high = (op(parents, axes=(0, 1, 2), keepdim=False).item() for op in (ops.reduce_min, ops.reduce_max))
     if low < 0 or high >= beams:
         raise InvalidIndexError(
-            f"gather_tree: a parent is no beam. Got {low if low < 0 else high}, expected beams in [0, {beams}). "
+            f"gather_tree: a parent is not a beam. Got {low if low < 0 else high}, expected beams in [0, {beams}). "
             f"Count them within their example."
         )
     parents = to_dtype(parents, int64)

@@ -33,7 +33,7 @@ def unfold(
         `[N, C * kernel elements, windows]`.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
         ValueError: `x` is not 4-D or an argument is not two ints (also an AssertionError), or no window fits.
 
     Source:
@@ -89,7 +89,7 @@ def fold(
         `[N, C, height, width]`.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
         ValueError: `x` is not 3-D or an argument is not two ints (also an AssertionError), or the sizes do not fit.
 
     Source:

@@ -34,8 +34,8 @@ def dice_loss(input: Tensor, label: Tensor, epsilon: float = 1e-5, name: str | N
 
     Raises:
         ValueError: shapes that do not fit (also an AssertionError).
-        IndexError: a label is no class.
-        TypeError: an argument is no tensor, or has a dtype that does not fit (also a ValueError).
+        IndexError: a label is not a class.
+        TypeError: an argument is not a tensor, or has a dtype that does not fit (also a ValueError).
 
     Source:
         `paddle.nn.functional.dice_loss`; Milletari et al., "V-Net" (2016).
@@ -104,8 +104,8 @@ def hsigmoid_loss(
 
     Raises:
         ValueError: too few classes, shapes that do not fit, or only one of table and code.
-        IndexError: a label is no class, or the table names a node that does not exist (also a ValueError).
-        TypeError: an argument is no tensor, or has a dtype that does not fit (also a ValueError).
+        IndexError: a label is not a class, or the table names a node that does not exist (also a ValueError).
+        TypeError: an argument is not a tensor, or has a dtype that does not fit (also a ValueError).
 
     Source:
         `paddle.nn.functional.hsigmoid_loss`; Morin & Bengio, "Hierarchical probabilistic neural network
@@ -188,7 +188,7 @@ def _default_path(label: Tensor, num_classes: int) -> tuple[Tensor, Tensor]:
         low, high = (op(leaf, axes=(0, 1), keepdim=False).item() for op in (ops.reduce_min, ops.reduce_max))
         if low < 0 or high >= num_classes:
             raise InvalidIndexError(
-                f"hsigmoid_loss: a label is no class. Got {low if low < 0 else high}, expected labels in [0, {num_classes}). "
+                f"hsigmoid_loss: a label is not a class. Got {low if low < 0 else high}, expected labels in [0, {num_classes}). "
                 f"Check num_classes."
             )
     leaf = leaf + num_classes
@@ -246,7 +246,7 @@ def ctc_loss(
     Raises:
         ValueError: an unknown reduction, shapes that do not fit, a length that is too large, or a symbol that is
             no class or the blank.
-        TypeError: an argument is no tensor, or has a dtype that does not fit (also a ValueError).
+        TypeError: an argument is not a tensor, or has a dtype that does not fit (also a ValueError).
 
     Source:
         `paddle.nn.functional.ctc_loss`; Graves et al., "Connectionist temporal classification" (2006).

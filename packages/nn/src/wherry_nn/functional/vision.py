@@ -36,7 +36,7 @@ def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name:
         `[N, H, W, 2]`, each (x, y), or `[N, D, H, W, 3]`, each (x, y, z), for `grid_sample`.
 
     Raises:
-        TypeError: `theta` is no Tensor, or `out_shape` holds no ints (also a ValueError).
+        TypeError: `theta` is not a Tensor, or `out_shape` holds no ints (also a ValueError).
         ValueError: the shapes do not fit.
 
     Source:
@@ -108,7 +108,7 @@ def grid_sample(
         `[N, C, out_H, out_W]`, or `[N, C, out_D, out_H, out_W]`.
 
     Raises:
-        TypeError: an argument is no Tensor, or dtypes differ (also a ValueError).
+        TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError).
         ValueError: the shapes do not fit, or there is no such mode.
 
     Source:
@@ -253,7 +253,7 @@ def pixel_shuffle(x: Tensor, upscale_factor: int, data_format: str = "NCHW", nam
         `[N, C, H * factor, W * factor]`, or `[N, H * factor, W * factor, C]`.
 
     Raises:
-        TypeError: `x` is no Tensor, or `upscale_factor` no int (also a ValueError).
+        TypeError: `x` is not a Tensor, or `upscale_factor` no int (also a ValueError).
         ValueError: `x` is not 4-D, its channels cannot be divided so, or there is no such layout.
 
     Source:
@@ -294,7 +294,7 @@ def pixel_unshuffle(x: Tensor, downscale_factor: int, data_format: str = "NCHW",
         `[N, C * factor ** 2, H, W]`, or `[N, H, W, C * factor ** 2]`.
 
     Raises:
-        TypeError: `x` is no Tensor, or `downscale_factor` no int (also a ValueError).
+        TypeError: `x` is not a Tensor, or `downscale_factor` no int (also a ValueError).
         ValueError: `x` is not 4-D, its sizes cannot be divided so, or there is no such layout.
 
     Source:
@@ -331,7 +331,7 @@ def channel_shuffle(x: Tensor, groups: int, data_format: str = "NCHW", name: str
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor, or `groups` no int (also a ValueError).
+        TypeError: `x` is not a Tensor, or `groups` no int (also a ValueError).
         ValueError: `x` is not 4-D, its channels cannot be divided so, or there is no such layout.
 
     Source:
@@ -363,7 +363,7 @@ def _squares(x: Any, factor: Any, name: str, data_format: Any, op_name: str) -> 
 
 
 def check_factor(factor: Any, name: str, data_format: Any, op_name: str) -> bool:
-    """Refuse a factor that is no positive int, and tell whether the channels are last."""
+    """Refuse a factor that is not a positive int, and tell whether the channels are last."""
     if not isinstance(factor, int) or isinstance(factor, bool):
         raise TypeError(
             f"{op_name}: {name} must be int type. Got {factor!r} ({type(factor).__name__}), expected an int. "
@@ -390,7 +390,7 @@ def temporal_shift(
         data_format: "NCHW" or "NHWC".
 
     Raises:
-        TypeError: `x` is no Tensor, `seg_num` no int (also a ValueError), or `shift_ratio` no number.
+        TypeError: `x` is not a Tensor, `seg_num` no int (also a ValueError), or `shift_ratio` no number.
         ValueError: `x` is not 4-D, `seg_num` does not divide its batch, or there is no such layout.
 
     Source:

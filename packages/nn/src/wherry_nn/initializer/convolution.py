@@ -27,7 +27,7 @@ class Dirac(Initializer):
         `[out, in, *kernel]` with a kernel of one to three axes.
 
     Raises:
-        TypeError: `groups` is no int (also a ValueError and an AssertionError).
+        TypeError: `groups` is not an int (also a ValueError and an AssertionError).
         ValueError: `groups` is not positive; when a parameter is filled: it has another number of axes, or
             its first axis is not divisible by `groups` (also an AssertionError).
 
@@ -101,7 +101,7 @@ class Bilinear(Initializer):
         shape = param.shape
         if len(shape) != 4 or shape[2] != shape[3]:
             raise InvalidArgumentError(
-                f"Bilinear: this is no square kernel. Got shape {shape}, expected four axes of which the last two are equal. "
+                f"Bilinear: this is not a square kernel. Got shape {shape}, expected four axes of which the last two are equal. "
                 f"Give the convolution kernel_size={shape[-1] if shape else 4}."
             )
         size = shape[3]

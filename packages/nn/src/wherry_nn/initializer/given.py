@@ -37,7 +37,7 @@ class Constant(Initializer):
                 value = float(value)  # a NumPy number, a tensor of one element
             except (TypeError, ValueError):
                 raise InvalidArgumentError(
-                    f"Constant: this is no number. Got value={value!r}, expected a float. Use Assign for several values."
+                    f"Constant: this is not a number. Got value={value!r}, expected a float. Use Assign for several values."
                 ) from None
         self.value = value
 

@@ -86,7 +86,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
     Raises:
         ValueError: another nonlinearity.
-        TypeError: `param` is no number (also a ValueError).
+        TypeError: `param` is not a number (also a ValueError).
 
     Source:
         `paddle.nn.initializer.calculate_gain`.
@@ -127,7 +127,7 @@ def set_global_initializer(weight_init: Initializer | None, bias_init: Initializ
         bias_init: for biases, likewise.
 
     Raises:
-        TypeError: an argument is no initializer.
+        TypeError: an argument is not an initializer.
 
     Source:
         `paddle.nn.initializer.set_global_initializer`.
@@ -141,7 +141,7 @@ def set_global_initializer(weight_init: Initializer | None, bias_init: Initializ
     for name, value in ("weight_init", weight_init), ("bias_init", bias_init):
         if not (value is None or isinstance(value, Initializer)):
             raise AssertedTypeError(
-                f"set_global_initializer: {name} is no initializer. Got {value!r} ({type(value).__name__}), expected an "
+                f"set_global_initializer: {name} is not an initializer. Got {value!r} ({type(value).__name__}), expected an "
                 f"object of nn.initializer, or None. Write {name}=nn.initializer.Constant(...) for a number."
             )
     _global[:] = weight_init, bias_init

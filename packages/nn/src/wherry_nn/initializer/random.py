@@ -40,7 +40,7 @@ class Uniform(Initializer):
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: a bound is no number (also a ValueError).
+        TypeError: a bound is not a number (also a ValueError).
         ValueError: `low` is greater than `high` (also an AssertionError).
 
     Source:
@@ -72,7 +72,7 @@ class Normal(Initializer):
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: an argument is no number (also a ValueError).
+        TypeError: an argument is not a number (also a ValueError).
 
     Source:
         `paddle.nn.initializer.Normal`.
@@ -98,7 +98,7 @@ class TruncatedNormal(Initializer):
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: an argument is no number (also a ValueError).
+        TypeError: an argument is not a number (also a ValueError).
 
     Source:
         `paddle.nn.initializer.TruncatedNormal`.
@@ -151,7 +151,7 @@ class XavierUniform(_Xavier):
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: an argument is no number (also a ValueError).
+        TypeError: an argument is not a number (also a ValueError).
         ValueError: an argument is negative.
 
     Source:
@@ -216,7 +216,7 @@ class KaimingUniform(_Kaiming):
         nonlinearity: what follows the layer; `calculate_gain` lists the names.
 
     Raises:
-        TypeError: `fan_in` or the slope is no number (also a ValueError).
+        TypeError: `fan_in` or the slope is not a number (also a ValueError).
         ValueError: unknown nonlinearity, or `fan_in` is negative.
         ZeroDivisionError: when a parameter is filled: `fan_in` is 0.
 
@@ -275,7 +275,7 @@ class Orthogonal(Initializer):
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `gain` is no number (also a ValueError).
+        TypeError: `gain` is not a number (also a ValueError).
         ValueError: when a parameter is filled: it has less than two axes (also an AssertionError).
 
     Source:

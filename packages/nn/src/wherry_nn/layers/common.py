@@ -42,7 +42,7 @@ class Linear(Layer):
 
     Raises:
         ValueError: a size is not positive (also an AssertionError), or `x` does not fit.
-        TypeError: a size is no int.
+        TypeError: a size is not an int.
 
     Source:
         `paddle.nn.Linear`.

@@ -149,7 +149,7 @@ class Conv1D(_Convolution):
 
     Raises:
         ValueError: an argument is out of range.
-        TypeError: `padding` is no int although `padding_mode` is not "zeros" (also a ValueError).
+        TypeError: `padding` is not an int although `padding_mode` is not "zeros" (also a ValueError).
 
     Source:
         `paddle.nn.Conv1D`.
@@ -208,7 +208,7 @@ class Conv2D(_Convolution):
 
     Raises:
         ValueError: an argument is out of range.
-        TypeError: `padding` is no int although `padding_mode` is not "zeros" (also a ValueError).
+        TypeError: `padding` is not an int although `padding_mode` is not "zeros" (also a ValueError).
 
     Source:
         `paddle.nn.Conv2D`.
@@ -269,7 +269,7 @@ class Conv3D(_Convolution):
 
     Raises:
         ValueError: an argument is out of range.
-        TypeError: `padding` is no int although `padding_mode` is not "zeros" (also a ValueError).
+        TypeError: `padding` is not an int although `padding_mode` is not "zeros" (also a ValueError).
 
     Source:
         `paddle.nn.Conv3D`.

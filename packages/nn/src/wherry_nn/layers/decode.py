@@ -82,7 +82,7 @@ class BeamSearchDecoder(Decoder):
 
     Raises:
         ValueError: `beam_size` is below 1.
-        TypeError: `cell` or a function cannot be called, or a token is no integer (also a ValueError).
+        TypeError: `cell` or a function cannot be called, or a token is not an integer (also a ValueError).
 
     Source:
         `paddle.nn.BeamSearchDecoder`.
@@ -139,7 +139,7 @@ class BeamSearchDecoder(Decoder):
         """Repeat each example for its beams, `[B, ...]` to `[B * beam_size, ...]`: for what the cell looks at besides its states.
 
         Raises:
-            TypeError: `x` is no tensor, or `beam_size` no int (also a ValueError).
+            TypeError: `x` is not a tensor, or `beam_size` no int (also a ValueError).
 
         Source:
             `paddle.nn.BeamSearchDecoder.tile_beam_merge_with_batch`.
@@ -327,7 +327,7 @@ def dynamic_decode(
     Raises:
         ValueError: no step would be made, because all sequences are finished at once or `max_step_num` is
             negative.
-        TypeError: `decoder` has no `initialize` or `step`, or `max_step_num` is no int (also a ValueError).
+        TypeError: `decoder` has no `initialize` or `step`, or `max_step_num` is not an int (also a ValueError).
 
     Source:
         `paddle.nn.dynamic_decode`.
@@ -343,7 +343,7 @@ def dynamic_decode(
     for name in ("initialize", "step"):
         if not callable(getattr(decoder, name, None)):
             raise InvalidTypeError(
-                f"dynamic_decode: this is no decoder. Got {type(decoder).__name__} without {name}(), expected an object with "
+                f"dynamic_decode: this is not a decoder. Got {type(decoder).__name__} without {name}(), expected an object with "
                 f"initialize, step and perhaps finalize. Use BeamSearchDecoder, or write these methods."
             )
     if max_step_num is not None and integer(max_step_num, "dynamic_decode", "max_step_num") < 0:

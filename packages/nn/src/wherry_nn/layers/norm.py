@@ -398,7 +398,7 @@ class BatchNorm(Layer):
         super().__init__()
         if act is not None and act not in functional.__all__:  # type: ignore[attr-defined]
             raise InvalidArgumentError(
-                f"BatchNorm: act is no function. Got {act!r}, expected a name in nn.functional, such as 'relu'. "
+                f"BatchNorm: act is not a function. Got {act!r}, expected a name in nn.functional, such as 'relu'. "
                 f"Leave it out and call the function on the result."
             )
         self._param_attr, self._bias_attr, self._act = param_attr, bias_attr, act

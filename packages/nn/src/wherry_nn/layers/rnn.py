@@ -242,7 +242,7 @@ class SimpleRNNCell(_GatedCell):
 
     Raises:
         ValueError: `hidden_size` is not positive, or the activation is another one.
-        TypeError: a size is no int (also a ValueError).
+        TypeError: a size is not an int (also a ValueError).
 
     Source:
         `paddle.nn.SimpleRNNCell`; Elman (1990), Finding structure in time.
@@ -305,7 +305,7 @@ class LSTMCell(_GatedCell):
 
     Raises:
         ValueError: `hidden_size` is not positive.
-        TypeError: a size is no int (also a ValueError).
+        TypeError: a size is not an int (also a ValueError).
 
     Source:
         `paddle.nn.LSTMCell`; Hochreiter & Schmidhuber (1997), Long short-term memory, with the forget gate
@@ -364,7 +364,7 @@ class GRUCell(_GatedCell):
 
     Raises:
         ValueError: `hidden_size` is not positive.
-        TypeError: a size is no int (also a ValueError).
+        TypeError: a size is not an int (also a ValueError).
 
     Source:
         `paddle.nn.GRUCell`; Cho et al. (2014), Learning phrase representations using RNN encoder-decoder. As
@@ -417,7 +417,7 @@ class RNN(Layer):
         arguments go to the cell.
 
     Raises:
-        TypeError: `cell` is no Layer, or an input is no Tensor (also a ValueError).
+        TypeError: `cell` is not a Layer, or an input is not a Tensor (also a ValueError).
         ValueError: the sequence has no steps and the cell is none of this module's.
 
     Source:
@@ -454,7 +454,7 @@ class BiRNN(Layer):
         the outputs of both side by side in the last axis, and the pair of their last states.
 
     Raises:
-        TypeError: a cell is no Layer (also a ValueError).
+        TypeError: a cell is not a Layer (also a ValueError).
         ValueError: the cells differ in `input_size`; initial_states is not a pair (also an AssertionError).
 
     Source:
@@ -787,7 +787,7 @@ class SimpleRNN(RNNBase):
 
     Raises:
         ValueError: a setting or a shape does not fit, or a length exceeds the sequence.
-        TypeError: an input is no Tensor (also a ValueError).
+        TypeError: an input is not a Tensor (also a ValueError).
 
     Source:
         `paddle.nn.SimpleRNN`; Elman (1990), Finding structure in time.
@@ -841,7 +841,7 @@ class LSTM(RNNBase):
 
     Raises:
         ValueError: a setting or a shape does not fit, or a length exceeds the sequence.
-        TypeError: an input is no Tensor, or the states are no pair (also a ValueError).
+        TypeError: an input is not a Tensor, or the states are no pair (also a ValueError).
 
     Source:
         `paddle.nn.LSTM`; Hochreiter & Schmidhuber (1997), Long short-term memory.
@@ -890,7 +890,7 @@ class GRU(RNNBase):
 
     Raises:
         ValueError: a setting or a shape does not fit, or a length exceeds the sequence.
-        TypeError: an input is no Tensor (also a ValueError).
+        TypeError: an input is not a Tensor (also a ValueError).
 
     Source:
         `paddle.nn.GRU`; Cho et al. (2014), Learning phrase representations using RNN encoder-decoder.

@@ -64,7 +64,7 @@ class MultiHeadAttention(Layer):
     Raises:
         ValueError: a size is not positive, or the heads do not divide `embed_dim` (also an AssertionError); a shape
             does not fit.
-        TypeError: a size is no int, or an input is no Tensor (also a ValueError).
+        TypeError: a size is not an int, or an input is not a Tensor (also a ValueError).
 
     Source:
         `paddle.nn.MultiHeadAttention`; Vaswani et al. (2017), Attention is all you need.
@@ -191,7 +191,7 @@ class MultiHeadAttention(Layer):
                 k, v = cache
             elif cache is not None:
                 raise InvalidTypeError(
-                    f"MultiHeadAttention: this is no cache. Got {type(cache).__name__}, expected what gen_cache makes. "
+                    f"MultiHeadAttention: this is not a cache. Got {type(cache).__name__}, expected what gen_cache makes. "
                     f"Call gen_cache(...), or leave it out."
                 )
         p = float(self.dropout) if self.training and self.dropout else 0.0
@@ -406,7 +406,7 @@ class TransformerDecoderLayer(Layer):
         memory_mask = added_mask(memory_mask, memory, "TransformerDecoderLayer")
         if cache is not None and not (isinstance(cache, (list, tuple)) and len(cache) == 2):
             raise InvalidTypeError(
-                f"TransformerDecoderLayer: this is no cache. Got {type(cache).__name__}, expected a pair as gen_cache makes: "
+                f"TransformerDecoderLayer: this is not a cache. Got {type(cache).__name__}, expected a pair as gen_cache makes: "
                 f"one that grows, and one of the memory. Call gen_cache(memory)."
             )
         x = self.norm1(tgt) if self.normalize_before else tgt
@@ -508,7 +508,7 @@ class TransformerEncoder(Layer):
         As for `TransformerEncoderLayer`; cache is a list with one for each layer, and so is the new one.
 
     Raises:
-        TypeError: `encoder_layer` is no Layer, or `num_layers` no int (also a ValueError).
+        TypeError: `encoder_layer` is not a Layer, or `num_layers` no int (also a ValueError).
 
     Source:
         `paddle.nn.TransformerEncoder`.
@@ -570,7 +570,7 @@ class TransformerDecoder(Layer):
         As for `TransformerDecoderLayer`; cache is a list with one for each layer, and so is the new one.
 
     Raises:
-        TypeError: `decoder_layer` is no Layer, or `num_layers` no int (also a ValueError).
+        TypeError: `decoder_layer` is not a Layer, or `num_layers` no int (also a ValueError).
 
     Source:
         `paddle.nn.TransformerDecoder`.

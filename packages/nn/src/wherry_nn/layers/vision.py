@@ -19,7 +19,7 @@ class PixelShuffle(Layer):
         name: shown by `repr`; otherwise unused.
 
     Raises:
-        TypeError: `upscale_factor` is no int.
+        TypeError: `upscale_factor` is not an int.
         ValueError: it is not positive, or there is no such layout.
 
     Source:
@@ -53,7 +53,7 @@ class PixelUnshuffle(Layer):
         name: shown by `repr`; otherwise unused.
 
     Raises:
-        TypeError: `downscale_factor` is no int.
+        TypeError: `downscale_factor` is not an int.
         ValueError: it is not positive, or there is no such layout.
 
     Source:
@@ -87,7 +87,7 @@ class ChannelShuffle(Layer):
         name: shown by `repr`; otherwise unused.
 
     Raises:
-        TypeError: `groups` is no int.
+        TypeError: `groups` is not an int.
         ValueError: it is not positive, or there is no such layout.
 
     Source:

@@ -24,7 +24,7 @@ def parameters_to_vector(parameters: Iterable[Parameter], name: str | None = Non
 
     Raises:
         ValueError: there is none.
-        TypeError: something is no Tensor, or the dtypes differ (also a ValueError).
+        TypeError: something is not a Tensor, or the dtypes differ (also a ValueError).
 
     Source:
         `paddle.nn.utils.parameters_to_vector`.
@@ -56,7 +56,7 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Parameter], name: str
 
     Raises:
         ValueError: the sizes do not fit; then nothing is written.
-        TypeError: something is no Tensor (also a ValueError).
+        TypeError: something is not a Tensor (also a ValueError).
 
     Source:
         `paddle.nn.utils.vector_to_parameters`.

@@ -79,7 +79,7 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
 
     Raises:
         TypeError: `data` is none of these, or `dtype` names no dtype.
-        ValueError: nested lists have different lengths, an item is no number, an int does not fit into
+        ValueError: nested lists have different lengths, an item is not a number, an int does not fit into
             64 bits, or an array has a dtype that tensors lack.
 
     Source:
@@ -176,7 +176,7 @@ def _plain(items: Any) -> list[Any]:
             out.append(item.tolist())
         else:
             raise InvalidTypeError(
-                f"to_tensor: an item is no number. Got {item!r} ({type(item).__name__}) in a list, expected bools, ints, "
+                f"to_tensor: an item is not a number. Got {item!r} ({type(item).__name__}) in a list, expected bools, ints, "
                 f"floats, complex numbers, tensors or arrays. Replace it; a missing value can be float('nan')."
             )
     return out
@@ -273,7 +273,7 @@ def full(shape: Shape, fill_value: Any, dtype: Any = None, name: str | None = No
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `fill_value` is no number, or `dtype` names no dtype.
+        TypeError: `fill_value` is not a number, or `dtype` names no dtype.
         ValueError: a size is negative, or the dtype has no such number (infinity as an integer).
         MemoryError: there is not that much memory.
 
@@ -299,7 +299,7 @@ def _fill_value(value: Any, op_name: str) -> Any:
             return float(value)
         except ValueError:
             raise InvalidTypeError(
-                f"{op_name}: fill_value is no number. Got {value!r}, expected an int, float or bool. Write it without quotes."
+                f"{op_name}: fill_value is not a number. Got {value!r}, expected an int, float or bool. Write it without quotes."
             ) from None
     return number(value, op_name, "fill_value")
 
@@ -329,7 +329,7 @@ def zeros_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:
     """Zeros of the shape of `x`, and of its dtype unless `dtype` names another.
 
     Raises:
-        TypeError: `x` is no Tensor, or `dtype` names no dtype.
+        TypeError: `x` is not a Tensor, or `dtype` names no dtype.
 
     Source:
         `paddle.zeros_like`.
@@ -345,7 +345,7 @@ def ones_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:
     """Ones of the shape of `x`, and of its dtype unless `dtype` names another.
 
     Raises:
-        TypeError: `x` is no Tensor, or `dtype` names no dtype.
+        TypeError: `x` is not a Tensor, or `dtype` names no dtype.
 
     Source:
         `paddle.ones_like`.
@@ -361,7 +361,7 @@ def full_like(x: Tensor, fill_value: Any, dtype: Any = None, name: str | None = 
     """A tensor of the shape of `x` filled with one number, of its dtype unless `dtype` names another.
 
     Raises:
-        TypeError: `x` is no Tensor, `fill_value` no number, or `dtype` names no dtype.
+        TypeError: `x` is not a Tensor, `fill_value` no number, or `dtype` names no dtype.
 
     Source:
         `paddle.full_like`.
@@ -377,7 +377,7 @@ def empty_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:
     """A tensor of the shape of `x` (and its dtype, unless another is named) whose values are not set.
 
     Raises:
-        TypeError: `x` is no Tensor, or `dtype` names no dtype.
+        TypeError: `x` is not a Tensor, or `dtype` names no dtype.
 
     Source:
         `paddle.empty_like`.
@@ -409,7 +409,7 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, na
         `[ceil((end - start) / step)]`.
 
     Raises:
-        TypeError: one of the three is no number, or `dtype` names no dtype.
+        TypeError: one of the three is not a number, or `dtype` names no dtype.
         ValueError: `step` is 0 or leads away from `end`, or one of the three is not finite.
         MemoryError: there are too many numbers.
 
@@ -481,7 +481,7 @@ def linspace(start: Any, stop: Any, num: Any, dtype: Any = None, name: str | Non
         `[num]`.
 
     Raises:
-        TypeError: an argument is no number, or `dtype` names no dtype.
+        TypeError: an argument is not a number, or `dtype` names no dtype.
         ValueError: `num` is not positive.
 
     Source:
@@ -511,7 +511,7 @@ def logspace(
         `[num]`.
 
     Raises:
-        TypeError: an argument is no number, or `dtype` names no dtype.
+        TypeError: an argument is not a number, or `dtype` names no dtype.
         ValueError: `num` is not positive.
 
     Source:
@@ -588,7 +588,7 @@ def tril(x: Tensor, diagonal: int = 0, name: str | None = None) -> Tensor:
         The shape and dtype of `x`.
 
     Raises:
-        TypeError: `x` is no Tensor or `diagonal` no int (also a ValueError).
+        TypeError: `x` is not a Tensor or `diagonal` no int (also a ValueError).
         ValueError: `x` has fewer than two axes.
 
     Source:
@@ -614,7 +614,7 @@ def triu(x: Tensor, diagonal: int = 0, name: str | None = None) -> Tensor:
         The shape and dtype of `x`.
 
     Raises:
-        TypeError: `x` is no Tensor or `diagonal` no int (also a ValueError).
+        TypeError: `x` is not a Tensor or `diagonal` no int (also a ValueError).
         ValueError: `x` has fewer than two axes.
 
     Source:
@@ -646,7 +646,7 @@ def diag(x: Tensor, offset: int = 0, padding_value: Any = 0, name: str | None = 
         `[n]` to `[n + |offset|, n + |offset|]`; `[rows, columns]` to the length of that diagonal.
 
     Raises:
-        TypeError: `x` is no Tensor or `offset` no int (also a ValueError).
+        TypeError: `x` is not a Tensor or `offset` no int (also a ValueError).
         ValueError: `x` has more than two axes.
 
     Source:
@@ -692,7 +692,7 @@ def diagflat(x: Tensor, offset: int = 0, name: str | None = None) -> Tensor:
         n elements to `[n + |offset|, n + |offset|]`.
 
     Raises:
-        TypeError: `x` is no Tensor or `offset` no int (also a ValueError).
+        TypeError: `x` is not a Tensor or `offset` no int (also a ValueError).
 
     Source:
         `paddle.diagflat`.
@@ -718,7 +718,7 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
         `[..., n]` to `[..., n + |offset|, n + |offset|]`, those two axes at `dim1` and `dim2`.
 
     Raises:
-        TypeError: `offset`, `dim1` or `dim2` is no int (also a ValueError).
+        TypeError: `offset`, `dim1` or `dim2` is not an int (also a ValueError).
         IndexError: `dim1` or `dim2` is out of range.
         ValueError: they are the same axis.
 
@@ -768,7 +768,7 @@ def tril_indices(row: int, col: int, offset: int = 0, dtype: Any = "int64") -> T
         `[2, count]`: row numbers above column numbers.
 
     Raises:
-        TypeError: an argument is no int (also a ValueError), or `dtype` is no integer dtype.
+        TypeError: an argument is not an int (also a ValueError), or `dtype` is not an integer dtype.
 
     Source:
         `paddle.tril_indices`.
@@ -795,7 +795,7 @@ def triu_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any =
         `[2, count]`: row numbers above column numbers.
 
     Raises:
-        TypeError: an argument is no int (also a ValueError), or `dtype` is no integer dtype.
+        TypeError: an argument is not an int (also a ValueError), or `dtype` is not an integer dtype.
 
     Source:
         `paddle.triu_indices`.
@@ -834,7 +834,7 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
         As many tensors of shape `[n_0, n_1, ...]`; the k-th varies along axis k.
 
     Raises:
-        TypeError: an argument is no Tensor, or dtypes differ (also a ValueError).
+        TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError).
         ValueError: there is none, or one has more than one axis.
 
     Source:
@@ -880,7 +880,7 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
         `output`, or a new tensor.
 
     Raises:
-        TypeError: `x` is none of these, or `output` is no Tensor (also a ValueError).
+        TypeError: `x` is none of these, or `output` is not a Tensor (also a ValueError).
         ValueError: nested lists have different lengths.
 
     Source:
@@ -911,7 +911,7 @@ def clone(x: Tensor, name: str | None = None) -> Tensor:
     """A copy of `x` that gradients pass through.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.clone`.
@@ -942,7 +942,7 @@ def cast(x: Tensor, dtype: Any) -> Tensor:
         A new tensor of the shape of `x`.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or `dtype` names no dtype.
+        TypeError: `x` is not a Tensor (also a ValueError), or `dtype` names no dtype.
 
     Source:
         `paddle.cast`.
@@ -970,7 +970,7 @@ def complex(real: Tensor, imag: Tensor, name: str | None = None) -> Tensor:
         complex64 or complex128, of the broadcast shape.
 
     Raises:
-        TypeError: one is no Tensor, or the dtypes are not those (also a ValueError where they differ).
+        TypeError: one is not a Tensor, or the dtypes are not those (also a ValueError where they differ).
         ValueError: the shapes do not broadcast.
 
     Source:
@@ -997,7 +997,7 @@ def polar(abs: Tensor, angle: Tensor, name: str | None = None) -> Tensor:
         complex64 or complex128, of the broadcast shape.
 
     Raises:
-        TypeError: one is no Tensor, or the dtypes are not those (also a ValueError where they differ).
+        TypeError: one is not a Tensor, or the dtypes are not those (also a ValueError where they differ).
         ValueError: the shapes do not broadcast.
 
     Source:

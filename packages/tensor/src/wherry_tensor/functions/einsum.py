@@ -40,7 +40,7 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
         operands: tensors of one dtype.
 
     Raises:
-        TypeError: the dtypes differ, or an operand is no Tensor (also a ValueError, as in Paddle).
+        TypeError: the dtypes differ, or an operand is not a Tensor (also a ValueError, as in Paddle).
         ValueError: the equation does not fit the operands, or a letter has two sizes.
 
     Source:
@@ -132,7 +132,7 @@ def _check_letters(equation: str, term: str, whose: str) -> None:
     rest = term.replace("...", "", 1)
     for c in rest:
         if not (c.isascii() and c.isalpha()):
-            raise _bad(equation, f"'{c}' in {whose} is no label", "letters, and `...` at most once", "Use a to z and A to Z")
+            raise _bad(equation, f"'{c}' in {whose} is not a label", "letters, and `...` at most once", "Use a to z and A to Z")
 
 
 def _labels(term: str, hidden: int) -> Labels:

@@ -395,7 +395,7 @@ def _classify(item: Any) -> Any:
                 return int(item)
             return item
         raise ValueError(
-            f"getitem: a tensor of this dtype is no index. Got dtype {item.dtype.name}, expected int32, int64 or bool. "
+            f"getitem: a tensor of this dtype is not an index. Got dtype {item.dtype.name}, expected int32, int64 or bool. "
             f"Cast it with astype('int64')."
         )
     if isinstance(item, bool):
@@ -407,7 +407,7 @@ def _classify(item: Any) -> Any:
     if hasattr(type(item), "__index__"):
         return operator.index(item)
     raise ValueError(
-        f"getitem: a value of this type is no index. Got {type(item).__name__} {item!r}, expected ints, slices, None, "
+        f"getitem: a value of this type is not an index. Got {type(item).__name__} {item!r}, expected ints, slices, None, "
         f"Ellipsis, bools, and lists, arrays or tensors of ints or bools. Convert floats with int()."
     )
 
@@ -444,7 +444,7 @@ def _index_of_list(item: Any) -> Any:
 
 def _bad_list(item: Any) -> ValueError:
     return ValueError(
-        f"getitem: this list is no index. Got {item!r}, expected ints or bools, nested lists of one length. "
+        f"getitem: this list is not an index. Got {item!r}, expected ints or bools, nested lists of one length. "
         f"Slices and None stand beside a list, not in it."
     )
 
@@ -453,7 +453,7 @@ def _index_of_array(item: Any) -> Any:
     tensor = _core.from_buffer(item)
     if tensor.dtype is not bool_ and not tensor.dtype.is_integer:
         raise ValueError(
-            f"getitem: an array of this dtype is no index. Got {tensor.dtype.name}, expected integers or bool. "
+            f"getitem: an array of this dtype is not an index. Got {tensor.dtype.name}, expected integers or bool. "
             f"Convert it with array.astype('int64')."
         )
     if tensor.ndim == 0:

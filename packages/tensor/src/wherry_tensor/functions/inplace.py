@@ -172,7 +172,7 @@ def fill_(x: Tensor, value: Any) -> Tensor:
     """Fill `x` with one number, in place.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or `value` no int or float.
+        TypeError: `x` is not a Tensor (also a ValueError), or `value` no int or float.
         ValueError: the dtype has no such number, or `x` is a leaf that asks for gradients.
 
     Source:

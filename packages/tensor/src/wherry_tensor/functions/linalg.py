@@ -50,7 +50,7 @@ def matmul(
         0-d tensor.
 
     Raises:
-        TypeError: the dtypes differ, or an argument is no Tensor (also a ValueError, as in Paddle).
+        TypeError: the dtypes differ, or an argument is not a Tensor (also a ValueError, as in Paddle).
         ValueError: the sizes do not fit, or a tensor is 0-d.
 
     Source:

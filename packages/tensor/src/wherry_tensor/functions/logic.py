@@ -49,7 +49,7 @@ def equal(x: Tensor, y: Any, name: str | None = None) -> Tensor:
         bool, of the shape they broadcast to. NaN equals nothing.
 
     Raises:
-        TypeError: `x` is no Tensor or dtypes differ (also a ValueError), or `y` is neither a tensor nor a number.
+        TypeError: `x` is not a Tensor or dtypes differ (also a ValueError), or `y` is neither a tensor nor a number.
         ValueError: the shapes do not broadcast.
 
     Source:
@@ -83,7 +83,7 @@ def less_than(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         bool, of the shape they broadcast to. A comparison with NaN is False.
 
     Raises:
-        TypeError: an argument is no Tensor, or dtypes differ (also a ValueError).
+        TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError).
         ValueError: the shapes do not broadcast.
 
     Source:
@@ -175,7 +175,7 @@ def logical_and(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | Non
         bool, of the shape they broadcast to; `out` if it is given.
 
     Raises:
-        TypeError: an argument is no Tensor, or dtypes differ (also a ValueError).
+        TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError).
         ValueError: the shapes do not broadcast.
 
     Source:
@@ -238,7 +238,7 @@ def logical_not(x: Tensor, out: Tensor | None = None, name: str | None = None) -
         bool, of the shape of `x`; `out` if it is given.
 
     Raises:
-        TypeError: an argument is no Tensor (also a ValueError).
+        TypeError: an argument is not a Tensor (also a ValueError).
 
     Source:
         `paddle.logical_not`.
@@ -265,7 +265,7 @@ def bitwise_and(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | Non
         Their dtype, and the shape they broadcast to; `out` if it is given.
 
     Raises:
-        TypeError: an argument is no Tensor, or dtypes differ (also a ValueError), or they are floating or complex.
+        TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError), or they are floating or complex.
         ValueError: the shapes do not broadcast.
 
     Source:
@@ -325,7 +325,7 @@ def bitwise_not(x: Tensor, out: Tensor | None = None, name: str | None = None) -
         The shape and dtype of `x`; `out` if it is given.
 
     Raises:
-        TypeError: an argument is no Tensor (also a ValueError), or `x` is floating or complex.
+        TypeError: an argument is not a Tensor (also a ValueError), or `x` is floating or complex.
 
     Source:
         `paddle.bitwise_not`.
@@ -351,7 +351,7 @@ def isnan(x: Tensor, name: str | None = None) -> Tensor:
         bool, of the shape of `x`.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.isnan`.
@@ -377,7 +377,7 @@ def isinf(x: Tensor, name: str | None = None) -> Tensor:
         bool, of the shape of `x`.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.isinf`.
@@ -403,7 +403,7 @@ def isfinite(x: Tensor, name: str | None = None) -> Tensor:
         bool, of the shape of `x`.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.isfinite`.
@@ -442,7 +442,7 @@ def isclose(
         bool, of the shape they broadcast to. Equal infinities are close.
 
     Raises:
-        TypeError: an argument is no Tensor, or dtypes differ (also a ValueError).
+        TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError).
         ValueError: the shapes do not broadcast.
 
     Source:
@@ -497,7 +497,7 @@ def equal_all(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         bool, 0-d.
 
     Raises:
-        TypeError: an argument is no Tensor, or dtypes differ (also a ValueError).
+        TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError).
 
     Source:
         `paddle.equal_all`.
@@ -531,7 +531,7 @@ def where(condition: Tensor, x: Any = None, y: Any = None, name: str | None = No
         `condition` is True, as `nonzero(condition, as_tuple=True)` gives them.
 
     Raises:
-        TypeError: `condition` is no bool Tensor, or dtypes differ (also a ValueError).
+        TypeError: `condition` is not a bool Tensor, or dtypes differ (also a ValueError).
         ValueError: only one of `x` and `y` is given, or the shapes do not broadcast.
 
     Source:
@@ -594,7 +594,7 @@ def is_empty(x: Tensor, name: str | None = None) -> Tensor:
         bool, 0-d.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.is_empty`.

@@ -154,7 +154,7 @@ def abs(x: Tensor, name: str | None = None) -> Tensor:
         The shape and dtype of `x`; a complex dtype gives its real one.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or bool.
+        TypeError: `x` is not a Tensor (also a ValueError), or bool.
 
     Source:
         `paddle.abs`.
@@ -180,7 +180,7 @@ def acos(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x`, in its dtype or float32.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.acos`.
@@ -206,7 +206,7 @@ def acosh(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x`, in its dtype or float32.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.acosh`.
@@ -232,7 +232,7 @@ def asin(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x`, in its dtype or float32.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.asin`.
@@ -258,7 +258,7 @@ def asinh(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x`, in its dtype or float32.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.asinh`.
@@ -284,7 +284,7 @@ def atan(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x`, in its dtype or float32.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.atan`.
@@ -310,7 +310,7 @@ def atanh(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x`, in its dtype or float32.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.atanh`.
@@ -336,7 +336,7 @@ def ceil(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x` and its dtype.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or bool or complex.
+        TypeError: `x` is not a Tensor (also a ValueError), or bool or complex.
 
     Source:
         `paddle.ceil`.
@@ -362,7 +362,7 @@ def cos(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x`, in its dtype or float32.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.cos`.
@@ -388,7 +388,7 @@ def cosh(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x`, in its dtype or float32.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.cosh`.
@@ -414,7 +414,7 @@ def digamma(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x`, in its dtype or float32.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or complex.
+        TypeError: `x` is not a Tensor (also a ValueError), or complex.
 
     Source:
         `paddle.digamma`.
@@ -440,7 +440,7 @@ def erf(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x`, in its dtype or float32.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or complex.
+        TypeError: `x` is not a Tensor (also a ValueError), or complex.
 
     Source:
         `paddle.erf`.
@@ -466,7 +466,7 @@ def erfinv(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x`, in its dtype or float32.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or complex.
+        TypeError: `x` is not a Tensor (also a ValueError), or complex.
 
     Source:
         `paddle.erfinv`.
@@ -492,7 +492,7 @@ def exp(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x`, in its dtype or float32.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.exp`.
@@ -518,7 +518,7 @@ def expm1(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x`, in its dtype or float32.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.expm1`.
@@ -544,7 +544,7 @@ def floor(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x` and its dtype.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or bool or complex.
+        TypeError: `x` is not a Tensor (also a ValueError), or bool or complex.
 
     Source:
         `paddle.floor`.
@@ -570,7 +570,7 @@ def lgamma(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x`, in its dtype or float32.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or complex.
+        TypeError: `x` is not a Tensor (also a ValueError), or complex.
 
     Source:
         `paddle.lgamma`.
@@ -596,7 +596,7 @@ def log(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x`, in its dtype or float32.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.log`.
@@ -622,7 +622,7 @@ def log10(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x`, in its dtype or float32.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.log10`.
@@ -648,7 +648,7 @@ def log1p(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x`, in its dtype or float32.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.log1p`.
@@ -674,7 +674,7 @@ def log2(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x`, in its dtype or float32.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.log2`.
@@ -700,7 +700,7 @@ def neg(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x` and its dtype.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or bool.
+        TypeError: `x` is not a Tensor (also a ValueError), or bool.
 
     Source:
         `paddle.neg`.
@@ -726,7 +726,7 @@ def reciprocal(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x`, in its dtype or float32.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.reciprocal`.
@@ -752,7 +752,7 @@ def round(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x` and its dtype.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or bool or complex.
+        TypeError: `x` is not a Tensor (also a ValueError), or bool or complex.
 
     Source:
         `paddle.round`.
@@ -778,7 +778,7 @@ def rsqrt(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x`, in its dtype or float32.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.rsqrt`.
@@ -804,7 +804,7 @@ def sign(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x` and its dtype.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or bool.
+        TypeError: `x` is not a Tensor (also a ValueError), or bool.
 
     Source:
         `paddle.sign`.
@@ -830,7 +830,7 @@ def sin(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x`, in its dtype or float32.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.sin`.
@@ -856,7 +856,7 @@ def sinh(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x`, in its dtype or float32.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.sinh`.
@@ -882,7 +882,7 @@ def sqrt(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x`, in its dtype or float32.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.sqrt`.
@@ -908,7 +908,7 @@ def square(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x` and its dtype.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or bool.
+        TypeError: `x` is not a Tensor (also a ValueError), or bool.
 
     Source:
         `paddle.square`.
@@ -934,7 +934,7 @@ def tan(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x`, in its dtype or float32.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.tan`.
@@ -960,7 +960,7 @@ def tanh(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x`, in its dtype or float32.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.tanh`.
@@ -986,7 +986,7 @@ def angle(x: Tensor, name: str | None = None) -> Tensor:
         The shape of `x`, real; float32 for bool and integers.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.angle`.
@@ -1010,7 +1010,7 @@ def conj(x: Tensor, name: str | None = None) -> Tensor:
         The shape and dtype of `x`.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.conj`.
@@ -1029,7 +1029,7 @@ def real(x: Tensor, name: str | None = None) -> Tensor:
     """Real part of each element; real numbers are their own.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or bool.
+        TypeError: `x` is not a Tensor (also a ValueError), or bool.
 
     Source:
         `paddle.real`, which takes complex tensors only.
@@ -1048,7 +1048,7 @@ def imag(x: Tensor, name: str | None = None) -> Tensor:
     """Imaginary part of each element; 0 for real numbers.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or bool.
+        TypeError: `x` is not a Tensor (also a ValueError), or bool.
 
     Source:
         `paddle.imag`, which takes complex tensors only.
@@ -1067,7 +1067,7 @@ def sgn(x: Tensor, name: str | None = None) -> Tensor:
     """`x / |x|`, and 0 where `x` is 0: the sign of real numbers, the direction of complex ones.
 
     Raises:
-        TypeError: `x` is no floating or complex Tensor.
+        TypeError: `x` is not a floating or complex Tensor.
 
     Source:
         `paddle.sgn`.
@@ -1096,7 +1096,7 @@ def trunc(input: Tensor, name: str | None = None) -> Tensor:
         The shape and dtype of `input`.
 
     Raises:
-        TypeError: `input` is no Tensor (also a ValueError), or bool or complex.
+        TypeError: `input` is not a Tensor (also a ValueError), or bool or complex.
 
     Source:
         `paddle.trunc`.
@@ -1123,7 +1123,7 @@ def frac(x: Tensor, name: str | None = None) -> Tensor:
         The shape and dtype of `x`.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or bool or complex.
+        TypeError: `x` is not a Tensor (also a ValueError), or bool or complex.
 
     Source:
         `paddle.frac`.
@@ -1151,7 +1151,7 @@ def deg2rad(x: Tensor, name: str | None = None) -> Tensor:
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.deg2rad`.
@@ -1171,7 +1171,7 @@ def rad2deg(x: Tensor, name: str | None = None) -> Tensor:
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.rad2deg`.
@@ -1191,7 +1191,7 @@ def sigmoid(x: Tensor, name: str | None = None) -> Tensor:
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.Tensor.sigmoid`, `paddle.nn.functional.sigmoid`.
@@ -1215,7 +1215,7 @@ def stanh(x: Tensor, scale_a: float = 0.67, scale_b: float = 1.7159, name: str |
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or a scale no number.
+        TypeError: `x` is not a Tensor (also a ValueError), or a scale no number.
 
     Source:
         `paddle.stanh`.
@@ -1240,7 +1240,7 @@ def logit(x: Tensor, eps: float | None = None, name: str | None = None) -> Tenso
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no floating Tensor, or `eps` no number.
+        TypeError: `x` is not a floating Tensor, or `eps` no number.
 
     Source:
         `paddle.logit`.
@@ -1276,7 +1276,7 @@ def nan_to_num(
         The shape and dtype of `x`.
 
     Raises:
-        TypeError: `x` is no floating Tensor (also a ValueError).
+        TypeError: `x` is not a floating Tensor (also a ValueError).
 
     Source:
         `paddle.nan_to_num`.
@@ -1314,7 +1314,7 @@ def multigammaln(x: Tensor, p: int, name: str | None = None) -> Tensor:
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no floating Tensor, or `p` no int (also a ValueError).
+        TypeError: `x` is not a floating Tensor, or `p` no int (also a ValueError).
         AssertionError: `p` is below 1, as in Paddle.
 
     Source:
@@ -1351,7 +1351,7 @@ def add(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         Their dtype, and the shape they broadcast to.
 
     Raises:
-        TypeError: an argument is no Tensor, or dtypes differ (also a ValueError).
+        TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError).
         ValueError: the shapes do not broadcast.
 
     Source:
@@ -1412,7 +1412,7 @@ def divide(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         Their dtype, and the shape they broadcast to.
 
     Raises:
-        TypeError: an argument is no Tensor, or dtypes differ (also a ValueError).
+        TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError).
         ValueError: the shapes do not broadcast, or an integer is divided by 0.
 
     Source:
@@ -1447,7 +1447,7 @@ def floor_divide(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         Their dtype, and the shape they broadcast to.
 
     Raises:
-        TypeError: an argument is no Tensor, or dtypes differ (also a ValueError), or they are bool or complex.
+        TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError), or they are bool or complex.
         ValueError: the shapes do not broadcast, or an integer is divided by 0.
 
     Source:
@@ -1510,7 +1510,7 @@ def pow(x: Tensor, y: Any, name: str | None = None) -> Tensor:
         require_tensor(x, "pow")
         if y < 0 and x.dtype.is_integer:
             raise InvalidArgumentError(
-                f"pow: an integer to a negative power is no integer. Got x of {x.dtype.name} and y={y}, expected y >= 0. "
+                f"pow: an integer to a negative power is not an integer. Got x of {x.dtype.name} and y={y}, expected y >= 0. "
                 f"Cast first, as in x.astype('float32')."
             )
         y = _core.scalar(fitted(y, x.dtype, "pow"), x.dtype)
@@ -1531,7 +1531,7 @@ def maximum(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         Their dtype, and the shape they broadcast to.
 
     Raises:
-        TypeError: an argument is no Tensor, or dtypes differ (also a ValueError), or they are complex.
+        TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError), or they are complex.
         ValueError: the shapes do not broadcast.
 
     Source:
@@ -1606,7 +1606,7 @@ def atan2(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         Their dtype, float64 for integers, and the shape they broadcast to.
 
     Raises:
-        TypeError: an argument is no Tensor, or dtypes differ (also a ValueError), or they are bool or complex.
+        TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError), or they are bool or complex.
         ValueError: the shapes do not broadcast.
 
     Source:
@@ -1632,7 +1632,7 @@ def hypot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: an argument is no floating Tensor, or dtypes differ (also a ValueError).
+        TypeError: an argument is not a floating Tensor, or dtypes differ (also a ValueError).
         ValueError: the shapes do not broadcast.
 
     Source:
@@ -1666,7 +1666,7 @@ def logaddexp(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: an argument is no Tensor, or dtypes differ (also a ValueError).
+        TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError).
         ValueError: the shapes do not broadcast.
 
     Source:
@@ -1701,7 +1701,7 @@ def ldexp(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         float64 if `x` or `y` is, else float32.
 
     Raises:
-        TypeError: an argument is no Tensor (also a ValueError).
+        TypeError: an argument is not a Tensor (also a ValueError).
         ValueError: the shapes do not broadcast.
 
     Source:
@@ -1726,7 +1726,7 @@ def heaviside(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: an argument is no Tensor, or dtypes differ (also a ValueError), or they are bool or complex.
+        TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError), or they are bool or complex.
         ValueError: the shapes do not broadcast.
 
     Source:
@@ -1750,7 +1750,7 @@ def gcd(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: an argument is no integer Tensor, or dtypes differ (also a ValueError).
+        TypeError: an argument is not an integer Tensor, or dtypes differ (also a ValueError).
         ValueError: the shapes do not broadcast.
 
     Source:
@@ -1816,7 +1816,7 @@ def clip(x: Tensor, min: Any = None, max: Any = None, name: str | None = None) -
         The shape and dtype of `x`.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError) or a bound no number.
+        TypeError: `x` is not a Tensor (also a ValueError) or a bound no number.
         ValueError: `min` is larger than `max`, or a bound does not broadcast to the shape of `x`.
 
     Source:
@@ -1854,7 +1854,7 @@ def lerp(x: Tensor, y: Tensor, weight: Any, name: str | None = None) -> Tensor:
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: an argument is no floating Tensor, or dtypes differ (also a ValueError).
+        TypeError: an argument is not a floating Tensor, or dtypes differ (also a ValueError).
         ValueError: the shapes do not broadcast.
 
     Source:
@@ -1893,7 +1893,7 @@ def scale(
         The shape and dtype of `x`.
 
     Raises:
-        TypeError: `x` is no Tensor or `scale` no number (also a ValueError).
+        TypeError: `x` is not a Tensor or `scale` no number (also a ValueError).
         ValueError: there is no such activation.
 
     Source:
@@ -1933,7 +1933,7 @@ def increment(x: Tensor, value: Any = 1.0, name: str | None = None) -> Tensor:
     """Add `value` to a tensor of one element, in place; returns it.
 
     Raises:
-        TypeError: `x` is no Tensor (also a ValueError), or `value` no number.
+        TypeError: `x` is not a Tensor (also a ValueError), or `value` no number.
         ValueError: `x` has more than one element.
 
     Source:

@@ -508,7 +508,7 @@ def transpose(x: Tensor, perm: Sequence[int], name: str | None = None) -> Tensor
         A view.
 
     Raises:
-        TypeError: `perm` is no list or tuple of ints (also a ValueError, as in Paddle).
+        TypeError: `perm` is not a list or tuple of ints (also a ValueError, as in Paddle).
         ValueError: `perm` does not name each axis once.
 
     Source:
@@ -872,7 +872,7 @@ def chunk(x: Tensor, chunks: int, axis: Any = 0, name: str | None = None) -> lis
     """`x` cut into equal parts along an axis; the size must divide.
 
     Raises:
-        TypeError: `chunks` is no int.
+        TypeError: `chunks` is not an int.
         ValueError: the axis does not divide into so many parts, or is out of range.
 
     Source:

@@ -64,7 +64,7 @@ def _with_number(name: str, x: Tensor, value: Any, reverse: bool) -> tuple[Tenso
             dtype = float32
     elif name == "power" and value < 0 and not reverse and dtype.is_integer:
         raise ValueError(
-            f"**: an integer to a negative power is no integer. Got a tensor of {dtype.name} ** {value}, "
+            f"**: an integer to a negative power is not an integer. Got a tensor of {dtype.name} ** {value}, "
             f"expected an exponent >= 0. Cast first, as in x.astype('float32') ** {value}."
         )
     if name == "divide" and (dtype.is_integer or dtype.is_bool):

@@ -39,7 +39,7 @@ def pad(
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor, or `pad` holds no ints (also a ValueError).
+        TypeError: `x` is not a Tensor, or `pad` holds no ints (also a ValueError).
         ValueError: there is no such mode or layout (also an AssertionError), there are too many or too few
             numbers, or `x` is too small to be mirrored.
 

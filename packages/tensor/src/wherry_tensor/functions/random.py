@@ -51,8 +51,8 @@ def seed(seed: int) -> Generator:
         The generator that all random functions draw from.
 
     Raises:
-        TypeError: `seed` is no number, or negative.
-        ValueError: it is text that is no number.
+        TypeError: `seed` is not a number, or negative.
+        ValueError: it is text that is not a number.
 
     Source:
         `paddle.seed`. The numbers differ from Paddle's.
@@ -97,7 +97,7 @@ def set_rng_state(state_list: list[Any], device: str | None = None) -> None:
     """Go back to a state that `get_rng_state` gave.
 
     Raises:
-        TypeError: `state_list` is no list of states.
+        TypeError: `state_list` is not a list of states.
         ValueError: it holds another number of states than there are devices, or there is no such device.
 
     Source:
@@ -313,7 +313,7 @@ def randint(
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: a bound is no int or `dtype` is another (also a ValueError).
+        TypeError: a bound is not an int or `dtype` is another (also a ValueError).
         ValueError: `low >= high`, or a size is negative.
 
     Source:
@@ -347,7 +347,7 @@ def randint_like(
         name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `x` is no Tensor, or a bound is no int (also a ValueError).
+        TypeError: `x` is not a Tensor, or a bound is not an int (also a ValueError).
         ValueError: `low >= high`.
 
     Source:
@@ -375,7 +375,7 @@ def randperm(n: int, dtype: Any = "int64", name: str | None = None) -> Tensor:
         `[n]`.
 
     Raises:
-        TypeError: `n` is no int, or `dtype` is another (also a ValueError).
+        TypeError: `n` is not an int, or `dtype` is another (also a ValueError).
         ValueError: `n` is negative.
         MemoryError: there is not that much memory.
 
@@ -412,7 +412,7 @@ def bernoulli(x: Tensor, name: str | None = None) -> Tensor:
         The shape and dtype of `x`.
 
     Raises:
-        TypeError: `x` is no floating Tensor (also a ValueError).
+        TypeError: `x` is not a floating Tensor (also a ValueError).
         IndexError: a value lies outside [0, 1] or is NaN, as in Paddle.
 
     Source:
@@ -451,7 +451,7 @@ def multinomial(x: Tensor, num_samples: int = 1, replacement: bool = False, name
         `[num_samples]` or `[rows, num_samples]`.
 
     Raises:
-        TypeError: `x` is no floating Tensor or `num_samples` no int (also a ValueError).
+        TypeError: `x` is not a floating Tensor or `num_samples` no int (also a ValueError).
         ValueError: weights are negative, NaN or all 0; or fewer than `num_samples` are positive and
             `replacement` is False; or `x` has another rank.
 
@@ -482,7 +482,7 @@ def poisson(x: Tensor, name: str | None = None) -> Tensor:
         The shape and dtype of `x`.
 
     Raises:
-        TypeError: `x` is no floating Tensor (also a ValueError).
+        TypeError: `x` is not a floating Tensor (also a ValueError).
 
     Source:
         `paddle.poisson`.
@@ -498,7 +498,7 @@ def uniform_(x: Tensor, min: Any = -1.0, max: Any = 1.0, seed: int = 0, name: st
     """Fill `x` with random numbers in `[min, max)`; returns `x`.
 
     Raises:
-        TypeError: `x` is no floating Tensor (also a ValueError).
+        TypeError: `x` is not a floating Tensor (also a ValueError).
         ValueError: `min >= max`.
 
     Source:
@@ -526,7 +526,7 @@ def normal_(x: Tensor, mean: Any = 0.0, std: Any = 1.0, name: str | None = None)
     """Fill `x` with normally distributed random numbers; returns `x`.
 
     Raises:
-        TypeError: `x` is no floating Tensor (also a ValueError).
+        TypeError: `x` is not a floating Tensor (also a ValueError).
 
     Source:
         `paddle.Tensor.normal_`.
@@ -549,7 +549,7 @@ def exponential_(x: Tensor, lam: Any = 1.0, name: str | None = None) -> Tensor:
     """Fill `x` with exponentially distributed random numbers of rate `lam` (mean 1 / lam); returns `x`.
 
     Raises:
-        TypeError: `x` is no floating Tensor (also a ValueError).
+        TypeError: `x` is not a floating Tensor (also a ValueError).
 
     Source:
         `paddle.Tensor.exponential_`.
@@ -567,7 +567,7 @@ def cauchy_(x: Tensor, loc: Any = 0, scale: Any = 1, name: str | None = None) ->
     """Fill `x` with Cauchy distributed random numbers around `loc`; returns `x`.
 
     Raises:
-        TypeError: `x` is no floating Tensor (also a ValueError).
+        TypeError: `x` is not a floating Tensor (also a ValueError).
 
     Source:
         `paddle.Tensor.cauchy_`.
@@ -588,7 +588,7 @@ def geometric_(x: Tensor, probs: Any, name: str | None = None) -> Tensor:
     As in Paddle the numbers are not rounded: they are log(u) / log(1 - probs) for u in (0, 1].
 
     Raises:
-        TypeError: `x` is no floating Tensor, or `probs` no number (also a ValueError).
+        TypeError: `x` is not a floating Tensor, or `probs` no number (also a ValueError).
         ValueError: `probs` is not in (0, 1).
 
     Source:

@@ -89,7 +89,7 @@ def sum(x: Tensor, axis: Axes = None, dtype: Any = None, keepdim: bool = False, 
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`. The sum of nothing is 0.
 
     Raises:
-        TypeError: `x` is no Tensor, `axis` no int or `keepdim` no bool (also a ValueError), or `dtype`
+        TypeError: `x` is not a Tensor, `axis` no int or `keepdim` no bool (also a ValueError), or `dtype`
             names no dtype.
         ValueError: an axis is repeated or out of range.
 
@@ -129,7 +129,7 @@ def mean(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None =
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`.
 
     Raises:
-        TypeError: `x` is no Tensor, `axis` no int or `keepdim` no bool (also a ValueError).
+        TypeError: `x` is not a Tensor, `axis` no int or `keepdim` no bool (also a ValueError).
         ValueError: an axis is repeated or out of range.
 
     Source:
@@ -164,7 +164,7 @@ def prod(x: Tensor, axis: Axes = None, keepdim: bool = False, dtype: Any = None,
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`.
 
     Raises:
-        TypeError: `x` is no Tensor, `axis` no int or `keepdim` no bool (also a ValueError), or `dtype`
+        TypeError: `x` is not a Tensor, `axis` no int or `keepdim` no bool (also a ValueError), or `dtype`
             names no dtype.
         ValueError: an axis is repeated or out of range.
 
@@ -199,7 +199,7 @@ def max(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = 
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`.
 
     Raises:
-        TypeError: `x` is no Tensor, `axis` no int or `keepdim` no bool (also a ValueError); `x` is complex.
+        TypeError: `x` is not a Tensor, `axis` no int or `keepdim` no bool (also a ValueError); `x` is complex.
         ValueError: an axis is repeated, out of range or empty.
 
     Source:
@@ -275,7 +275,7 @@ def all(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = 
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`.
 
     Raises:
-        TypeError: `x` is no Tensor, `axis` no int or `keepdim` no bool (also a ValueError).
+        TypeError: `x` is not a Tensor, `axis` no int or `keepdim` no bool (also a ValueError).
         ValueError: an axis is repeated or out of range.
 
     Source:
@@ -351,7 +351,7 @@ def argmax(
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`; `[]` without `axis`.
 
     Raises:
-        TypeError: `axis` is no int, `x` no Tensor or `dtype` no int32 or int64 (the last two also a ValueError).
+        TypeError: `axis` is not an int, `x` no Tensor or `dtype` no int32 or int64 (the last two also a ValueError).
         ValueError: `axis` is out of range or empty, or `dtype` is None.
 
     Source:
@@ -397,7 +397,7 @@ def logsumexp(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | N
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`.
 
     Raises:
-        TypeError: `x` is no Tensor, `axis` no int or `keepdim` no bool (also a ValueError); `x` is complex.
+        TypeError: `x` is not a Tensor, `axis` no int or `keepdim` no bool (also a ValueError); `x` is complex.
         ValueError: an axis is repeated or out of range.
 
     Source:
@@ -434,7 +434,7 @@ def var(
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`.
 
     Raises:
-        TypeError: `x` is no floating Tensor, `axis` no int or `keepdim` no bool (also a ValueError).
+        TypeError: `x` is not a floating Tensor, `axis` no int or `keepdim` no bool (also a ValueError).
         ValueError: an axis is repeated or out of range.
 
     Source:
@@ -514,8 +514,8 @@ def median(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None 
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`.
 
     Raises:
-        TypeError: `x` is no Tensor.
-        ValueError: `x` is empty, or `axis` is no int or out of range.
+        TypeError: `x` is not a Tensor.
+        ValueError: `x` is empty, or `axis` is not an int or out of range.
 
     Source:
         `paddle.median`.
@@ -560,7 +560,7 @@ def nanmedian(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | N
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`.
 
     Raises:
-        TypeError: `x` is no Tensor, or `axis` no int (also a ValueError).
+        TypeError: `x` is not a Tensor, or `axis` no int (also a ValueError).
         ValueError: an axis is repeated or out of range, or `x` is empty.
 
     Source:
@@ -651,7 +651,7 @@ def quantile(x: Tensor, q: float | Sequence[float], axis: Axes = None, keepdim: 
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`. A list `q` puts its length in front.
 
     Raises:
-        TypeError: `x` is no Tensor, or `q` of another type.
+        TypeError: `x` is not a Tensor, or `q` of another type.
         ValueError: `q` is empty or outside [0, 1], or an axis is repeated or out of range.
 
     Source:
@@ -708,7 +708,7 @@ def nanmean(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | Non
         The dtype of `x`.
 
     Raises:
-        TypeError: `x` is no Tensor, `axis` no int or `keepdim` no bool (also a ValueError).
+        TypeError: `x` is not a Tensor, `axis` no int or `keepdim` no bool (also a ValueError).
         ValueError: an axis is repeated or out of range.
 
     Source:
@@ -738,7 +738,7 @@ def count_nonzero(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str
         int64.
 
     Raises:
-        TypeError: `x` is no Tensor, `axis` no int or `keepdim` no bool (also a ValueError).
+        TypeError: `x` is not a Tensor, `axis` no int or `keepdim` no bool (also a ValueError).
         ValueError: an axis is repeated or out of range.
 
     Source:
@@ -763,7 +763,7 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
         A new tensor of their shape and dtype.
 
     Raises:
-        TypeError: an input is no Tensor, or dtypes differ (also a ValueError).
+        TypeError: an input is not a Tensor, or dtypes differ (also a ValueError).
         ValueError: there is no input, or shapes differ.
 
     Source:
@@ -835,7 +835,7 @@ def cumsum(x: Tensor, axis: int | None = None, dtype: Any = None, name: str | No
         That of `x`; `[n]` for n elements without `axis`.
 
     Raises:
-        TypeError: `x` is no Tensor or `axis` no int (also a ValueError), or `dtype` names no dtype.
+        TypeError: `x` is not a Tensor or `axis` no int (also a ValueError), or `dtype` names no dtype.
         IndexError: `axis` is out of range.
 
     Source:
@@ -863,7 +863,7 @@ def cumprod(x: Tensor, dim: int | None = None, dtype: Any = None, name: str | No
         `dtype` or that of `x`, in the shape of `x`.
 
     Raises:
-        TypeError: `x` is no Tensor or `dim` no int (also a ValueError), or `dtype` names no dtype.
+        TypeError: `x` is not a Tensor or `dim` no int (also a ValueError), or `dtype` names no dtype.
         ValueError: `dim` is out of range.
 
     Source:
@@ -894,7 +894,7 @@ def logcumsumexp(x: Tensor, axis: int | None = None, dtype: Any = None, name: st
         That of `x`; `[n]` for n elements without `axis`.
 
     Raises:
-        TypeError: `x` is no Tensor or `axis` no int (also a ValueError), or the dtype is complex.
+        TypeError: `x` is not a Tensor or `axis` no int (also a ValueError), or the dtype is complex.
         IndexError: `axis` is out of range.
 
     Source:
@@ -940,7 +940,7 @@ def cummax(
         That of `x`; `[n]` for n elements without `axis`.
 
     Raises:
-        TypeError: `x` is no Tensor, `axis` no int or `dtype` no int32 or int64 (also a ValueError).
+        TypeError: `x` is not a Tensor, `axis` no int or `dtype` no int32 or int64 (also a ValueError).
         IndexError: `axis` is out of range.
 
     Source:

@@ -511,7 +511,7 @@ def _diagonal_shape(op_name, shape, offset, axis1, axis2):
 def _triangle(op_name, x):
     if x.rank < 2:
         raise ValueError(
-            f"{op_name}: x is no matrix. Got shape {show(x.shape)}, expected rank 2 or more. Unsqueeze x first."
+            f"{op_name}: x is not a matrix. Got shape {show(x.shape)}, expected rank 2 or more. Unsqueeze x first."
         )
     return Meta(x.shape, x.dtype)
 

@@ -61,7 +61,7 @@ def _sizes(op_name, log_probs, labels, input_lengths, label_lengths, blank):
         )
     if blank < 0 or (classes != UNKNOWN and blank >= classes):
         raise ValueError(
-            f"{op_name}: blank is no class. Got blank={blank}, expected one in [0, {classes}), the size of the last axis of "
+            f"{op_name}: blank is not a class. Got blank={blank}, expected one in [0, {classes}), the size of the last axis of "
             f"log_probs. Count it among the classes."
         )
     states = UNKNOWN if labels.shape[1] == UNKNOWN else 2 * labels.shape[1] + 1

@@ -225,7 +225,7 @@ def decorate(
 
     Raises:
         ValueError: another level, dtype or save_dtype.
-        TypeError: a model is no Layer, an optimizer no Optimizer; `excluded_layers` holds something else.
+        TypeError: a model is not a Layer, an optimizer no Optimizer; `excluded_layers` holds something else.
 
     Source:
         `paddle.amp.decorate`, which does nothing on CPUs.

@@ -77,7 +77,7 @@ class GradScaler:
         """The loss times the factor; float32 where the loss has 16 bits.
 
         Raises:
-            TypeError: `var` is no Tensor.
+            TypeError: `var` is not a Tensor.
 
         Source:
             `paddle.amp.GradScaler.scale`.

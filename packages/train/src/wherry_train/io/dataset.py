@@ -88,7 +88,7 @@ class TensorDataset(Dataset):
         tensors: a list of tensors with the same size of the first axis.
 
     Raises:
-        TypeError: something in it is no tensor (also a ValueError and an AssertionError).
+        TypeError: something in it is not a tensor (also a ValueError and an AssertionError).
         ValueError: there is none, or the first axes differ (also an AssertionError).
 
     Source:
@@ -280,7 +280,7 @@ def random_split(dataset: Any, lengths: Sequence[int], generator: Generator | No
 
     Raises:
         ValueError: the lengths do not add up to the data set's.
-        TypeError: `generator` is no Generator.
+        TypeError: `generator` is not a Generator.
 
     Source:
         `paddle.io.random_split`.
@@ -306,7 +306,7 @@ def permutation(count: int, generator: Generator | None, op_name: str) -> list[i
         return randperm(count).tolist() if count else []
     if not isinstance(generator, Generator):
         raise InvalidTypeError(
-            f"{op_name}: this is no generator. Got {type(generator).__name__}, expected a Generator or None. "
+            f"{op_name}: this is not a generator. Got {type(generator).__name__}, expected a Generator or None. "
             f"Pass what paddle.seed returns, or leave it out."
         )
     before = _core.get_default_generator()

@@ -87,7 +87,7 @@ class RandomSampler(Sampler):
             as `paddle.seed` returns, is drawn from.
 
     Raises:
-        TypeError: `replacement` is no bool; `data_source` has no length.
+        TypeError: `replacement` is not a bool; `data_source` has no length.
         ValueError: `num_samples` without replacement, or not positive.
 
     Source:
@@ -203,7 +203,7 @@ class WeightedRandomSampler(Sampler):
         replacement: whether a sample can come twice.
 
     Raises:
-        ValueError: `num_samples` is no positive int, `replacement` is no bool; weights are negative, all zero or in
+        ValueError: `num_samples` is not a positive int, `replacement` is not a bool; weights are negative, all zero or in
             more than one row; there are fewer samples with a weight than are drawn without replacement (the
             last three also AssertionErrors).
 
@@ -268,7 +268,7 @@ class BatchSampler(Sampler):
         drop_last: whether an incomplete last batch is left out.
 
     Raises:
-        ValueError: both or none of `dataset` and `sampler`, or `batch_size` is no positive int (also AssertionErrors).
+        ValueError: both or none of `dataset` and `sampler`, or `batch_size` is not a positive int (also AssertionErrors).
         TypeError: an argument is of another type (also a ValueError and an AssertionError).
 
     Source:

@@ -45,7 +45,7 @@ class LRScheduler:
         verbose: print the rate whenever it is computed.
 
     Raises:
-        TypeError: `learning_rate` is no number.
+        TypeError: `learning_rate` is not a number.
         ValueError: it is negative.
 
     Source:
@@ -149,14 +149,14 @@ class LRScheduler:
 
         Raises:
             RuntimeError: something is missing.
-            TypeError: `state_dict` is no dict.
+            TypeError: `state_dict` is not a dict.
 
         Source:
             `paddle.optimizer.lr.LRScheduler.set_state_dict`, also called `set_dict`.
         """
         if not isinstance(state_dict, dict):
             raise TypeError(
-                f"{type(self).__name__}: this is no state. Got {type(state_dict).__name__}, expected a dict. Pass what "
+                f"{type(self).__name__}: this is not a state. Got {type(state_dict).__name__}, expected a dict. Pass what "
                 f"state_dict() returned."
             )
         self._state_keys()
@@ -322,7 +322,7 @@ class PolynomialDecay(LRScheduler):
         last_epoch, verbose: as `LRScheduler`.
 
     Raises:
-        ValueError: `decay_steps` is no positive int, or `power` not positive (also an AssertionError).
+        ValueError: `decay_steps` is not a positive int, or `power` not positive (also an AssertionError).
 
     Source:
         `paddle.optimizer.lr.PolynomialDecay`.
@@ -372,7 +372,7 @@ class LinearWarmup(LRScheduler):
 
     Raises:
         TypeError: `learning_rate` is neither number nor scheduler.
-        ValueError: `warmup_steps` is no positive int, or `end_lr` not greater than `start_lr` (also an AssertionError).
+        ValueError: `warmup_steps` is not a positive int, or `end_lr` not greater than `start_lr` (also an AssertionError).
 
     Source:
         `paddle.optimizer.lr.LinearWarmup`.
@@ -541,7 +541,7 @@ class StepDecay(LRScheduler):
         last_epoch, verbose: as `LRScheduler`.
 
     Raises:
-        TypeError: `step_size` is no int.
+        TypeError: `step_size` is not an int.
         ValueError: `gamma` is not less than 1; `step_size` is not positive (also an AssertionError).
 
     Source:
@@ -648,7 +648,7 @@ class ReduceOnPlateau(LRScheduler):
         verbose: print each change.
 
     Raises:
-        TypeError: `learning_rate` is no number.
+        TypeError: `learning_rate` is not a number.
         ValueError: `mode` or `threshold_mode` is unknown; `factor` is not less than 1.
 
     Source:
@@ -767,7 +767,7 @@ class CosineAnnealingDecay(LRScheduler):
         last_epoch, verbose: as `LRScheduler`.
 
     Raises:
-        TypeError: `T_max` is no int, `eta_min` no number.
+        TypeError: `T_max` is not an int, `eta_min` no number.
         ValueError: `T_max` is not positive (also an AssertionError).
 
     Source:
@@ -811,7 +811,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         last_epoch, verbose: as `LRScheduler`.
 
     Raises:
-        ValueError: `T_0` or `T_mult` is no int, or too small; a negative epoch.
+        ValueError: `T_0` or `T_mult` is not an int, or too small; a negative epoch.
 
     Source:
         `paddle.optimizer.lr.CosineAnnealingWarmRestarts`, which after `set_state_dict` goes on as if it

@@ -147,7 +147,7 @@ class Optimizer:
         """Set the learning rate.
 
         Raises:
-            TypeError: `value` is no number.
+            TypeError: `value` is not a number.
             RuntimeError: the optimizer has a scheduler, which would set its own.
 
         Source:
@@ -177,14 +177,14 @@ class Optimizer:
         """Take the learning rate from `scheduler` from now on.
 
         Raises:
-            TypeError: `scheduler` is no LRScheduler.
+            TypeError: `scheduler` is not a LRScheduler.
 
         Source:
             `paddle.optimizer.Optimizer.set_lr_scheduler`.
         """
         if not isinstance(scheduler, LRScheduler):
             raise TypeError(
-                f"set_lr_scheduler: this is no scheduler. Got {scheduler!r} ({type(scheduler).__name__}), expected an "
+                f"set_lr_scheduler: this is not a scheduler. Got {scheduler!r} ({type(scheduler).__name__}), expected an "
                 f"optimizer.lr.LRScheduler. For a number call set_lr."
             )
         self._learning_rate = scheduler
@@ -248,7 +248,7 @@ class Optimizer:
             An empty list, and the pairs of parameter and gradient that were used.
 
         Raises:
-            TypeError: `loss` is no tensor (also an AssertionError).
+            TypeError: `loss` is not a tensor (also an AssertionError).
 
         Source:
             `paddle.optimizer.Optimizer.minimize`.
@@ -275,7 +275,7 @@ class Optimizer:
             callbacks: for static programs; unused.
 
         Raises:
-            TypeError: `loss` is no tensor (also an AssertionError).
+            TypeError: `loss` is not a tensor (also an AssertionError).
 
         Source:
             `paddle.optimizer.Optimizer.backward`.
@@ -588,7 +588,7 @@ class Optimizer:
         Raises:
             ValueError: an accumulator is missing, or has another shape or dtype (also an AssertionError).
             KeyError: the optimizer has a scheduler and `state_dict` has no state for it.
-            TypeError: `state_dict` is no dict.
+            TypeError: `state_dict` is not a dict.
 
         Source:
             `paddle.optimizer.Optimizer.set_state_dict`. Paddle takes an accumulator only under its exact
@@ -597,7 +597,7 @@ class Optimizer:
         """
         if not isinstance(state_dict, dict):
             raise AttributeTypeError(
-                f"set_state_dict: this is no state. Got {type(state_dict).__name__}, expected a dict. Pass what paddle.load or "
+                f"set_state_dict: this is not a state. Got {type(state_dict).__name__}, expected a dict. Pass what paddle.load or "
                 f"state_dict() returned."
             )
         state = dict(state_dict)
@@ -648,7 +648,7 @@ class Optimizer:
 
 
 class AttributeTypeError(TypeError, AttributeError):
-    """A state is no dict: Python's class for that, and Paddle's."""
+    """A state is not a dict: Python's class for that, and Paddle's."""
 
 
 class _Group:
@@ -753,7 +753,7 @@ def _check_tensors(params: list[Any], name: str) -> None:
     for one in params:
         if not isinstance(one, Tensor):
             raise AttributeTypeError(
-                f"{name}: this is no parameter. Got {one!r} ({type(one).__name__}) among the parameters, expected tensors. "
+                f"{name}: this is not a parameter. Got {one!r} ({type(one).__name__}) among the parameters, expected tensors. "
                 f"Write parameters=layer.parameters()."
             )
 

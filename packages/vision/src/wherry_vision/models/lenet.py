@@ -23,7 +23,7 @@ class LeNet(Layer):
         `[N, 1, 28, 28]` to `[N, num_classes]`, or to `[N, 16, 5, 5]` without the linear layers.
 
     Raises:
-        TypeError: `num_classes` is no int.
+        TypeError: `num_classes` is not an int.
         ValueError: while running, the image is not 28 x 28.
 
     Source:

@@ -26,7 +26,7 @@ class BaseTransform:
             Parts beyond them stay as they are.
 
     Raises:
-        TypeError: `keys` is no list or tuple (also a ValueError).
+        TypeError: `keys` is not a list or tuple (also a ValueError).
         NotImplementedError: when called, the transform does not change such a part.
 
     Source:

@@ -78,7 +78,7 @@ def to_tensor(pic: Image, data_format: str = "CHW") -> Tensor:
         float32 for bytes; other values stay as they are, in their dtype.
 
     Raises:
-        TypeError: `pic` is no image.
+        TypeError: `pic` is not an image.
         ValueError: `data_format` is neither.
 
     Source:
@@ -124,7 +124,7 @@ def resize(img: Image, size: int | Sequence[int], interpolation: str = "bilinear
             images of Pillow "nearest", "bilinear", "bicubic", "box", "lanczos", "hamming".
 
     Raises:
-        TypeError: `img` is no image, or `size` neither an int nor two.
+        TypeError: `img` is not an image, or `size` neither an int nor two.
         ValueError: there is no such interpolation, or a side would have no pixels.
 
     Source:
@@ -183,7 +183,7 @@ def pad(img: Image, padding: int | Sequence[int], fill: Any = 0, padding_mode: s
         padding_mode: "constant"; "edge" repeats the last pixels; "reflect" mirrors without them, "symmetric" with them.
 
     Raises:
-        TypeError: `img` is no image, or `padding` or `fill` no numbers.
+        TypeError: `img` is not an image, or `padding` or `fill` no numbers.
         ValueError: `padding` has another length, or there is no such mode (also an AssertionError).
 
     Source:
@@ -237,7 +237,7 @@ def crop(img: Image, top: int, left: int, height: int, width: int) -> Image:
         width: as `height`.
 
     Raises:
-        TypeError: `img` is no image.
+        TypeError: `img` is not an image.
 
     Source:
         `paddle.vision.transforms.crop`.
@@ -258,7 +258,7 @@ def center_crop(img: Image, output_size: int | Sequence[int]) -> Image:
         output_size: (height, width), or one number for both.
 
     Raises:
-        TypeError: `img` is no image.
+        TypeError: `img` is not an image.
         ValueError: the image is smaller.
 
     Source:
@@ -285,7 +285,7 @@ def hflip(img: Image) -> Image:
     """The image with left and right exchanged.
 
     Raises:
-        TypeError: `img` is no image.
+        TypeError: `img` is not an image.
 
     Source:
         `paddle.vision.transforms.hflip`.
@@ -302,7 +302,7 @@ def vflip(img: Image) -> Image:
     """The image with top and bottom exchanged.
 
     Raises:
-        TypeError: `img` is no image.
+        TypeError: `img` is not an image.
 
     Source:
         `paddle.vision.transforms.vflip`.
@@ -324,7 +324,7 @@ def adjust_brightness(img: Image, brightness_factor: float) -> Image:
         brightness_factor: 0 gives black, 1 the image.
 
     Raises:
-        TypeError: `img` is no image.
+        TypeError: `img` is not an image.
         ValueError: the factor is negative.
 
     Source:
@@ -346,7 +346,7 @@ def adjust_contrast(img: Image, contrast_factor: float) -> Image:
         contrast_factor: 0 gives gray, 1 the image. The gray is the mean of the image, for arrays 74 of 255.
 
     Raises:
-        TypeError: `img` is no image.
+        TypeError: `img` is not an image.
         ValueError: the factor is negative.
 
     Source:
@@ -368,7 +368,7 @@ def adjust_saturation(img: Image, saturation_factor: float) -> Image:
         saturation_factor: 0 gives grays, 1 the image.
 
     Raises:
-        TypeError: `img` is no image.
+        TypeError: `img` is not an image.
         ValueError: the factor is negative.
 
     Source:
@@ -385,7 +385,7 @@ def adjust_hue(img: Image, hue_factor: float) -> Image:
         hue_factor: turns, from -0.5 to 0.5.
 
     Raises:
-        TypeError: `img` is no image.
+        TypeError: `img` is not an image.
         ValueError: the factor is out of range (also an AssertionError).
 
     Source:
@@ -434,7 +434,7 @@ def rotate(
         fill: the value where the image was not; or one for each channel.
 
     Raises:
-        TypeError: `img` is no image, or `angle` no number.
+        TypeError: `img` is not an image, or `angle` no number.
         ValueError: there is no such interpolation.
 
     Source:
@@ -481,7 +481,7 @@ def to_grayscale(img: Image, num_output_channels: int = 1) -> Image:
         num_output_channels: 1, or 3 equal ones.
 
     Raises:
-        TypeError: `img` is no image.
+        TypeError: `img` is not an image.
         ValueError: another number of channels.
 
     Source:
@@ -515,7 +515,7 @@ def normalize(img: Image, mean: Any, std: Any, data_format: str = "CHW", to_rgb:
         float32 for arrays; tensors keep their floating dtype.
 
     Raises:
-        TypeError: `img` is no image.
+        TypeError: `img` is not an image.
         ValueError: numbers and channels do not fit, a `std` is zero, or `data_format` is unknown.
 
     Source:

@@ -63,7 +63,7 @@ def require_version(min_version: str, max_version: str | None = None) -> None:
         max_version: the last one; None for any.
 
     Raises:
-        TypeError: a version is no str (also a ValueError).
+        TypeError: a version is not a str (also a ValueError).
         ValueError: a version is not one to four numbers with points between.
         RuntimeError: the API is of another version: Wherry's is that of Paddle 2.6.2.
 
@@ -95,7 +95,7 @@ def _numbers(name: str, version: Any) -> tuple[int, ...]:
         )
     if not re.fullmatch(r"\d+(\.\d+){0,3}", version):
         raise InvalidArgumentError(
-            f"require_version: {name} is no version. Got {version!r}, expected one to four numbers with points between, like '2.6.0'. "
+            f"require_version: {name} is not a version. Got {version!r}, expected one to four numbers with points between, like '2.6.0'. "
             f"Leave out what follows them."
         )
     numbers = tuple(map(int, version.split(".")))

@@ -122,8 +122,8 @@ def spec_binary_cross_entropy(rng):
     for shape in _PAIRS:
         yield case(rng.random(shape) * 0.8 + 0.1, rng.random(shape))
     yield case(np.array([0.0, 1, 0, 1]), np.array([0.0, 1, 1, 0]), differentiable=False)
-    yield bad(np.array([0.5, 1.5]), np.zeros(2), error=ValueError, match=r"element 1 is no probability. Got 1.5")
-    yield bad(np.array([-0.5, np.nan]), np.zeros(2), error=ValueError, match=r"element 0 is no probability. Got -0.5")
+    yield bad(np.array([0.5, 1.5]), np.zeros(2), error=ValueError, match=r"element 1 is not a probability. Got 1.5")
+    yield bad(np.array([-0.5, np.nan]), np.zeros(2), error=ValueError, match=r"element 0 is not a probability. Got -0.5")
     yield bad(np.zeros(2), np.zeros(3), error=ValueError, match="`label` and `x` must have one shape")
 
 

@@ -109,9 +109,9 @@ def spec_ctc_loss(rng):
     x, one = np.zeros((4, 2, 3)), np.ones(2, np.int64)
     labels = np.ones((2, 2), np.int64)
     attrs = {"blank": 0, "norm_by_times": False}
-    yield bad(x, labels, one * 5, one, error=ValueError, match=r"input_lengths\[0\] is no number of steps. Got 5", **attrs)
-    yield bad(x, labels, one, one * 3, error=ValueError, match=r"label_lengths\[0\] is no number of symbols. Got 3", **attrs)
-    yield bad(x, labels * 3, one, one, error=ValueError, match=r"labels\[0, 0\] is no symbol. Got 3", **attrs)
+    yield bad(x, labels, one * 5, one, error=ValueError, match=r"input_lengths\[0\] is not a number of steps. Got 5", **attrs)
+    yield bad(x, labels, one, one * 3, error=ValueError, match=r"label_lengths\[0\] is not a number of symbols. Got 3", **attrs)
+    yield bad(x, labels * 3, one, one, error=ValueError, match=r"labels\[0, 0\] is not a symbol. Got 3", **attrs)
     yield bad(x, labels * 0, one, one, error=ValueError, match="other than blank=0", **attrs)
     yield bad(x, labels, one[:1], one, error=ValueError, match="one part for each example", **attrs)
     yield bad(x[0], labels, one, one, error=ValueError, match="`log_probs` has 2 axes", **attrs)
