@@ -136,6 +136,10 @@ cdef class Op:
     cdef readonly tuple attr_types
     cdef readonly tuple outputs       # their names
     cdef readonly bint view
+    cdef readonly bint random         # draws from the generator
+    cdef readonly bint in_place       # outputs are made to be written over the inputs they replace
+    cdef readonly tuple size_attrs    # names of the attributes that may hold sizes not known at capture
+    cdef uint64_t shape_only          # bit i: of input i only the shape is used
     cdef readonly int min_inputs
     cdef readonly int n_fixed         # inputs before the variadic one, or all
     cdef readonly bint variadic

@@ -11,9 +11,10 @@ from itertools import pairwise
 from typing import Any
 
 from wherry_tensor import _core, ops
-from wherry_tensor._core import DType, Tensor, float32, int32, int64
+from wherry_tensor._core import DType, Tensor, float32, int32, int64, is_symbolic
 from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
+from wherry_tensor.sizes import Size
 
 Axes = int | Sequence[int] | Tensor | None
 Shape = int | Sequence[int | Tensor] | Tensor
@@ -34,8 +35,10 @@ def require_tensor(x: Any, op_name: str, name: str = "x") -> Tensor:
 
 def integer(value: Any, op_name: str, name: str) -> int:
     """An int, given as Python int, NumPy integer or integer tensor of one element; bool is none."""
-    if type(value) is int:
+    if type(value) is int or type(value) is Size:
         return value
+    if is_symbolic(value) and value.size == 1 and value.dtype.is_integer:
+        return Size("value", value)
     if not isinstance(value, (bool, float)) and hasattr(value, "__index__"):
         try:
             return int(value.__index__())
@@ -66,6 +69,8 @@ def number(value: Any, op_name: str, name: str) -> Any:
 
 def fitted(value: Any, dtype: DType, op_name: str) -> Any:
     """A Python number as `dtype` holds it: floats are cut to integers, and integers wrap around."""
+    if type(value) is Size:
+        return value
     if dtype.is_integer:
         if isinstance(value, complex):
             value = value.real
@@ -162,7 +167,7 @@ def sizes_of(shape: Shape, op_name: str, name: str = "shape") -> tuple[int, ...]
                 f"{op_name}: '{name}' as a tensor holds the sizes. Got shape {shape.shape}, dtype {shape.dtype.name}, "
                 f"expected a 1-D int32 or int64 tensor. Pass a list of ints."
             )
-        sizes = tuple(shape.tolist()) if shape.ndim else (shape.item(),)
+        sizes = values_of(shape, op_name, name)
     elif type(shape).__module__ == "numpy":
         found = shape.tolist()  # type: ignore[union-attr]
         sizes = tuple(found) if isinstance(found, list) else (found,)
@@ -179,6 +184,8 @@ def sizes_of(shape: Shape, op_name: str, name: str = "shape") -> tuple[int, ...]
             break
     total = 1
     for size in sizes:
+        if type(size) is Size:
+            continue
         if size < 0:
             raise InvalidArgumentError(
                 f"{op_name}: a size cannot be negative. Got {name}={list(sizes)}, expected sizes >= 0. "
@@ -200,7 +207,7 @@ def shape_argument(shape: Any, op_name: str, name: str = "shape") -> tuple[Any, 
     if isinstance(shape, (list, tuple)):
         return tuple(shape)
     if isinstance(shape, Tensor) and shape.dtype.is_integer and shape.ndim <= 1:
-        return tuple(shape.tolist()) if shape.ndim else (shape.item(),)
+        return values_of(shape, op_name, name)
     got = f"a Tensor of shape {shape.shape}, dtype {shape.dtype.name}" if isinstance(shape, Tensor) else repr(shape)
     raise InvalidTypeError(
         f"{op_name}: '{name}' is not a list of sizes. Got {got}, expected a list or tuple of ints, or a 1-D int32 or "
@@ -223,12 +230,27 @@ def integers_of(values: Any, op_name: str, name: str) -> tuple[int, ...]:
     if not isinstance(values, (list, tuple, range)):
         return (integer(values, op_name, name),)
     found = [value if type(value) is int else integer(value, op_name, f"{name}[{i}]") for i, value in enumerate(values)]
-    if found and not -_HUGE < min(found) <= max(found) < _HUGE:
+    known = [value for value in found if type(value) is not Size]
+    if known and not -_HUGE < min(known) <= max(known) < _HUGE:
         raise InvalidArgumentError(
             f"{op_name}: a number is too large. Got {name}={found}, expected numbers of at most 62 bits. "
             f"No tensor has so many elements."
         )
     return tuple(found)
+
+
+def values_of(x: Tensor, op_name: str, name: str) -> tuple[int, ...]:
+    """The numbers in a tensor of rank 0 or 1; sizes of the program where it is being captured."""
+    if not is_symbolic(x):
+        return tuple(x.tolist()) if x.ndim else (x.item(),)
+    if x.ndim == 0:
+        return (Size("value", x),)
+    if x.shape[0] < 0:
+        raise InvalidArgumentError(
+            f"{op_name}: '{name}' is a tensor that holds an unknown number of values. Got shape {x.shape} in a captured "
+            f"program, expected a known size. Give a list of numbers and tensors of one element."
+        )
+    return tuple(Size("value", x[i]) for i in range(x.shape[0]))
 
 
 def numpy_module() -> Any:

@@ -148,7 +148,9 @@ def from_values(values, shape, DType dtype not None):
 
 
 def scalar(value, DType dtype not None):
-    """A 0-d tensor."""
+    """A 0-d tensor. Of a size that is not known yet it is a tensor of the program being captured."""
+    if type(value) is size_class:
+        return value.tensor(dtype)
     return scalar_tensor(value, dtype.code)
 
 

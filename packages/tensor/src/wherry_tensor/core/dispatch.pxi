@@ -351,7 +351,7 @@ cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs
             caller.outputs = outputs
             caller.dtypes = plan.out_dtype
             caller.n = plan.n_outputs
-            if plan.flags & WRY_USES_RANDOM:
+            if op.random:
                 context.rng_seed = default_generator.seed_value
                 context.rng_offset = default_generator.offset
                 default_generator.offset += <uint64_t>plan.work
@@ -398,7 +398,8 @@ cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs
 cdef object no_value(Op op, PyObject **inputs, Py_ssize_t n):
     cdef Py_ssize_t i
     for i in range(n):
-        if inputs[i] != <PyObject *>None and (<Tensor>inputs[i]).t.data == NULL:
+        if inputs[i] != <PyObject *>None and (<Tensor>inputs[i]).t.data == NULL and not \
+                (i < op.n_fixed and op.shape_only >> i & 1):
             if (<Tensor>inputs[i]).flags & SYMBOLIC:
                 return RuntimeError(
                     f"{op.name}: input {i} is symbolic: it has a shape and a dtype but no values. "
@@ -517,13 +518,11 @@ cdef object leaf_overwritten(Op op, Tensor x):
 
 
 cdef bint only_shapes(Op op, PyObject **inputs, Py_ssize_t n) except -1:
-    """Is every input without data one whose shape alone is used (declared as `like`, or a vjp's weight)?"""
+    """Is every input without data one whose shape alone is used (`~` in the declaration)?"""
     cdef Py_ssize_t i
     for i in range(n):
         if inputs[i] != <PyObject *>None and (<Tensor>inputs[i]).t.data == NULL:
-            if i >= op.n_fixed or op.inputs[i][0] not in ("like", "weight"):
-                return False
-            if op.inputs[i][0] == "weight" and not op.name.endswith("_vjp"):
+            if i >= op.n_fixed or not op.shape_only >> i & 1:
                 return False
     return True
 

@@ -11,14 +11,17 @@ cdef class Op:
     positionally behind the inputs when their number is fixed.
     """
 
-    def __init__(self, str name, str input_spec, tuple attr_names, tuple attr_types, tuple outputs, bint view):
+    def __init__(self, str name, str input_spec, tuple attr_names, tuple attr_types, tuple outputs, bint view,
+                 tuple effects=(), tuple size_attrs=()):
         cdef list parts = []
         self.name = name
         self.input_spec = input_spec
         for part in input_spec.split(","):
             part = part.strip()
             if part:
-                parts.append((part.strip("?*"), part.endswith("?"), part.startswith("*")))
+                if "~" in part:
+                    self.shape_only |= <uint64_t>1 << len(parts)
+                parts.append((part.strip("?*~"), "?" in part, part.startswith("*")))
         self.inputs = tuple(parts)
         self.variadic = bool(parts) and parts[len(parts) - 1][2]
         self.n_fixed = len(parts) - (1 if self.variadic else 0)
@@ -33,6 +36,9 @@ cdef class Op:
         while self.min_inputs and parts[self.min_inputs - 1][1]:
             self.min_inputs -= 1
         self.view = view
+        self.random = "random" in effects
+        self.in_place = "in-place" in effects
+        self.size_attrs = size_attrs
         self.view_code = view_codes[name] if view else 0
         self.plans = [None] * 8
         self.vectorcall = <void *>op_vectorcall
@@ -43,6 +49,16 @@ cdef class Op:
     def __repr__(self):
         attrs = "".join([f", {n}={getattr(t, '__name__', t)}" for n, t in zip(self.attr_names, self.attr_types)])
         return f"op {self.name}({self.input_spec}{attrs})"
+
+    @property
+    def effects(self):
+        """What a call does besides computing: a tuple of "random" (it draws from the generator) and "in-place" (each
+        output `<name>_out` is made to be written over the input `<name>`)."""
+        return ("random",) * self.random + ("in-place",) * self.in_place
+
+    def uses_shape_only(self, int index):
+        """Of input `index`, is only the shape used (`~` in the declaration)? Then it needs no values."""
+        return index < self.n_fixed and self.shape_only >> index & 1 == 1
 
     def __hash__(self):
         return <Py_ssize_t><void *>self >> 4

@@ -92,7 +92,22 @@ cdef int check_attr_types(Op op, tuple attrs) except -1:
                 f"{op.name}: attribute '{name}' has the wrong type. Got {type(value).__name__} ({value!r}), "
                 f"expected {kind.__name__}. Public functions convert it; an op takes plain data."
             )
+        if holds_size(value) and name not in op.size_attrs:
+            raise NotImplementedError(
+                f"{op.name}: attribute '{name}' has to be known while a program is captured. Got {value!r} with a size that "
+                f"is not known yet, expected numbers. Fix that size where the inputs of the program are declared."
+            )
     return 0
+
+
+cdef inline bint holds_size(object value):
+    """Is an attribute, or one of its numbers, a size that is not known yet?"""
+    if PyTuple_CheckExact(value):
+        for item in <tuple>value:
+            if type(item) is size_class:
+                return True
+        return False
+    return type(value) is size_class
 
 
 cdef tuple infer_metas(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs):
@@ -179,6 +194,16 @@ cdef str kernel_dtypes(Op op):
 cdef set asked_for_kernels = set()  # names of devices
 
 
+cdef object unknown_attr(Op op, tuple attrs):
+    return RuntimeError(
+        f"{op.name}: an attribute is a size of a captured program, not a number. Got {attr_dict(op, attrs)} outside of a "
+        f"capture, expected numbers. Use it inside the program that made it; an executor replaces sizes with "
+        f"sizes.resolved(attrs, find)."
+    )
+
+
+
+
 cpdef int load_kernels(str device) except -1:
     """Asks the installed packages for their kernels of one device, once.
 
@@ -205,6 +230,9 @@ cdef Plan make_plan(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, const i
     cdef char *memory
     cdef DType d
 
+    for value in attrs:
+        if holds_size(value):
+            raise unknown_attr(op, attrs)
     metas = infer_metas(op, inputs, n, attrs)
     plan.hash = hash
     plan.attrs = attrs

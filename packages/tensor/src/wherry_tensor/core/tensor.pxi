@@ -5,6 +5,8 @@ cdef object fallback_getitem = None
 cdef object fallback_setitem = None
 cdef object fallback_repr = None
 cdef object fallback_to_tensor = None
+cdef object size_class = None       # sizes.Size: a size that is not known while a program is captured
+cdef object needs_value = None
 
 
 def set_fallback(str name, function):
@@ -12,10 +14,11 @@ def set_fallback(str name, function):
 
     Args:
         name: "binary" (op_name, x, y, reverse), "getitem" (x, index), "setitem" (x, index, value),
-            "repr" (x) or "to_tensor" (data, ...).
+            "repr" (x), "to_tensor" (data, ...), "size" ("axis", x, axis), the class of unknown sizes, or
+            "needs_value" (what, x), which gives the error for reading a symbolic tensor.
         function: the function.
     """
-    global fallback_binary, fallback_getitem, fallback_setitem, fallback_repr, fallback_to_tensor
+    global fallback_binary, fallback_getitem, fallback_setitem, fallback_repr, fallback_to_tensor, size_class, needs_value
     if name == "binary":
         fallback_binary = function
     elif name == "getitem":
@@ -26,8 +29,14 @@ def set_fallback(str name, function):
         fallback_repr = function
     elif name == "to_tensor":
         fallback_to_tensor = function
+    elif name == "size":
+        size_class = function
+    elif name == "needs_value":
+        needs_value = function
     else:
-        raise ValueError(f"set_fallback: unknown name. Got {name!r}, expected binary, getitem, setitem, repr or to_tensor.")
+        raise ValueError(
+            f"set_fallback: unknown name. Got {name!r}, expected binary, getitem, setitem, repr, to_tensor, size or needs_value."
+        )
 
 
 cdef class BinaryOps:
@@ -173,11 +182,11 @@ cdef class Tensor:
 
     @property
     def shape(self):
-        """Sizes of the axes, a list of int; -1 where a symbolic size is unknown."""
+        """Sizes of the axes, a list of int; -1 (a `sizes.Size`) where a symbolic size is unknown."""
         cdef int i
         cdef list out = []
         for i in range(self.t.rank):
-            out.append(self.dims[i])
+            out.append(size_class("axis", self, i) if self.dims[i] < 0 else self.dims[i])
         return out
 
     @property
@@ -192,7 +201,12 @@ cdef class Tensor:
 
     @property
     def size(self):
-        """Number of elements, an int; -1 when it is unknown."""
+        """Number of elements, an int; -1 (a `sizes.Size`) when it is unknown."""
+        if self.t.size < 0:
+            total = 1
+            for n in self.shape:
+                total = total * n
+            return total
         return self.t.size
 
     @property
@@ -373,10 +387,14 @@ cdef class Tensor:
     def __len__(self):
         if self.t.rank == 0:
             raise TypeError("len() of a 0-d tensor. Got shape [], expected at least one axis. Use x.size for the count.")
+        if self.dims[0] < 0:
+            raise needs_value("len(Tensor)", self)
         return self.dims[0]
 
     def __iter__(self):
-        if self.t.rank == 0 or self.dims[0] < 0:
+        if self.t.rank and self.dims[0] < 0:
+            raise needs_value("iter(Tensor)", self)
+        if self.t.rank == 0:
             raise TypeError(
                 f"iter: the tensor has no first axis of known size to go through. Got shape {self.shape}, expected rank 1 or "
                 f"more. Use x.item() for a single number."
@@ -594,10 +612,7 @@ cdef int become(Tensor self, Tensor source) except -1:
 cdef int need_data(Tensor x, str what) except -1:
     if x.t.data == NULL:
         if x.flags & SYMBOLIC:
-            raise RuntimeError(
-                f"{what}: the tensor is symbolic. Got a value of a captured program (shape {x.shape}), "
-                f"expected a tensor with data. Run the program to get values."
-            )
+            raise needs_value(what, x)
         raise ValueError(f"{what}: the tensor is not initialized. Got a Tensor without data, expected one with data.")
     return 0
 

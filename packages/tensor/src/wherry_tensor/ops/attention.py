@@ -17,7 +17,7 @@ from wherry_tensor.ops.normalization import (
 from wherry_tensor.ops.reduction import widened
 from wherry_tensor.ops.shapes import merge_size, require_dtype, require_same_shape
 
-attention_dropout = op("attention_dropout", "q, k, v, mask?", scale=float, causal=bool, p=float,
+attention_dropout = op("attention_dropout", "q, k, v, mask?", effects="random", scale=float, causal=bool, p=float,
                        outputs="out, lse, keep")
 attention_dropout_vjp = op("attention_dropout_vjp", "ct, q, k, v, mask?, out, lse, keep", scale=float, causal=bool,
                            p=float, outputs="q_ct, k_ct, v_ct")

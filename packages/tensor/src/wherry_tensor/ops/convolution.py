@@ -25,27 +25,27 @@ conv2d_transpose = op("conv2d_transpose", "x, weight, bias?", strides=tuple, pad
                       groups=int, output_size=tuple, data_format=str)
 # The gradients of conv2d for its input and its weight, of which only the shapes are used (`like`,
 # and `weight` of the second).
-conv2d_input_vjp = op("conv2d_input_vjp", "ct, weight, like", strides=tuple, paddings=tuple, dilations=tuple,
+conv2d_input_vjp = op("conv2d_input_vjp", "ct, weight, like~", strides=tuple, paddings=tuple, dilations=tuple,
                       groups=int, data_format=str)
-conv2d_weight_vjp = op("conv2d_weight_vjp", "ct, x, weight", strides=tuple, paddings=tuple, dilations=tuple,
+conv2d_weight_vjp = op("conv2d_weight_vjp", "ct, x, weight~", strides=tuple, paddings=tuple, dilations=tuple,
                        groups=int, data_format=str)
 
 # `mask` is int32, the flat h * w position of the maximum inside its input plane, as Paddle returns it;
 # -1 for a window that holds no number. NaN loses, and of equal values the first in the window wins.
 max_pool2d = op("max_pool2d", "x", kernel=tuple, strides=tuple, paddings=tuple, ceil_mode=bool, data_format=str,
                 outputs="out, mask")
-max_pool2d_vjp = op("max_pool2d_vjp", "ct, mask, like", data_format=str)  # adds each value at its position
+max_pool2d_vjp = op("max_pool2d_vjp", "ct, mask, like~", data_format=str)  # adds each value at its position
 max_pool2d_take = op("max_pool2d_take", "x, mask", data_format=str)  # reads each position: 0 at -1
 max_unpool2d = op("max_unpool2d", "x, index", output_size=tuple, data_format=str)
 # exclusive: only positions inside the input count; otherwise those of the padding do too. A window of which
 # nothing counts gives 0.
 avg_pool2d = op("avg_pool2d", "x", kernel=tuple, strides=tuple, paddings=tuple, ceil_mode=bool, exclusive=bool,
                 divisor=int, data_format=str)  # divisor None: the window's size
-avg_pool2d_vjp = op("avg_pool2d_vjp", "ct, like", kernel=tuple, strides=tuple, paddings=tuple, ceil_mode=bool,
+avg_pool2d_vjp = op("avg_pool2d_vjp", "ct, like~", kernel=tuple, strides=tuple, paddings=tuple, ceil_mode=bool,
                     exclusive=bool, divisor=int, data_format=str)
 # Window i of n over a size s covers floor(i * s / n) to ceil((i + 1) * s / n).
 adaptive_avg_pool2d = op("adaptive_avg_pool2d", "x", output_size=tuple, data_format=str)
-adaptive_avg_pool2d_vjp = op("adaptive_avg_pool2d_vjp", "ct, like", data_format=str)
+adaptive_avg_pool2d_vjp = op("adaptive_avg_pool2d_vjp", "ct, like~", data_format=str)
 adaptive_max_pool2d = op("adaptive_max_pool2d", "x", output_size=tuple, data_format=str, outputs="out, mask")
 
 __all__ = [name for name, value in list(globals().items()) if isinstance(value, type(conv2d))]

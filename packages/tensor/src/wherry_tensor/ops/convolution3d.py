@@ -16,9 +16,9 @@ conv3d = op("conv3d", "x, weight, bias?", strides=tuple, paddings=tuple, dilatio
 conv3d_transpose = op("conv3d_transpose", "x, weight, bias?", strides=tuple, paddings=tuple, dilations=tuple,
                       groups=int, output_size=tuple, data_format=str)
 # Of `like`, and of `weight` of the second, only the shapes are used.
-conv3d_input_vjp = op("conv3d_input_vjp", "ct, weight, like", strides=tuple, paddings=tuple, dilations=tuple,
+conv3d_input_vjp = op("conv3d_input_vjp", "ct, weight, like~", strides=tuple, paddings=tuple, dilations=tuple,
                       groups=int, data_format=str)
-conv3d_weight_vjp = op("conv3d_weight_vjp", "ct, x, weight", strides=tuple, paddings=tuple, dilations=tuple,
+conv3d_weight_vjp = op("conv3d_weight_vjp", "ct, x, weight~", strides=tuple, paddings=tuple, dilations=tuple,
                        groups=int, data_format=str)
 
 __all__ = [name for name, value in list(globals().items()) if isinstance(value, type(conv3d))]

@@ -2,11 +2,11 @@
 from wherry_tensor.ops.declare import DType, Meta, Scalar, infer, op
 from wherry_tensor.ops.shapes import require_sizes
 
-full = op("full", "", shape=tuple, value=Scalar, dtype=DType)
-full_like = op("full_like", "like", value=Scalar, dtype=DType)  # only the shape of `like` is used
-arange = op("arange", "", start=Scalar, step=Scalar, length=int, dtype=DType)
-linspace = op("linspace", "", start=Scalar, stop=Scalar, num=int, dtype=DType)
-eye = op("eye", "", rows=int, columns=int, dtype=DType)
+full = op("full", "", sizes="shape", shape=tuple, value=Scalar, dtype=DType)
+full_like = op("full_like", "like~", value=Scalar, dtype=DType)  # only the shape of `like` is used
+arange = op("arange", "", sizes="length", start=Scalar, step=Scalar, length=int, dtype=DType)
+linspace = op("linspace", "", sizes="num", start=Scalar, stop=Scalar, num=int, dtype=DType)
+eye = op("eye", "", sizes="rows, columns", rows=int, columns=int, dtype=DType)
 
 __all__ = [name for name, value in list(globals().items()) if isinstance(value, type(full))]
 

@@ -16,6 +16,7 @@ infer = Column("infer", "wherry-tensor", "never: calling the op raises", serves=
 decompose = Column("decompose", "wherry-tensor", "the op is irreducible", serves=VOCABULARY_VERSION, optional=True)
 
 _ATTRIBUTE_TYPES = (int, float, bool, str, tuple, DType, Scalar)
+_EFFECTS = {"random", "in-place"}
 _declared: dict[Op, tuple[str, int]] = {}
 
 
@@ -63,14 +64,21 @@ class Meta:
         return Meta, (self.shape, self.dtype)
 
 
-def op(name: str, inputs: str, *, view: bool = False, outputs: str = "out", **attrs: Any) -> Op:
+def op(
+    name: str, inputs: str, *, view: bool = False, outputs: str = "out", effects: str = "", sizes: str = "", **attrs: Any
+) -> Op:
     """Declare an op.
 
     Args:
         name: its noun, unique in the vocabulary.
-        inputs: the tensors it takes, as in "x, weight, bias?, *rest": `?` may be None, `*` is any number.
+        inputs: the tensors it takes, as in "x, weight, bias?, like~, *rest": `?` may be None, `*` is any number, and of
+            one with `~` only the shape is used, so that it needs no values.
         view: the result shares the memory of the first input, so the core answers and no kernel runs.
         outputs: the names of what it returns, as in "values, indices".
+        effects: what a call does besides computing, words among "random" (it draws from the generator: two equal calls
+            differ) and "in-place" (each output `<name>_out` is made to be written over the input `<name>`).
+        sizes: the attributes that may hold a size which is not known while a program is captured, as in "starts, ends";
+            the shape rule then gives -1 where the result depends on it.
         attrs: the type of each attribute: int, float, bool, str, tuple (of ints), DType or Scalar.
 
     Returns:
@@ -88,11 +96,20 @@ def op(name: str, inputs: str, *, view: bool = False, outputs: str = "out", **at
                 f"bool, str, tuple, DType or Scalar. Attributes are plain data; pass tensors as inputs."
             )
     output_names = tuple(part.strip() for part in outputs.split(","))
-    declared = Op(name, inputs, tuple(attrs), tuple(attrs.values()), output_names, view)
+    words, size_attrs = _words(effects), _words(sizes)
+    if set(words) - _EFFECTS:
+        raise ValueError(f"op '{name}': unknown effect. Got effects={effects!r}, expected words among random and in-place.")
+    if set(size_attrs) - set(attrs):
+        raise ValueError(f"op '{name}': no such attribute. Got sizes={sizes!r}, expected names among {', '.join(attrs)}.")
+    declared = Op(name, inputs, tuple(attrs), tuple(attrs.values()), output_names, view, words, size_attrs)
     registry[name] = declared
     caller = sys._getframe(1)
     _declared[declared] = (caller.f_code.co_filename, caller.f_lineno)
     return declared
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def where_declared(op: Op) -> str:

@@ -11,6 +11,7 @@ from wherry_tensor.ops.shapes import (
     floats,
     indices,
     integers,
+    is_unknown,
     require_axis,
     require_broadcast_to,
     require_dtype,
@@ -23,7 +24,7 @@ from wherry_tensor.ops.shapes import (
 
 # Indices are int32 or int64; negative ones count from the end; out of range is WRY_OUT_OF_RANGE.
 gather = op("gather", "x, index", axis=int)  # index of any rank replaces the axis; 1-D is Paddle's index_select
-gather_vjp = op("gather_vjp", "ct, index, like", axis=int)  # adds ct into zeros
+gather_vjp = op("gather_vjp", "ct, index, like~", axis=int)  # adds ct into zeros
 gather_nd = op("gather_nd", "x, index")
 scatter_nd_add = op("scatter_nd_add", "x, index, updates")
 scatter = op("scatter", "x, index, updates", overwrite=bool)  # rows of axis 0; not overwrite: zero the rows, then add
@@ -40,11 +41,11 @@ index_get = op("index_get", "x, *indices", axes=tuple)
 index_put = op("index_put", "x, value, *indices", axes=tuple, accumulate=bool)
 
 embedding = op("embedding", "index, weight", padding_index=int)  # padding_index -1: none
-embedding_vjp = op("embedding_vjp", "ct, index, weight", padding_index=int)
-one_hot = op("one_hot", "x", num_classes=int)  # float32
+embedding_vjp = op("embedding_vjp", "ct, index, weight~", padding_index=int)
+one_hot = op("one_hot", "x", num_classes=int, sizes="num_classes")  # float32
 
 # Order.
-topk = op("topk", "x", k=int, axis=int, largest=bool, sorted=bool, outputs="values, indices")
+topk = op("topk", "x", k=int, axis=int, largest=bool, sorted=bool, sizes="k", outputs="values, indices")
 sort = op("sort", "x", axis=int, descending=bool, outputs="values, indices")  # stable
 unique = op("unique", "x", axis=int, outputs="out, index, inverse, counts")  # axis None: flattened; all index outputs int64
 unique_consecutive = op("unique_consecutive", "x", axis=int, outputs="out, inverse, counts")
@@ -180,24 +181,24 @@ def infer_embedding_vjp(ct, index, weight, *, padding_index):
 @infer.rule(one_hot)
 def infer_one_hot(x, *, num_classes):
     require_dtype("one_hot", "x", x.dtype, integers)
-    if num_classes < 1:
+    if num_classes < 1 and not is_unknown(num_classes):
         raise ValueError(
             f"one_hot: there must be a class. Got num_classes={num_classes}, expected 1 or more. "
             f"It is one more than the largest label."
         )
-    return Meta((*x.shape, num_classes), float32)
+    return Meta((*x.shape, UNKNOWN if is_unknown(num_classes) else num_classes), float32)
 
 
 @infer.rule(topk)
 def infer_topk(x, *, k, axis, largest, sorted):
     _require_line("topk", x, axis)
     size = x.shape[axis] if x.shape else 1
-    if k < 0 or (size != UNKNOWN and k > size):
+    if not is_unknown(k) and (k < 0 or (size != UNKNOWN and k > size)):
         raise ValueError(
             f"topk: there are no {k} values to take along axis {axis}. "
             f"Got k={k} for x of shape {show(x.shape)}, expected k in [0, {size}]. Lower k."
         )
-    shape = (*x.shape[:axis], k, *x.shape[axis + 1 :]) if x.shape else ()
+    shape = (*x.shape[:axis], UNKNOWN if is_unknown(k) else k, *x.shape[axis + 1 :]) if x.shape else ()
     return Meta(shape, x.dtype), Meta(shape, int64)
 
 

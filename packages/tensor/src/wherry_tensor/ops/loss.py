@@ -19,7 +19,7 @@ from wherry_tensor.ops.shapes import (
 
 # The negative of x at the label, times the label's weight; size 1 at axis. The label has that shape.
 nll_loss = op("nll_loss", "x, label, weight?", ignore_index=int, axis=int)
-nll_loss_vjp = op("nll_loss_vjp", "ct, label, weight?, like", ignore_index=int, axis=int)  # like: only its shape counts
+nll_loss_vjp = op("nll_loss_vjp", "ct, label, weight?, like~", ignore_index=int, axis=int)  # like: only its shape counts
 
 # Sum of the losses whose label is not ignored, divided by the sum of these labels' weights (1 each
 # without weight). total is that sum, float32 (float64 for float64); where it is 0, the mean is 0.

@@ -15,6 +15,8 @@ from wherry_tensor.ops.shapes import (
     complexes,
     element_count,
     floats,
+    has_sizes,
+    is_unknown,
     merge_shapes,
     merge_size,
     real_dtype,
@@ -29,11 +31,12 @@ from wherry_tensor.ops.shapes import (
 )
 
 # Views. Sizes and axes are resolved: non-negative axes; a size of -1 means unknown (capture only).
-reshape = op("reshape", "x", shape=tuple, view=True)  # copies when strides do not allow a view
+reshape = op("reshape", "x", shape=tuple, sizes="shape", view=True)  # copies when strides do not allow a view
 transpose = op("transpose", "x", perm=tuple, view=True)
-broadcast_to = op("broadcast_to", "x", shape=tuple, view=True)
-slice = op("slice", "x", axes=tuple, starts=tuple, ends=tuple, steps=tuple, view=True)  # Python bounds; steps != 0
-select = op("select", "x", axis=int, index=int, view=True)  # drops the axis
+broadcast_to = op("broadcast_to", "x", shape=tuple, sizes="shape", view=True)
+# Python bounds; steps != 0.
+slice = op("slice", "x", axes=tuple, starts=tuple, ends=tuple, steps=tuple, sizes="starts, ends", view=True)
+select = op("select", "x", axis=int, index=int, sizes="index", view=True)  # drops the axis
 squeeze = op("squeeze", "x", axes=tuple, view=True)
 unsqueeze = op("unsqueeze", "x", axes=tuple, view=True)  # axes of the result
 diagonal = op("diagonal", "x", offset=int, axis1=int, axis2=int, view=True)  # the diagonal becomes the last axis
@@ -42,30 +45,30 @@ as_real = op("as_real", "x", view=True)
 
 # Views whose target shape is that of another tensor, of which only the shape is used. VJP rules
 # are written with these so that they hold for shapes not known at capture.
-reshape_like = op("reshape_like", "x, like", view=True)
-broadcast_like = op("broadcast_like", "x, like", view=True)
-unreduce_like = op("unreduce_like", "x, like", axes=tuple, keepdim=bool, view=True)  # undo a reduction by broadcasting
-sum_like = op("sum_like", "x, like")  # undo broadcasting by summing
+reshape_like = op("reshape_like", "x, like~", view=True)
+broadcast_like = op("broadcast_like", "x, like~", view=True)
+unreduce_like = op("unreduce_like", "x, like~", axes=tuple, keepdim=bool, view=True)  # undo a reduction by broadcasting
+sum_like = op("sum_like", "x, like~")  # undo broadcasting by summing
 
 # Copies.
 copy = op("copy", "x")  # contiguous
 concat = op("concat", "*xs", axis=int)  # an empty 1-D x, shape [0], is skipped beside others, as in Paddle
-pad = op("pad", "x", paddings=tuple, value=float)  # (before, after) for every axis, flattened; negative ones cut
+pad = op("pad", "x", paddings=tuple, value=float, sizes="paddings")  # (before, after) for every axis, flattened; negative ones cut
 flip = op("flip", "x", axes=tuple)
-roll = op("roll", "x", shifts=tuple, axes=tuple)
-repeat_interleave = op("repeat_interleave", "x", repeats=int, axis=int)
+roll = op("roll", "x", shifts=tuple, axes=tuple, sizes="shifts")
+repeat_interleave = op("repeat_interleave", "x", repeats=int, axis=int, sizes="repeats")
 tril = op("tril", "x", diagonal=int)
 triu = op("triu", "x", diagonal=int)
 # x with `value` (of the slice's shape) written over the slice; in place into x, it touches nothing else.
-slice_put = op("slice_put", "x, value", axes=tuple, starts=tuple, ends=tuple, steps=tuple)
+slice_put = op("slice_put", "x, value", axes=tuple, starts=tuple, ends=tuple, steps=tuple, sizes="starts, ends")
 
 # Adjoints of views: zeros of the shape of `like` with `ct` written (or added) at the viewed place.
-slice_vjp = op("slice_vjp", "ct, like", axes=tuple, starts=tuple, ends=tuple, steps=tuple)
-select_vjp = op("select_vjp", "ct, like", axis=int, index=int)
-diagonal_vjp = op("diagonal_vjp", "ct, like", offset=int, axis1=int, axis2=int)
+slice_vjp = op("slice_vjp", "ct, like~", axes=tuple, starts=tuple, ends=tuple, steps=tuple, sizes="starts, ends")
+select_vjp = op("select_vjp", "ct, like~", axis=int, index=int, sizes="index")
+diagonal_vjp = op("diagonal_vjp", "ct, like~", offset=int, axis1=int, axis2=int)
 
 # A shape as data: int32 [rank] (Paddle's paddle.shape).
-shape_of = op("shape_of", "x")
+shape_of = op("shape_of", "x~")
 
 __all__ = [name for name, value in list(globals().items()) if isinstance(value, type(reshape))]
 
@@ -75,6 +78,13 @@ __all__ = [name for name, value in list(globals().items()) if isinstance(value, 
 
 @infer.rule(reshape)
 def infer_reshape(x, *, shape):
+    inferred = sum(n == UNKNOWN and not is_unknown(n) for n in shape)
+    if inferred > 1:
+        raise ValueError(
+            f"reshape: only one size can follow from the others. Got shape={list(shape)} with {inferred} sizes of -1 for x "
+            f"of shape {show(x.shape)}, expected one. While a program is captured, take sizes that are not known yet from "
+            f"the tensor, as in x.shape[0], or write 0 in the public function to keep them."
+        )
     shape = _require_sizes("reshape", shape)
     have, wanted = element_count(x.shape), element_count(shape)
     if have != UNKNOWN and shape.count(UNKNOWN) == 1:
@@ -115,7 +125,8 @@ def infer_slice(x, *, axes, starts, ends, steps):
     _require_slices("slice", x.shape, axes, starts, ends, steps)
     shape = list(x.shape)
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
-        shape[axis] = _sliced_size(shape[axis], start, end, step)
+        unknown = is_unknown(start) or is_unknown(end)
+        shape[axis] = UNKNOWN if unknown else _sliced_size(shape[axis], start, end, step)
     return Meta(tuple(shape), x.dtype)
 
 
@@ -259,18 +270,19 @@ def infer_pad(x, *, paddings, value):
             f"Got {len(paddings)} numbers for x of shape {show(x.shape)}, expected {2 * x.rank}: "
             f"before and after axis 0, before and after axis 1, ... Use 0 for axes that stay."
         )
-    shape = tuple(
-        n if n == UNKNOWN else n + paddings[2 * axis] + paddings[2 * axis + 1] for axis, n in enumerate(x.shape)
-    )
+    shape = []
     for axis, n in enumerate(x.shape):
-        cut = sum(-p for p in paddings[2 * axis : 2 * axis + 2] if p < 0)
-        if n != UNKNOWN and cut > n:
+        around = tuple(paddings[2 * axis : 2 * axis + 2])
+        unknown = n == UNKNOWN or has_sizes(around)
+        shape.append(UNKNOWN if unknown else n + sum(around))
+        cut = 0 if unknown else sum(-p for p in around if p < 0)
+        if cut > n and not unknown:
             raise ValueError(
                 f"pad: negative paddings cut away more than axis {axis} has. "
                 f"Got paddings {list(paddings[2 * axis : 2 * axis + 2])} for size {n}, expected at most {n} to cut. "
                 f"Cut less."
             )
-    return Meta(shape, x.dtype)
+    return Meta(tuple(shape), x.dtype)
 
 
 @infer.rule(flip)
@@ -294,13 +306,13 @@ def infer_roll(x, *, shifts, axes):
 @infer.rule(repeat_interleave)
 def infer_repeat_interleave(x, *, repeats, axis):
     require_axis("repeat_interleave", axis, x.shape)
-    if repeats < 0:
+    if repeats < 0 and not is_unknown(repeats):
         raise ValueError(
             f"repeat_interleave: a value cannot be repeated {repeats} times. "
             f"Got repeats={repeats}, expected 0 or more. Use 0 to drop every value."
         )
-    size = x.shape[axis]
-    return Meta((*x.shape[:axis], size if size == UNKNOWN else size * repeats, *x.shape[axis + 1 :]), x.dtype)
+    size = UNKNOWN if UNKNOWN in (x.shape[axis], repeats) else x.shape[axis] * repeats
+    return Meta((*x.shape[:axis], size, *x.shape[axis + 1 :]), x.dtype)
 
 
 @infer.rule(tril)
@@ -438,7 +450,7 @@ def _require_sizes(op_name, shape):
             f"Got shape={list(shape)}, expected at most 12 sizes of 0 or more. "
             f"Only -1, for a size that is not known, may be negative."
         )
-    return tuple(shape)
+    return tuple(UNKNOWN if is_unknown(n) else n for n in shape)
 
 
 def _fill_unknown(shape, source):
@@ -484,7 +496,7 @@ def _sliced_size(size, start, end, step):
 def _require_index(op_name, shape, axis, index):
     require_axis(op_name, axis, shape)
     size = shape[axis]
-    if size != UNKNOWN and not -size <= index < size:
+    if size != UNKNOWN and not is_unknown(index) and not -size <= index < size:
         raise IndexError(
             f"{op_name}: index {index} is out of range for axis {axis} of shape {show(shape)}. "
             f"Got {index}, expected an index in [{-size}, {size}). "

@@ -42,7 +42,7 @@ batch_norm_vjp = op("batch_norm_vjp", "ct, x, scale?, mean, variance", epsilon=f
 
 # mask uint8: 1 kept. `upscale` divides what is kept by 1 - p. Element i is kept where the float32
 # uniform number of element i (see ops/random.py) is below 1 - p.
-dropout = op("dropout", "x", p=float, upscale=bool, outputs="out, mask")
+dropout = op("dropout", "x", p=float, upscale=bool, effects="random", outputs="out, mask")
 dropout_vjp = op("dropout_vjp", "ct, mask", scale=float)  # ct * scale where kept, else 0
 
 # Softmax and cross entropy together along `axis`. Hard labels: int, the shape of logits with size 1

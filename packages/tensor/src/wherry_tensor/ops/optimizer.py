@@ -9,29 +9,29 @@ from wherry_tensor.ops.declare import Meta, decompose, infer, op
 from wherry_tensor.ops.reduction import widened
 from wherry_tensor.ops.shapes import floats, require_dtype, require_one_dtype, require_same_shape, show
 
-sgd = op("sgd", "param, grad, lr, scale?", weight_decay=float, outputs="param_out")
+sgd = op("sgd", "param, grad, lr, scale?", weight_decay=float, effects="in-place", outputs="param_out")
 momentum = op("momentum", "param, velocity, grad, lr, scale?", mu=float, nesterov=bool, weight_decay=float,
-              outputs="param_out, velocity_out")
+              effects="in-place", outputs="param_out, velocity_out")
 # beta1_power and beta2_power hold beta ** t for the step being made; weight_decay is L2 (added to grad).
 adam = op("adam", "param, moment1, moment2, beta1_power, beta2_power, grad, lr, scale?", beta1=float, beta2=float,
           epsilon=float, weight_decay=float,
-          outputs="param_out, moment1_out, moment2_out, beta1_power_out, beta2_power_out")
+          effects="in-place", outputs="param_out, moment1_out, moment2_out, beta1_power_out, beta2_power_out")
 # weight_decay is decoupled: param *= 1 - lr * weight_decay before the update.
 adamw = op("adamw", "param, moment1, moment2, beta1_power, beta2_power, grad, lr, scale?", beta1=float, beta2=float,
            epsilon=float, weight_decay=float,
-           outputs="param_out, moment1_out, moment2_out, beta1_power_out, beta2_power_out")
-adagrad = op("adagrad", "param, moment, grad, lr, scale?", epsilon=float, weight_decay=float, outputs="param_out, moment_out")
+           effects="in-place", outputs="param_out, moment1_out, moment2_out, beta1_power_out, beta2_power_out")
+adagrad = op("adagrad", "param, moment, grad, lr, scale?", epsilon=float, weight_decay=float, effects="in-place", outputs="param_out, moment_out")
 adadelta = op("adadelta", "param, avg_squared_grad, avg_squared_update, grad, lr, scale?", rho=float, epsilon=float,
-              weight_decay=float, outputs="param_out, avg_squared_grad_out, avg_squared_update_out")
+              weight_decay=float, effects="in-place", outputs="param_out, avg_squared_grad_out, avg_squared_update_out")
 adamax = op("adamax", "param, moment, inf_norm, beta1_power, grad, lr, scale?", beta1=float, beta2=float, epsilon=float,
-            weight_decay=float, outputs="param_out, moment_out, inf_norm_out, beta1_power_out")
+            weight_decay=float, effects="in-place", outputs="param_out, moment_out, inf_norm_out, beta1_power_out")
 # mean_grad is read and written only when centered.
 rmsprop = op("rmsprop", "param, momentum, mean_square, mean_grad, grad, lr, scale?", rho=float, epsilon=float, mu=float,
-             centered=bool, weight_decay=float, outputs="param_out, momentum_out, mean_square_out, mean_grad_out")
+             centered=bool, weight_decay=float, effects="in-place", outputs="param_out, momentum_out, mean_square_out, mean_grad_out")
 # adapt: scale the step by the ratio of the norms of parameter and step.
 lamb = op("lamb", "param, moment1, moment2, beta1_power, beta2_power, grad, lr, scale?", beta1=float, beta2=float, epsilon=float,
           weight_decay=float, adapt=bool,
-          outputs="param_out, moment1_out, moment2_out, beta1_power_out, beta2_power_out")
+          effects="in-place", outputs="param_out, moment1_out, moment2_out, beta1_power_out, beta2_power_out")
 
 # Of all tensors together: what clipping and loss scaling ask of gradients. 0-d float32, or float64 if any of
 # them is; and a 0-d bool.

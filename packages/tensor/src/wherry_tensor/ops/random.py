@@ -8,13 +8,13 @@ from wherry_tensor._core import int64
 from wherry_tensor.ops.declare import DType, Meta, infer, op
 from wherry_tensor.ops.shapes import require_sizes
 
-uniform = op("uniform", "", shape=tuple, min=float, max=float, dtype=DType)
-normal = op("normal", "", shape=tuple, mean=float, std=float, dtype=DType)
-randint = op("randint", "", shape=tuple, low=int, high=int, dtype=DType)
-randperm = op("randperm", "", n=int, dtype=DType)
-bernoulli = op("bernoulli", "x")
-multinomial = op("multinomial", "x", num_samples=int, replacement=bool)  # int64
-poisson = op("poisson", "x")
+uniform = op("uniform", "", effects="random", sizes="shape", shape=tuple, min=float, max=float, dtype=DType)
+normal = op("normal", "", effects="random", sizes="shape", shape=tuple, mean=float, std=float, dtype=DType)
+randint = op("randint", "", effects="random", sizes="shape", shape=tuple, low=int, high=int, dtype=DType)
+randperm = op("randperm", "", effects="random", sizes="n", n=int, dtype=DType)
+bernoulli = op("bernoulli", "x", effects="random")
+multinomial = op("multinomial", "x", effects="random", num_samples=int, replacement=bool)  # int64
+poisson = op("poisson", "x", effects="random")
 
 __all__ = [name for name, value in list(globals().items()) if isinstance(value, type(uniform))]
 

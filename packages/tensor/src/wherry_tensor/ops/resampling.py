@@ -16,7 +16,7 @@ from wherry_tensor.ops.shapes import (
 # out[..., i, ...] = sum over k of weight[i, k] * x[..., index[i, k], ...]. index (int64, each in [0, size))
 # and weight, in the dtype of x, are [results, taps]. Where a weight is 0, its place is not looked at.
 resample = op("resample", "x, index, weight", axis=int)
-resample_vjp = op("resample_vjp", "ct, index, weight, like", axis=int)  # adds weight * ct at the places
+resample_vjp = op("resample_vjp", "ct, index, weight, like~", axis=int)  # adds weight * ct at the places
 
 __all__ = ["resample", "resample_vjp"]
 

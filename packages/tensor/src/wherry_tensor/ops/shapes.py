@@ -18,6 +18,7 @@ from wherry_tensor._core import (
     int64,
     uint8,
 )
+from wherry_tensor.sizes import is_unknown
 
 UNKNOWN = -1
 
@@ -181,11 +182,11 @@ def require_one_dtype(op_name, **dtypes):
 
 
 def require_sizes(op_name, shape):
-    """`shape` as a tuple, for an op that makes a tensor of it: every size must be known and not negative."""
+    """`shape` as a tuple, for an op that makes a tensor of it: no size is negative, save a Size of a capture."""
     for axis, n in enumerate(shape):
-        if n < 0:
+        if n < 0 and not is_unknown(n):
             raise ValueError(
                 f"{op_name}: size {n} of axis {axis} is negative. Got shape {show(shape)}, expected sizes of 0 or more. "
-                f"An unknown size cannot be made; take the shape from a tensor that has it."
+                f"An unknown size cannot be made; take it from a tensor that has it, as in x.shape[0]."
             )
-    return tuple(shape)
+    return tuple(UNKNOWN if is_unknown(n) else n for n in shape)
