@@ -202,8 +202,6 @@ cdef object unknown_attr(Op op, tuple attrs):
     )
 
 
-
-
 cpdef int load_kernels(str device) except -1:
     """Asks the installed packages for their kernels of one device, once.
 
