@@ -11,7 +11,6 @@ from wherry_tensor.ops.shapes import (
     floats,
     indices,
     integers,
-    is_unknown,
     require_axis,
     require_broadcast_to,
     require_dtype,
@@ -21,6 +20,7 @@ from wherry_tensor.ops.shapes import (
     same_shape,
     show,
 )
+from wherry_tensor.sizes import is_unknown
 
 # Indices are int32 or int64; negative ones count from the end; out of range is WRY_OUT_OF_RANGE.
 gather = op("gather", "x, index", axis=int)  # index of any rank replaces the axis; 1-D is Paddle's index_select

@@ -15,8 +15,6 @@ from wherry_tensor.ops.shapes import (
     complexes,
     element_count,
     floats,
-    has_sizes,
-    is_unknown,
     merge_shapes,
     merge_size,
     real_dtype,
@@ -29,6 +27,7 @@ from wherry_tensor.ops.shapes import (
     same_size,
     show,
 )
+from wherry_tensor.sizes import has_sizes, is_unknown
 
 # Views. Sizes and axes are resolved: non-negative axes; a size of -1 means unknown (capture only).
 reshape = op("reshape", "x", shape=tuple, sizes="shape", view=True)  # copies when strides do not allow a view
