@@ -47,6 +47,22 @@ def test_the_service_worker_keeps_everything_that_the_pages_load(client, manifes
     assert all(client.get(f"/{address.removeprefix('./')}").status_code == 200 for address in addresses)
 
 
+def test_weights_are_what_their_address_says(client, manifest, models, tmp_path):
+    address = "/" + manifest["models"][0]["weights_url"]
+    weights = models / "digits" / "weights.pdparams"
+    content = weights.read_bytes()
+    assert client.get(address).data == content
+    for change in (content[:-1] + b"!", content + b"more", b""):
+        weights.write_bytes(change)
+        answer = client.get(address)
+        assert answer.status_code == 500 and "saved wrongly" in answer.get_json()["error"]["detail"]
+        assert "immutable" not in answer.headers["Cache-Control"]
+    weights.unlink()
+    (tmp_path / "elsewhere").write_bytes(content)
+    weights.symlink_to(tmp_path / "elsewhere")
+    assert client.get(address).status_code == 500
+
+
 def test_another_model_makes_another_service_worker(client, models):
     before = client.get("/sw.js").data
     (models / "digits" / "model.json").unlink()

@@ -1,6 +1,7 @@
 """The command, and the server under load."""
 import concurrent.futures
 import json
+import socket
 import subprocess
 import sys
 import threading
@@ -9,6 +10,10 @@ import urllib.request
 
 import pytest
 from waitress.server import create_server
+
+from wherry_web import Config, create_app
+from wherry_web.app import HEADERS
+from wherry_web.serving import make_server
 
 ROW = [[[0.25] * 28] * 28]
 
@@ -51,6 +56,55 @@ def test_200_concurrent_predictions_are_all_answered_right(address, app, capsys)
     times.sort()
     with capsys.disabled():
         print(f"\n200 predictions, 8 clients: {200 / seconds:.0f}/s, p50 {times[100] * 1e3:.1f} ms, p99 {times[197] * 1e3:.1f} ms")
+
+
+@pytest.fixture
+def listening(models):
+    """A server as the command makes it, with little patience: its port."""
+    server = make_server(create_app(Config(models=models, max_request=10_000)), "127.0.0.1", 0, idle=1)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    yield server.effective_port
+    server.close()
+    thread.join(10)
+
+
+def told(port: int, *parts: bytes) -> bytes:
+    """Everything that the server answers to these bytes."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        for part in parts:
+            connection.sendall(part)
+        answer = b""
+        while more := connection.recv(65536):
+            answer += more
+        return answer
+
+
+@pytest.mark.parametrize(("request_", "status"), [
+    (b"POST /api/models/digits/predict HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999\r\n\r\n", 413),
+    (b"no HTTP at all\r\n\r\n", 400),
+    (b"GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: odd\r\n\r\n", 501),
+])
+def test_what_the_server_refuses_by_itself_looks_like_our_errors(listening, request_, status):
+    head, _, body = told(listening, request_).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.") and f" {status} ".encode() in head.splitlines()[0]
+    headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head.decode().splitlines()[1:])}
+    assert all(headers[name.lower()] == value for name, value in HEADERS.items())
+    error = json.loads(body)["error"]
+    assert error["status"] == status and error["detail"] and "aaaa" not in error["detail"]
+
+
+def test_idle_connections_keep_nobody_out_and_are_closed(listening):
+    idle = [socket.create_connection(("127.0.0.1", listening), timeout=10) for _ in range(150)]
+    try:
+        started = time.perf_counter()
+        with urllib.request.urlopen(f"http://127.0.0.1:{listening}/api/health", timeout=10) as answer:
+            assert json.load(answer)["status"] == "ok"
+        assert time.perf_counter() - started < 5
+        assert all(connection.recv(1) == b"" for connection in idle)
+    finally:
+        for connection in idle:
+            connection.close()
 
 
 def run(*arguments: str) -> subprocess.Popen:

@@ -33,7 +33,7 @@ from werkzeug.security import safe_join
 
 from wherry_web.config import Config
 from wherry_web.encoded import Encoded, Encoding
-from wherry_web.gallery import SavedModel
+from wherry_web.gallery import BrokenModel, SavedModel
 
 files = Blueprint("files", __name__)
 STATIC = Path(__file__).parent / "static"
@@ -164,12 +164,16 @@ def pyodide(version: str, name: str) -> Response:
 
 @files.get("/models/<name>/<digest>/weights.pdparams")
 def weights(name: str, digest: str) -> Response:
-    from wherry_web.api import found
+    from wherry_web.api import broken, found
 
     model = found(name)
     if model.card["sha256"][:16] != digest:
         abort(404, "There is no such model, or it was trained again. Load the page again.")
-    return kept(send_file(model.weights, "application/octet-stream"))
+    try:
+        content = model.content()  # browsers keep it for good under this digest
+    except BrokenModel as error:
+        broken(name, error)
+    return kept(send_file(io.BytesIO(content), "application/octet-stream", etag=digest))
 
 
 @files.get("/wheels/<name>")

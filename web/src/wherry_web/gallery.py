@@ -45,13 +45,20 @@ class SavedModel:
     def weights(self) -> Path:
         return self.folder / self.card["weights"]
 
-    def load(self) -> paddle.nn.Layer:
-        """Build the network and read its weights.
+    def content(self) -> bytes:
+        """The weights, as they were when the card was written.
 
         Raises:
-            BrokenModel: the file is not what the card says, or does not fit the architecture.
+            BrokenModel: the file is not what the card says, or is a link to somewhere else.
         """
         try:
+            if self.weights.is_symlink():
+                raise BrokenModel(f"{self.weights}: a link. Got a link to another file, expected the file. Save the model again.")
+            if self.weights.stat().st_size != self.card["bytes"]:  # before it is read: the card says how much to expect
+                raise BrokenModel(
+                    f"{self.weights}: the weights changed after they were saved. Got {self.weights.stat().st_size} bytes, expected "
+                    f"{self.card['bytes']}. Save the model again."
+                )
             content = self.weights.read_bytes()
         except OSError as error:
             raise BrokenModel(f"{self.weights}: {error.strerror}. Save the model again.") from error
@@ -61,6 +68,15 @@ class SavedModel:
                 f"{self.weights}: the weights changed after they were saved. Got sha256 {digest}, expected "
                 f"{self.card['sha256']}. Save the model again."
             )
+        return content
+
+    def load(self) -> paddle.nn.Layer:
+        """Build the network and read its weights.
+
+        Raises:
+            BrokenModel: the file is not what the card says, or does not fit the architecture.
+        """
+        content = self.content()
         net = network(self.card["architecture"], len(self.card["labels"]))
         try:
             restore(net, content)

@@ -2,17 +2,29 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import select
 import sys
 import threading
 import webbrowser
 from pathlib import Path
+from typing import Any
 
 from flask import Flask
 
-from wherry_web.app import create_app
+from wherry_web.app import HEADERS, create_app
 from wherry_web.config import Config
 from wherry_web.freeze import freeze
+
+CONNECTIONS = 1000  # at once; a browser opens six
+IDLE = 20  # seconds
+REFUSALS = {
+    413: "The request is larger than this server takes. Send less at a time.",
+    431: "The request's headers are larger than this server takes. Send fewer or shorter ones.",
+    500: "The server failed at this request. Its log says where.",
+    501: "The request uses a transfer encoding that this server does not know. Send it plain or chunked.",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,10 +60,8 @@ def serve(options: argparse.Namespace) -> int:
 
 
 def listen(app: Flask, host: str, port: int, threads: int, open_browser: bool) -> int:
-    from waitress.server import create_server
-
     try:
-        server = create_server(app, host=host, port=port, threads=threads, ident="wherry")
+        server = make_server(app, host, port, threads)
     except OSError as error:
         print(
             f"wherry serve: cannot listen on {host}:{port}: {error.strerror or error}. Got a port in use or an address "
@@ -70,6 +80,56 @@ def listen(app: Flask, host: str, port: int, threads: int, open_browser: bool) -
     finally:
         server.close()
     return 0
+
+
+def make_server(app: Flask, host: str, port: int, threads: int = 8, idle: int = IDLE) -> Any:
+    """A waitress server that somebody on the network cannot keep busy with nothing.
+
+    Args:
+        app: what answers.
+        host: address to listen on.
+        port: 0 takes a free one.
+        threads: requests that are answered at once.
+        idle: seconds after which a connection without a request in work is closed.
+    """
+    import waitress.channel
+    import waitress.task
+    from waitress.server import create_server
+
+    server = create_server(
+        app, host=host, port=port, threads=threads, ident="wherry",
+        max_request_body_size=app.config["WHERRY"].max_request,  # more is not even stored
+        connection_limit=CONNECTIONS, channel_timeout=idle, cleanup_interval=max(1, idle // 3),
+        asyncore_use_poll=hasattr(select, "poll"),  # select has no room for that many
+    )
+
+    class Refusal(waitress.task.ErrorTask):  # type: ignore[misc]
+        """What the server answers by itself, in the form of the application's errors."""
+
+        def __init__(self, channel: Any, request: Any) -> None:
+            super().__init__(channel, request)
+            request.error = _Refused(request.error)
+
+    class Channel(waitress.channel.HTTPChannel):  # type: ignore[misc]
+        error_task_class = Refusal
+
+    sockets = [part for part in getattr(server, "map", {}).values() if hasattr(part, "channel_class")]
+    for part in sockets or [server]:
+        part.channel_class = Channel
+    return server
+
+
+class _Refused:
+    """An error of the server before the application is asked: too large, too slow, no HTTP."""
+
+    def __init__(self, error: Any) -> None:
+        self.code, self.reason = error.code, error.reason
+
+    def to_response(self, ident: str | None = None) -> tuple[str, list[tuple[str, str]], bytes]:
+        detail = REFUSALS.get(self.code, "The request is no HTTP that this server reads.")
+        body = json.dumps({"error": {"status": self.code, "title": self.reason, "detail": detail}}).encode()
+        headers = {**HEADERS, "Content-Type": "application/json", "Cache-Control": "no-store"}
+        return f"{self.code} {self.reason}", list(headers.items()), body
 
 
 def can_open_browser() -> bool:
