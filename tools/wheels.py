@@ -3,11 +3,13 @@
     python tools/wheels.py build                   every package, for every Python that is found
     python tools/wheels.py build tensor            this package and what it needs
     python tools/wheels.py install autograd        for the running Python: build, then install
+    python tools/wheels.py install --for-tests nn  with what its extra `test` asks for
+    python tools/wheels.py test nn -k conv         the tests of a package, with these arguments for pytest
 
-Wheels go to wheelhouse/; tox and the Makefile install from there. A wheel that serves every Python
+Wheels go to wheelhouse/; tox, the Makefile and `pip install .` install from there. A wheel that serves every Python
 (pure, or built for the stable ABI) is built by the oldest one alone. The build tools live in a
 virtual environment of their own per Python under .cache/, so that nothing is downloaded twice; that
-pip's ordinary isolated build works too is tested in tests/test_packaging.py.
+pip's ordinary isolated build works too is tested in tests/test_packaging.py. Which packages there are says packages.py.
 """
 from __future__ import annotations
 
@@ -15,57 +17,61 @@ import argparse
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import time
-import tomllib
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from packages import PYTHONS, ROOT, Package, needed, packages
+
 WHEELHOUSE = ROOT / "wheelhouse"
 CACHE = ROOT / ".cache"
-PYTHONS = ("3.11", "3.12", "3.13")
-BUILD_TOOLS = ("scikit-build-core>=0.11", "cython>=3.1", "ninja", "hatchling", "cmake>=3.25")
-
-# In the order of their layers: each needs only packages above it. Compiled packages read the
-# headers of `tensor`, so these count as their sources.
-PACKAGES = {
-    "tensor": (),
-    "ops-cpu": ("tensor",),
-    "autograd": ("tensor",),
-    "nn": ("tensor", "autograd"),
-    "train": ("tensor", "autograd", "nn"),
-    "vision": ("tensor", "autograd", "nn", "train"),
-    "wherry": ("tensor", "ops-cpu", "autograd", "nn", "train", "vision"),
-    "web": ("tensor", "ops-cpu", "autograd", "nn", "train", "vision", "wherry"),
-}
+BUILD_TOOLS = ("scikit-build-core>=0.11", "cython>=3.1", "ninja", "hatchling>=1.27", "cmake>=3.25", "auditwheel>=6.4")
+REPORT_EVERY = 20  # seconds of compiling between two lines
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("action", choices=("build", "install"))
-    parser.add_argument("packages", nargs="*", choices=[*PACKAGES, []], metavar="package", help="default: all")
-    arguments = parser.parse_args()
-    packages = needed(arguments.packages or list(PACKAGES))
+    parser.add_argument("action", choices=("build", "install", "test"))
+    parser.add_argument("packages", nargs="*", metavar="package", help="folders of packages, or tox environments of theirs; default: all")
+    parser.add_argument("--for-tests", action="store_true", help="install what the extra `test` of the packages asks for, too")
+    arguments, rest = parser.parse_known_args()
+    chosen = [package_of(name) for name in (arguments.packages[:1] if arguments.action == "test" else arguments.packages)]
+    if arguments.action == "test":
+        sys.exit(test(chosen[0], [*arguments.packages[1:], *rest]))
+    if rest:
+        parser.error(f"unknown arguments: {' '.join(rest)}")
+    names = [package.name for package in chosen] or list(packages())
     if arguments.action == "build":
         for python in available_pythons():
-            build(python, packages)
+            build(python, needed(names))
+        print(f"wheels: install them with  pip install wherry --find-links {WHEELHOUSE}")
+    elif arguments.for_tests:
+        wheels = build(sys.executable, needed([*names, *(tool for package in chosen for tool in package.for_tests)]))
+        install(wheels, {package.project for package in chosen})
     else:
-        install(build(sys.executable, packages))
+        install(build(sys.executable, needed(names)))
 
 
-def folder_of(package: str) -> Path:
-    """Where its sources are."""
-    return ROOT / package if package == "web" else ROOT / "packages" / package
+def package_of(name: str) -> Package:
+    """The package of this folder's name, or of a tox environment such as py311-nn."""
+    bare = re.sub(r"^py\d+-", "", name)
+    if bare not in packages():
+        sys.exit(f"wheels: there is no package {bare}. Got {name!r}, expected one of {', '.join(packages())}.")
+    return packages()[bare]
 
 
-def needed(packages: list[str]) -> list[str]:
-    """The packages with what they need, lowest layer first."""
-    wanted = set(packages)
-    for package in packages:
-        wanted.update(PACKAGES[package])
-    return [package for package in PACKAGES if package in wanted]
+def test(package: Package, arguments: list[str]) -> int:
+    """Run the tests of an installed package; returns the exit status of the first run that fails."""
+    statuses = [
+        subprocess.run([sys.executable, "-m", "pytest", *run, *arguments], cwd=ROOT).returncode for run in package.tests
+    ]
+    none_collected = 5  # by -k in one of several runs: fine, as long as another had something to do
+    if len(statuses) > 1 and any(status == 0 for status in statuses) and arguments:
+        statuses = [status for status in statuses if status != none_collected]
+    return next((status for status in statuses if status), 0)
 
 
 def available_pythons() -> list[str]:
@@ -84,10 +90,10 @@ def available_pythons() -> list[str]:
     return found
 
 
-def build(python: str, packages: list[str]) -> list[Path]:
+def build(python: str, names: list[str]) -> list[Path]:
     """Build the wheels that `python` lacks; returns one for each package."""
     wheels = []
-    for package in packages:
+    for package in names:
         digest = digest_of(package)
         wheels.append(wheel_for(python, package, digest) or build_one(python, package, digest))
     return wheels
@@ -105,14 +111,23 @@ def build_one(python: str, package: str, digest: str) -> Path:
     # ccache then finds again what another clone of this repository has compiled.
     environment.setdefault("CCACHE_BASEDIR", str(ROOT))
     environment.setdefault("CCACHE_NOHASHDIR", "1")
-    done = subprocess.run(
-        [tools / "bin" / "python", "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "--no-cache-dir",
-         "--wheel-dir", fresh, folder_of(package)],
-        capture_output=True, text=True, env=environment,
-    )
-    if done.returncode:
-        sys.exit(f"{done.stdout}\n{done.stderr}\nwheels: {package} for {version} failed to build")
+    # -v passes on what the compiler's driver says, for the count of files.
+    command = [tools / "bin" / "python", "-m", "pip", "wheel", "-v", "--no-build-isolation", "--no-deps", "--no-cache-dir",
+               "-C", "wherry.plain=true", "--wheel-dir", fresh, packages()[package].folder]
+    said = []
+    reported = started
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment) as process:
+        for line in process.stdout:
+            said.append(line)
+            step = re.match(r"\s*\[(\d+)/(\d+)\]", line)
+            if step and time.monotonic() - reported > REPORT_EVERY:
+                reported = time.monotonic()
+                print(f"wheels: {package}: {step[1]} of {step[2]} files after {reported - started:.0f} s", flush=True)
+    if process.returncode:
+        sys.exit(f"{''.join(said)}\nwheels: {package} for {version} failed to build")
     (wheel,) = fresh.glob("*.whl")
+    if packages()[package].compiled and sys.platform == "linux":
+        wheel = tagged(wheel, tools)
     WHEELHOUSE.mkdir(exist_ok=True)
     for entry, text in records():
         if text["package"] == package and serves(text["wheel"], version):
@@ -126,13 +141,27 @@ def build_one(python: str, package: str, digest: str) -> Path:
     return WHEELHOUSE / wheel.name
 
 
-def install(wheels: list[Path]) -> None:
+def tagged(wheel: Path, tools: Path) -> Path:
+    """The wheel under the name that says which systems it runs on: those whose C library has the symbols that it needs."""
+    said = subprocess.run([tools / "bin" / "auditwheel", "show", wheel], capture_output=True, text=True, check=True).stdout
+    tag = re.search(r'consistent\s+with\s+the\s+following\s+platform\s+tag:\s+"(\w+)"', said)
+    if not tag:
+        sys.exit(f"wheels: auditwheel names no platform tag for {wheel.name}:\n{said}")
+    subprocess.run([tools / "bin" / "python", "-m", "wheel", "tags", "--remove", "--platform-tag", tag[1], wheel],
+                   capture_output=True, check=True)
+    (wheel,) = wheel.parent.glob("*.whl")
+    return wheel
+
+
+def install(wheels: list[Path], with_tests_of: set[str] = frozenset()) -> None:
     """Install wheels into the running Python, and what they depend on."""
     pip = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
     # First ours without an index, so that no package of the same name from elsewhere can win; then
     # whatever third parties they declare. The version stays while sources change: always reinstall.
     subprocess.run([*pip, "--no-index", "--no-deps", "--force-reinstall", *wheels], check=True)
-    subprocess.run([*pip, *wheels], check=True)
+    projects = {wheel: wheel.name.split("-")[0].replace("_", "-") for wheel in wheels}
+    extras = [f"{wheel}[test]" if projects[wheel] in with_tests_of else wheel for wheel in wheels]
+    subprocess.run([*pip, *extras], check=True)
 
 
 def build_environment(python: str) -> Path:
@@ -183,9 +212,9 @@ _tags: dict[str, str] = {}
 
 def digest_of(package: str) -> str:
     """Digest of everything that goes into a package's wheel."""
-    folder = folder_of(package)
+    folder = packages()[package].folder
     files = {path for path in folder.rglob("*") if path.is_file() and is_source(path.relative_to(folder))}
-    if compiled(folder):
+    if packages()[package].compiled:
         tensor = ROOT / "packages" / "tensor" / "src"
         files.update(path for path in tensor.rglob("*") if path.suffix in (".h", ".pxd"))
     digest = hashlib.sha256()
@@ -199,12 +228,6 @@ def is_source(path: Path) -> bool:
     """Whether a file of a package's folder counts: neither what was built nor its tests."""
     derived = path.suffix in (".so", ".pyc") or "_vendored" in path.parts or "__pycache__" in path.parts
     return not derived and path.parts[0] not in ("build", "tests")
-
-
-def compiled(folder: Path) -> bool:
-    """Whether a package has anything to compile."""
-    backend = tomllib.loads((folder / "pyproject.toml").read_text())["build-system"]["requires"]
-    return any(requirement.startswith("scikit-build-core") for requirement in backend)
 
 
 if __name__ == "__main__":

@@ -3,20 +3,18 @@ import doctest
 import importlib
 import inspect
 import pkgutil
+import sys
 from pathlib import Path
 
 import numpy
 import pytest
 
 import wherry
-import wherry_autograd
-import wherry_nn
-import wherry_ops_cpu
-import wherry_tensor
-import wherry_train
-import wherry_vision
 
 ROOT = Path(__file__).parent.parent.parent
+sys.path.append(str(ROOT / "tools"))
+from packages import needed, packages  # noqa: E402  which packages there are
+
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(ROOT.glob("packages/*/README.md"))]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
@@ -26,7 +24,8 @@ def names():
 
 
 def modules():
-    for package in wherry_tensor, wherry_ops_cpu, wherry_autograd, wherry_nn, wherry_train, wherry_vision, wherry:
+    for name in needed(["wherry"]):
+        package = importlib.import_module(packages()[name].module)
         yield package
         for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
             if ".testing" not in found.name and not found.name.endswith("__main__"):

@@ -26,6 +26,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(ROOT / "tools"), str(HERE)]
 
 import imports  # noqa: E402
+import packages as table  # noqa: E402
 import wheels as native  # noqa: E402
 
 PYODIDE = "0.29.5"  # Python 3.13, Emscripten 4.0.9
@@ -35,16 +36,17 @@ BUILD_TOOLS = ("pyodide-build==0.39.2", *native.BUILD_TOOLS)
 # -Oz, which pyodide-build asks for, would take loops apart again: 4.6 times slower. Hidden symbols: those of two
 # modules that have the same name would be taken for one.
 FLAGS = "-O3 -fvisibility=hidden"
+IN_BROWSER = [name for name, package in table.packages().items() if package.in_browser]
 # What runs inside Pyodide beside tests/wasm, by pytest; NumPy is there for the tests.
 SUITES = {
     "kit": ("--pyargs", "wherry_tensor.testing"),
-    **{name: (f"packages/{name}/tests",) for name in ("tensor", "ops-cpu", "autograd", "nn", "train", "vision", "wherry")},
+    **{name: table.packages()[name].tests[0] for name in IN_BROWSER},
 }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("packages", nargs="*", default=[name for name in native.PACKAGES if name != "web"], help="default: all")
+    parser.add_argument("packages", nargs="*", default=IN_BROWSER, help="default: all")
     parser.add_argument("--test", action="store_true", help="run the tests inside Pyodide too")
     parser.add_argument("--suite", action="append", choices=("page", *SUITES), help="of the tests only these; may be repeated")
     options = parser.parse_args()
@@ -52,7 +54,7 @@ def main() -> None:
     link = CACHE / "pyodide"  # an address without the version, for the server
     link.unlink(missing_ok=True)
     link.symlink_to(pyodide.name)
-    built = [build(package, pyodide) for package in native.needed(options.packages)]
+    built = [build(package, pyodide) for package in table.needed(options.packages)]
     if options.test:
         sys.exit(test(pyodide, built, options.suite or ["page", *SUITES]))
 
@@ -98,9 +100,9 @@ def build(package: str, pyodide: Path) -> Path:
         if known["digest"] == digest and (WHEELHOUSE / known["wheel"]).exists():
             return WHEELHOUSE / known["wheel"]
     started = time.monotonic()
-    folder = native.folder_of(package)
+    folder = table.packages()[package].folder
     with tempfile.TemporaryDirectory() as output:
-        if native.compiled(folder):
+        if table.packages()[package].compiled:
             cross_build(folder, Path(output), pyodide)
         else:
             run([host() / "python", "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "-q", "-w", output, folder])
