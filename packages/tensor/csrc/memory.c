@@ -115,7 +115,8 @@ wry_storage *wry_storage_new(size_t nbytes) {
   s->refs = 1;
   s->version = 0;
   s->device = 0;
-  s->size_class = c;
+  s->size_class = (int16_t)c;
+  s->foreign = 0;
   s->owner = NULL;
   s->release = NULL;
   return s;
@@ -129,6 +130,7 @@ wry_storage *wry_storage_borrow(void *data, size_t nbytes, void *owner, void (*r
   s->nbytes = nbytes;
   s->refs = 1;
   s->size_class = -1;
+  s->foreign = 1;
   s->owner = owner;
   s->release = release;
   return s;

@@ -8,6 +8,7 @@ import weakref
 import numpy as np
 import pytest
 
+import wherry_tensor as w
 from wherry_tensor import Tensor, arange, ones, to_tensor, zeros
 from wherry_tensor.interop import from_dlpack, to_dlpack
 
@@ -196,3 +197,115 @@ def test_hash_is_identity():
 def test_transposed_attribute():
     assert zeros([2, 3, 4]).T.shape == [4, 3, 2]
     assert to_tensor(1.0).T.shape == []
+
+
+def _changed(x):
+    """Ways in which a tensor comes to other memory while somebody holds its old one."""
+    return {
+        "assign": lambda: w.assign(w.zeros([1]), x),
+        "_share_data_with": lambda: x._share_data_with(w.zeros([1])),
+        "__init__": lambda: x.__init__(w.zeros([1])),
+        "rebind": lambda: w._core.rebind(x, w.zeros([1])),
+        "cast_": lambda: x.cast_("float64"),
+        "cumsum_": lambda: x.reshape_([-1, 2]).cumsum_(),
+    }
+
+
+@pytest.mark.parametrize("how", sorted(_changed(None)))
+@pytest.mark.parametrize("export", [np.asarray, memoryview, lambda x: np.from_dlpack(x)], ids=["asarray", "memoryview", "dlpack"])
+def test_exported_memory_outlives_whatever_happens_to_the_tensor(how, export):
+    x = w.full([64 * 1024], 3.0)  # of a size class that nothing else here uses
+    held = export(x)
+    _changed(x)[how]()
+    del x
+    fresh = [w.full([64 * 1024], 7.0) for _ in range(3)]  # would come to lie in freed memory
+    assert np.asarray(held).reshape(-1).sum() == 3.0 * 64 * 1024
+    assert fresh[0][0].item() == 7.0
+    del held, fresh
+
+
+def test_an_exported_view_keeps_its_shape_when_the_tensor_changes():
+    x = arange(6)
+    held = memoryview(x)
+    w.assign(zeros([2, 2], "int64"), x)
+    assert held.tolist() == [0, 1, 2, 3, 4, 5]
+    assert x.shape == [2, 2]
+
+
+FOREIGN = np.array([0, 255, 2, 1, 0, 128], np.uint8)
+
+
+def _written():
+    x = zeros([6], "bool")
+    np.asarray(x).view(np.uint8)[:] = FOREIGN
+    return x
+
+
+def _read_only():
+    a = FOREIGN.copy().view(bool)
+    a.flags.writeable = False
+    return a
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: to_tensor(FOREIGN.view(bool)),
+        lambda: from_dlpack(FOREIGN.copy().view(bool)),
+        lambda: from_dlpack(_read_only()),
+        lambda: w._core.share_buffer(FOREIGN.copy().view(bool)),
+        lambda: to_tensor(FOREIGN).view("bool"),
+        lambda: pickle.loads(pickle.dumps(_written())),
+        _written,
+        lambda: _written().reshape([2, 3]).t().t().reshape([6]),
+    ],
+    ids=["to_tensor", "dlpack", "read-only dlpack", "share_buffer", "view", "pickle", "written", "view of written"],
+)
+def test_any_byte_but_zero_is_true(make):
+    x = make()
+    assert w.nonzero(x).shape == [4, 1]
+    assert w.masked_select(arange(6), x).tolist() == arange(6)[x].tolist() == [1, 2, 3, 5]
+    assert x.sum().item() == 4 and x.astype("int64").tolist() == [0, 1, 1, 1, 0, 1]
+    assert (x == (x | w.zeros_like(x))).all().item()
+    assert (x & to_tensor([True] * 6)).tolist() == x.tolist() == [False, True, True, True, False, True]
+    assert w.unique(x).tolist() == [False, True]
+    assert x.numpy().view(np.uint8).max() == 1
+    y = zeros([6])
+    y[x] = 5
+    assert y.sum().item() == 20
+
+
+def test_memory_of_bools_is_read_once_however_many_look():
+    # A reader that shares memory with one that counted: what the other writes meanwhile is not seen by either.
+    x = zeros([6], "bool")
+    shared = np.asarray(x)
+    shared.view(np.uint8)[:] = 200
+    assert x.sum().item() == 6
+    shared[:3] = False
+    assert x.sum().item() == 3
+
+
+def test_uninitialized_bools_are_bools():
+    for _ in range(3):
+        w.to_tensor(np.full(4096, 255, np.uint8))
+        assert set(np.unique(np.asarray(w.empty([4096], "bool")).view(np.uint8))) <= {0, 1}
+
+
+def test_memory_that_runs_backwards_has_bounds():
+    a = np.arange(10)
+    x = w._core.share_buffer(a[4::-1])
+    assert x.tolist() == [4, 3, 2, 1, 0]
+    assert w.as_strided(x, [5], [-1]).tolist() == [4, 3, 2, 1, 0]
+    with pytest.raises(ValueError, match="outside of the memory"):
+        w.as_strided(x, [2], [1])
+
+
+def test_items_between_their_places_are_copied():
+    raw = np.zeros(17, np.uint8)
+    odd = raw[1:].view(np.float32)
+    odd[:] = [1, 2, 3, 4]
+    x = from_dlpack(odd)
+    assert x.tolist() == [1, 2, 3, 4]
+    assert x.data_ptr() % 4 == 0
+    with pytest.raises(TypeError, match="multiples of their size"):
+        w._core.share_buffer(odd)

@@ -501,6 +501,42 @@ def test_complex_numbers_and_their_parts_share_memory():
     assert w.as_real(z)._shares_memory_with(x)
 
 
+@pytest.mark.parametrize("arguments", [
+    ([2, 2], [2**61, 2**61]),   # 1 * 2^61 * 4 bytes is 2^63
+    ([2], [2**61]),
+    ([3], [2**62 // 4]),
+    ([2**33, 2**33], [0, 0]),   # 2^66 elements
+    ([2**40, 2], [2**40, 1]),
+    ([2], [-(2**61)]),
+    ([2], [1], 2**62),
+])
+def test_as_strided_beyond_64_bits_is_outside_of_the_memory(arguments):
+    for stop_gradient in True, False:
+        x = w.arange(4).astype("float32")
+        x.stop_gradient = stop_gradient
+        with pytest.raises(ValueError, match="reaches outside"):
+            w.as_strided(x, *arguments)
+
+
+def test_as_strided_reads_the_same_memory_with_and_without_gradients():
+    whole = w.arange(12, dtype="float32").reshape([3, 4])
+    for x, arguments in (whole.t(), ([2, 3], [1, 4])), (whole[:, ::2], ([3], [4])), (whole[1:], ([2, 2], [-4, 1])):
+        if arguments == ([2, 2], [-4, 1]):
+            x = x[::-1]
+        expected = w.as_strided(x, *arguments)
+        leaf = x.detach()
+        leaf.stop_gradient = False
+        assert w.as_strided(leaf, *arguments).tolist() == expected.tolist()
+
+
+def test_as_strided_has_no_gradient_between_elements():
+    x = w.arange(12, dtype="float32").reshape([3, 4])[:, ::2]
+    assert w.as_strided(x, [4], [1]).tolist() == [0, 1, 2, 3]
+    x.stop_gradient = False
+    with pytest.raises(ValueError, match="between the elements of x"):
+        w.as_strided(x, [4], [1])
+
+
 def test_as_strided_stays_inside_of_the_memory():
     x = arange(6)
     assert w.as_strided(x, [2, 2], [1, 3], offset=8).tolist() == [[1, 4], [2, 5]]

@@ -3,7 +3,6 @@ import subprocess
 import sys
 import threading
 
-import numpy as np
 import pytest
 
 import wherry_tensor

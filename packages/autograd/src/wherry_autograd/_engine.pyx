@@ -150,6 +150,7 @@ cdef class Saved:
 
 
 @cython.final
+@cython.binding(False)   # methods check their self
 @cython.freelist(256)
 @cython.trashcan(True)
 cdef class Node:
@@ -178,6 +179,8 @@ cdef class Node:
 
 
 cdef str name_of(Node node):
+    if node.rule is None:
+        return "nothing"  # made by hand
     if type(node.rule) is Rule:
         return (<Rule>node.rule).op.name
     return node.rule if type(node.rule) is str else node.rule.name
@@ -421,7 +424,15 @@ cdef object protect(Op op, PyObject **inputs, Py_ssize_t n, PyObject **targets):
     return copies
 
 
-def record_custom(function, list inputs, list outputs):
+cdef int need_tensors(object items, str what) except -1:
+    """What is cast to Tensor without a look further down is looked at here."""
+    for x in items:
+        if not isinstance(x, Tensor):
+            raise TypeError(f"{what}: got {type(x).__name__}, expected Tensors. Convert it with to_tensor.")
+    return 0
+
+
+def record_custom(function, list inputs not None, list outputs not None):
     """Record `outputs` as made from `inputs` by something that is not an op.
 
     Args:
@@ -434,6 +445,8 @@ def record_custom(function, list inputs, list outputs):
     cdef Py_ssize_t i, j, sizes = 0
     cdef Tensor x
     cdef int64_t *at
+    need_tensors(inputs, "record_custom")
+    need_tensors(outputs, "record_custom")
     for x in inputs:
         sizes += x.t.rank
     for x in outputs:
@@ -480,9 +493,12 @@ def record_custom(function, list inputs, list outputs):
         x.flags &= ~<uint32_t>STOP_GRADIENT
 
 
-def with_history(Tensor x, Node node, int index):
+def with_history(Tensor x not None, Node node not None, int index):
     """Another tensor on the memory of `x` that counts as output `index` of `node`."""
-    cdef Tensor out = new_alias(x)
+    cdef Tensor out
+    if index < 0 or index >= node.n_outputs:
+        raise IndexError(f"with_history: got output {index} of {name_of(node)}, expected one of its {node.n_outputs}.")
+    out = new_alias(x)
     out.node = node
     out.output_index = index
     out.flags &= ~<uint32_t>STOP_GRADIENT
@@ -508,7 +524,10 @@ def push_saved_tensors_hooks(pack, unpack):
 def pop_saved_tensors_hooks():
     """Undo the last `push_saved_tensors_hooks` of this thread."""
     global packing
-    hook_stacks.stack.pop()
+    stack = getattr(hook_stacks, "stack", None)
+    if not stack:
+        raise RuntimeError("pop_saved_tensors_hooks: this thread has pushed none. Push one before.")
+    stack.pop()
     packing -= 1
 
 
@@ -1261,11 +1280,24 @@ cdef int add_root(Walk walk, Tensor root, ct) except -1:
     return 0
 
 
+cdef tuple checked_roots(object tensors, object cotangents, str what):
+    """Lists of the roots and of their cotangents, of one length, or None for the cotangents."""
+    tensors = list(tensors)
+    need_tensors(tensors, what)
+    if cotangents is not None:
+        cotangents = list(cotangents)
+        if len(cotangents) != len(tensors):
+            raise ValueError(f"{what}: got {len(cotangents)} cotangents, expected {len(tensors)}, one for each tensor.")
+        need_tensors([ct for ct in cotangents if ct is not None], what)
+    return tensors, cotangents
+
+
 def run_backward(tensors, cotangents, bint retain_graph):
-    """Accumulate the gradients of `tensors` into the leaves. Arguments are checked by the callers."""
+    """Accumulate the gradients of `tensors` into the leaves. The callers check all but the types of arguments."""
     cdef Walk walk = Walk.__new__(Walk)
     cdef Py_ssize_t i
     walk.retain = retain_graph
+    tensors, cotangents = checked_roots(tensors, cotangents, "run_backward")
     for i in range(len(tensors)):
         if not (<Tensor>tensors[i]).flags & STOP_GRADIENT:
             add_root(walk, <Tensor>tensors[i], None if cotangents is None else cotangents[i])
@@ -1274,7 +1306,7 @@ def run_backward(tensors, cotangents, bint retain_graph):
 
 
 def run_grad(outputs, inputs, cotangents, bint retain_graph, bint create_graph, blocked):
-    """Cotangents of `inputs`, a list with None where there is none. Arguments are checked by the caller."""
+    """Cotangents of `inputs`, a list with None where there is none. The caller checks all but types."""
     cdef Walk walk = Walk.__new__(Walk)
     cdef Tensor x
     cdef Py_ssize_t i, found
@@ -1282,7 +1314,12 @@ def run_grad(outputs, inputs, cotangents, bint retain_graph, bint create_graph, 
     walk.retain = retain_graph
     walk.create = create_graph
     walk.selective = True
+    outputs, cotangents = checked_roots(outputs, cotangents, "run_grad")
+    inputs = list(inputs)
+    need_tensors(inputs, "run_grad")
     if blocked:
+        blocked = list(blocked)
+        need_tensors(blocked, "run_grad")
         walk.blocked = set([
             (<size_t><PyObject *>(x if x.node is None else x.node), 0 if x.node is None else x.output_index)
             for x in blocked
@@ -1318,7 +1355,7 @@ def run_grad(outputs, inputs, cotangents, bint retain_graph, bint create_graph, 
 cdef long next_hook = 0
 
 
-def add_hook(Tensor x, hook):
+def add_hook(Tensor x not None, hook):
     """Call `hook` with the gradient of `x` once it is complete. Returns the dict that holds it, and its key."""
     global next_hook
     cdef dict hooks
@@ -1342,17 +1379,10 @@ cdef list extras_of(Tensor x):
     return node.extras.setdefault(x.output_index, [{}, None])
 
 
-def retain_grad(Tensor x):
+def retain_grad(Tensor x not None):
     """Keep the gradient of `x` in `.grad` although `x` is not a leaf."""
     if x.node is not None:
         extras_of(x)[1] = weakref.ref(x)
-
-
-def detach_in_place(Tensor x):
-    """Make `x` a leaf that stops gradients."""
-    x.node = None
-    x.output_index = 0
-    x.flags |= STOP_GRADIENT
 
 
 set_record_functions(record, protect)

@@ -8,7 +8,7 @@ from typing import Any
 from wherry_autograd import _engine
 from wherry_autograd.grad_mode import no_grad
 from wherry_tensor import ops
-from wherry_tensor._core import Tensor, alias, is_grad_enabled, is_symbolic, set_grad_mode
+from wherry_tensor._core import Tensor, alias, detach_in_place, is_grad_enabled, is_symbolic, set_grad_mode
 
 __all__ = ["PyLayer", "PyLayerContext", "once_differentiable"]
 
@@ -128,7 +128,7 @@ class PyLayer:
             ctx._saved = rule.saved = _Saved(cls.__name__, ctx._saved, outputs, replaced)
         for x in outputs:
             if id(x) in non_differentiable:
-                _engine.detach_in_place(x)
+                detach_in_place(x)
         return items[0] if single else type(result)(items)
 
 

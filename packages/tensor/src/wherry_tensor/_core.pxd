@@ -1,7 +1,7 @@
 # cython: language_level=3
 """C-level face of the core: what wherry-autograd (and other compiled upper packages) cimport."""
 from cpython.object cimport PyObject
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 
 cdef extern from "wherry/abi.h":
@@ -76,7 +76,8 @@ cdef extern from "wherry/memory.h":
         int64_t refs
         int64_t version
         int32_t device
-        int32_t size_class
+        int16_t size_class
+        int16_t foreign
         void *owner
         void (*release)(void *)
 
@@ -161,10 +162,10 @@ cdef class Tensor:
     cdef wry_storage *storage
     cdef uint32_t flags
     cdef int32_t output_index         # which output of `node` this is
-    cdef public object node           # autograd's record of the op that made it; None for a leaf
+    cdef readonly object node         # autograd's record of the op that made it; None for a leaf
     cdef object grad_value            # None, a Tensor, or `cleared`: zeros that nobody has asked for yet
     cdef object name_value
-    cdef public object hooks          # autograd's
+    cdef readonly object hooks        # autograd's
     cdef dict __dict__
     cdef object __weakref__
 

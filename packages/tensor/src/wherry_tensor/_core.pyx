@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
-# cython: embedsignature=True, auto_pickle=False
+# cython: embedsignature=True, embedsignature.format=clinic, auto_pickle=False
 """The core: tensors, and the dispatcher that carries a call of an op to its kernel.
 
 From the Python call to the kernel nothing interpreted runs for an op that was called before with
@@ -16,7 +16,7 @@ from cpython.buffer cimport (
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF, Py_DECREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
-from libc.stdint cimport int8_t, int16_t, uint16_t
+from libc.stdint cimport int8_t, uint16_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy, memset
 

@@ -423,7 +423,4 @@ def write(x: Tensor, out: Tensor, op_name: str, retype: bool = False) -> Tensor:
             f"{op_name}: the result has another dtype than x. Got {out.dtype.name} for x of {x.dtype.name}, expected "
             f"{x.dtype.name}. Use the form without underscore, or cast x first."
         )
-    x._share_data_with(out)
-    x.node = out.node
-    x.stop_gradient = out.stop_gradient
-    return x
+    return _core.rebind(x, out)

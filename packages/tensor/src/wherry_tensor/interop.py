@@ -53,7 +53,8 @@ def from_dlpack(dlpack: Any) -> Tensor:
         dlpack: an array with `__dlpack__` (of NumPy, PyTorch, JAX, ...), or a DLPack capsule.
 
     Returns:
-        A tensor that shares the memory: what one writes the other sees. Read-only memory is copied.
+        A tensor that shares the memory: what one writes the other sees. Memory that is
+        read-only, or whose items do not lie at multiples of their size, is copied.
 
     Raises:
         TypeError: neither an array nor a capsule, or a dtype that tensors do not have.

@@ -108,8 +108,7 @@ def detach(self: Tensor) -> Tensor:
 @_method
 def detach_(self: Tensor) -> Tensor:
     """Cut the tensor off from what made it: stop_gradient becomes True. Source: `paddle.Tensor.detach_`."""
-    self.node = None
-    self.stop_gradient = True
+    _core.detach_in_place(self)
     return self
 
 

@@ -62,7 +62,7 @@ def from_buffer(data, dtype=None):
                     steps[i] = view.strides[i]
                 # In bytes: a stride need not be a multiple of the item.
                 byte_copy(<char *>out.t.data, <const char *>view.buf, shape, steps, view.ndim, view.itemsize)
-        return out
+        return truths(out) if code == WRY_BOOL else out
     finally:
         PyBuffer_Release(&view)
 
@@ -91,6 +91,7 @@ def share_buffer(data):
     cdef Py_buffer *view = <Py_buffer *>malloc(sizeof(Py_buffer))
     cdef Tensor out
     cdef int code, i
+    cdef int64_t low, high
     cdef bint done = False
     if view == NULL:
         raise MemoryError()
@@ -103,6 +104,8 @@ def share_buffer(data):
         code = parse_format(view.format, view.itemsize)
         if code < 0 or view.ndim > WRY_MAX_RANK or view.suboffsets != NULL:
             raise TypeError("share_buffer: no tensor can have this memory. Got another item type, or too many axes.")
+        if <size_t>view.buf % <size_t>(view.itemsize if code < WRY_COMPLEX64 else view.itemsize // 2):
+            raise TypeError("share_buffer: the items do not lie at multiples of their size. Use a copy (to_tensor).")
         out = blank()
         out.t.rank = view.ndim
         out.t.dtype = code
@@ -111,7 +114,11 @@ def share_buffer(data):
             if view.strides[i] % view.itemsize:
                 raise TypeError("share_buffer: the strides are no multiples of the item size. Use a copy (to_tensor).")
             out.steps[i] = view.strides[i] // view.itemsize
-        out.storage = wry_storage_borrow(view.buf, view.len, view, let_go)
+        if not reach(view.ndim, out.dims, out.steps, &low, &high):
+            raise ValueError(f"share_buffer: no memory has this shape and these strides. Got shape {list(out.shape)}.")
+        # A negative stride reaches below the first element.
+        out.storage = wry_storage_borrow(<char *>view.buf + low * view.itemsize,
+                                         <size_t>((high - low + 1) * view.itemsize) if view.len else 0, view, let_go)
         if out.storage == NULL:
             raise MemoryError()
         out.t.data = view.buf
@@ -156,6 +163,7 @@ def scalar(value, DType dtype not None):
 
 def uninitialized(shape, DType dtype not None):
     """A tensor whose values are whatever the memory held."""
+    cdef Tensor out
     cdef int64_t sizes[12]
     cdef Py_ssize_t i, rank = len(shape)
     if rank > WRY_MAX_RANK:
@@ -164,7 +172,10 @@ def uninitialized(shape, DType dtype not None):
         sizes[i] = shape[i]
         if sizes[i] < 0:
             raise ValueError(f"empty: got the negative size {sizes[i]} in shape {list(shape)}, expected sizes >= 0.")
-    return new_tensor(dtype.code, <int32_t>rank, sizes)
+    out = new_tensor(dtype.code, <int32_t>rank, sizes)
+    if dtype.code == WRY_BOOL and out.t.size:
+        memset(out.t.data, 0, out.t.size)  # not any byte is a bool
+    return out
 
 
 def symbolic(shape, DType dtype not None):
@@ -205,6 +216,13 @@ def rebind(Tensor x not None, Tensor y not None):
     return x
 
 
+def detach_in_place(Tensor x not None):
+    """Make `x` a leaf that stops gradients."""
+    x.node = None
+    x.output_index = 0
+    x.flags |= STOP_GRADIENT
+
+
 def strided(Tensor x not None, shape, strides, int64_t offset):
     """A view of the elements at `offset + sum(index * strides)` from the first element of `x`, without gradient history.
 
@@ -214,32 +232,36 @@ def strided(Tensor x not None, shape, strides, int64_t offset):
     cdef Tensor out
     cdef int64_t low, high, first
     cdef int i
-    need_data(x, "strided")
+    need_data(x, "as_strided")
     if len(shape) != len(strides) or len(shape) > WRY_MAX_RANK:
         raise ValueError(
-            f"strided: got {len(shape)} sizes and {len(strides)} strides, expected as many of each, at most {WRY_MAX_RANK}."
+            f"as_strided: got {len(shape)} sizes and {len(strides)} strides, expected as many of each, at most {WRY_MAX_RANK}."
         )
     out = new_alias(x)
     out.t.rank = <int32_t>len(shape)
-    low = high = offset
     for i in range(out.t.rank):
         out.dims[i] = shape[i]
         out.steps[i] = strides[i]
         if out.dims[i] < 0:
-            raise ValueError(f"strided: got the negative size {out.dims[i]} in shape {list(shape)}, expected sizes >= 0.")
-        if out.dims[i] > 0:
-            if out.steps[i] < 0:
-                low += (out.dims[i] - 1) * out.steps[i]
-            else:
-                high += (out.dims[i] - 1) * out.steps[i]
+            raise ValueError(f"as_strided: got the negative size {out.dims[i]} in shape {list(shape)}, expected sizes >= 0.")
+    if not reach(out.t.rank, out.dims, out.steps, &low, &high) or not -MOST_ELEMENTS <= offset <= MOST_ELEMENTS:
+        raise ValueError(
+            f"as_strided: the view reaches outside of any memory. Got shape {list(shape)}, strides {list(strides)} and offset "
+            f"{offset}, expected at most {<int64_t>1 << 62} elements, none further away than {MOST_ELEMENTS}. "
+            f"Make the view smaller."
+        )
+    low += offset
+    high += offset
     settle(out)
     first = (<int64_t>(<char *>x.t.data - <char *>x.storage.data)) // itemsizes[x.t.dtype]
     if out.t.size and (first + low < 0 or (first + high + 1) * itemsizes[x.t.dtype] > <int64_t>x.storage.nbytes):
         raise ValueError(
-            f"strided: the view reaches outside of the memory of x. Got shape {list(shape)}, strides {list(strides)} and "
+            f"as_strided: the view reaches outside of the memory of x. Got shape {list(shape)}, strides {list(strides)} and "
             f"offset {offset}, elements {low} to {high}, expected them in [{-first}, "
             f"{<int64_t>x.storage.nbytes // itemsizes[x.t.dtype] - first}). Make the view smaller."
         )
+    if not out.t.size:
+        offset = 0  # nothing is read, and no address beyond the memory is made
     out.t.data = <char *>x.t.data + offset * itemsizes[x.t.dtype]
     return out
 
@@ -257,6 +279,8 @@ def reinterpreted(Tensor x not None, DType dtype not None):
     old, new = itemsizes[x.t.dtype], dtype.itemsize
     out = new_alias(x)
     out.t.dtype = dtype.code
+    if dtype.code == WRY_BOOL and x.t.dtype != WRY_BOOL:
+        out.storage.foreign = 1
     if old != new:
         last = out.t.rank - 1
         fits = last >= 0 and (out.steps[last] == 1 or out.dims[last] <= 1)

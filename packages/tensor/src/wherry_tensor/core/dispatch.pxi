@@ -118,6 +118,7 @@ cdef int run(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **out
     cdef Py_ssize_t k, slots, at
     cdef uint64_t h
     cdef Plan plan
+    cdef list plans
     cdef Tensor t
     cdef int64_t begun = rebinds
 
@@ -143,11 +144,12 @@ cdef int run(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **out
         for k in range(op.n_attrs):
             h = wry_mix(h, hash_attr(<object>PyTuple_GET_ITEM(attrs, k)))
 
-        slots = len(op.plans)
+        plans = op.plans  # held: comparing attributes may run Python, which may make other plans
+        slots = len(plans)
         at = <Py_ssize_t>(h & <uint64_t>(slots - 1))
         plan = None
         while True:
-            found = op.plans[at]
+            found = plans[at]
             if found is None:
                 break
             plan = <Plan>found
@@ -304,7 +306,12 @@ cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs
                     ins[k] = NULL
                     continue
                 x = <Tensor>inputs[k]
-                if plan.flags & WRY_WANTS_CONTIGUOUS and not x.flags & CONTIGUOUS and x.t.data != NULL:
+                if x.t.dtype == WRY_BOOL and x.storage != NULL and x.storage.foreign:
+                    x = truths(x)
+                    if temporaries is None:
+                        temporaries = []
+                    temporaries.append(x)
+                elif plan.flags & WRY_WANTS_CONTIGUOUS and not x.flags & CONTIGUOUS and x.t.data != NULL:
                     x = to_contiguous(x)
                     if temporaries is None:
                         temporaries = []
@@ -473,6 +480,12 @@ cdef int perform(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject *
             layer.into(op, collect(into, op.n_outputs), collect(inputs, n), attrs)
         if op.n_outputs == 1 and isinstance(result, Tensor):
             result = (result,)
+        if not isinstance(result, (tuple, list)) or len(result) != op.n_outputs or \
+                not all([isinstance(item, Tensor) for item in result]):
+            raise TypeError(
+                f"{op.name}: a layer that stands for kernels returned something else than the op does. "
+                f"Got {type(result).__name__}, expected {op.n_outputs} Tensors ({', '.join(op.outputs)}). Mend the layer."
+            )
         for i in range(op.n_outputs):
             item = result[i]
             Py_INCREF(item)

@@ -113,6 +113,7 @@ def to_dlpack(Tensor x not None, bint versioned=False, bint copied=False):
     cdef DLManagedTensorVersioned *v
     need_data(x, "__dlpack__")
     kept = new_alias(x)
+    kept.storage.foreign = 1
     if versioned:
         v = <DLManagedTensorVersioned *>malloc(sizeof(DLManagedTensorVersioned))
         if v == NULL:
@@ -152,9 +153,9 @@ def take_dlpack(capsule):
     cdef DLManagedTensor *m = NULL
     cdef DLManagedTensorVersioned *v = NULL
     cdef DLTensor *d
-    cdef Tensor out
+    cdef Tensor out, copied
     cdef int code = -1, i
-    cdef int64_t size = 1, low = 0, high = 0, item
+    cdef int64_t size = 1, low, high, item
     cdef char *start
     if PyCapsule_IsValid(capsule, b"dltensor_versioned"):
         v = <DLManagedTensorVersioned *>PyCapsule_GetPointer(capsule, b"dltensor_versioned")
@@ -182,7 +183,7 @@ def take_dlpack(capsule):
     for i in range(WRY_NUM_DTYPES):
         if d.dtype.lanes == 1 and dl_codes[i] == d.dtype.code and 8 * itemsizes[i] == d.dtype.bits:
             code = i
-    if code < 0 or d.ndim > WRY_MAX_RANK:
+    if code < 0 or d.ndim > WRY_MAX_RANK or d.ndim < 0:
         raise TypeError(
             f"from_dlpack: no tensor holds such an array. Got type code {d.dtype.code} of {d.dtype.bits} bits and {d.ndim} "
             f"axes, expected a dtype that tensors have and at most {WRY_MAX_RANK} axes. Convert it in its own library."
@@ -194,30 +195,28 @@ def take_dlpack(capsule):
     for i in range(d.ndim - 1, -1, -1):
         out.dims[i] = d.shape[i]
         out.steps[i] = size if d.strides == NULL else d.strides[i]
-        size *= d.shape[i]
-    for i in range(d.ndim):
-        if out.dims[i] > 0 and size:
-            if out.steps[i] < 0:
-                low += (out.dims[i] - 1) * out.steps[i]
-            else:
-                high += (out.dims[i] - 1) * out.steps[i]
+        size = <int64_t>(<uint64_t>size * <uint64_t>d.shape[i])  # beyond 64 bits `reach` says so
+    if not reach(d.ndim, out.dims, out.steps, &low, &high):
+        raise ValueError(
+            f"from_dlpack: no memory has this shape and these strides. Got shape {out.shape} and strides {out.strides}, "
+            f"expected sizes >= 0 that fit into memory. The capsule was not made as DLPack says."
+        )
     start = <char *>d.data + d.byte_offset
-    if v != NULL and v.flags & DL_READ_ONLY:
-        # A tensor can be written to, so memory that may not be is copied.
-        out.storage = wry_storage_borrow(start + low * item, <size_t>((high - low + 1) * item) if size else 0, NULL, NULL)
-        if out.storage == NULL:
-            raise MemoryError()
-        out.t.data = start
-        out.flags = STOP_GRADIENT
-        settle(out)
-        PyCapsule_SetName(capsule, b"used_dltensor_versioned")
+    size = 0 if product(d.ndim, out.dims) == 0 else 1  # what follows only asks whether there are elements
+    if size and d.data == NULL:
+        raise ValueError(f"from_dlpack: the array has no memory. Got a null pointer for shape {out.shape}, expected its data.")
+    if v != NULL and v.flags & DL_READ_ONLY or <size_t>start % <size_t>(item if code < WRY_COMPLEX64 else item // 2):
+        # A tensor can be written to, so memory that may not be is copied; and so is what kernels could not read, items
+        # that do not lie at a multiple of their size.
         copied = new_tensor(code, out.t.rank, out.dims)
-        if out.t.size:
-            wry_strided_copy(<char *>(<Tensor>copied).t.data, (<Tensor>copied).steps, <char *>out.t.data, out.steps, out.dims,
-                             out.t.rank, item)
-        if v.deleter != NULL:
-            v.deleter(v)
-        return copied
+        if copied.t.size:
+            wry_strided_copy(<char *>copied.t.data, copied.steps, start, out.steps, out.dims, out.t.rank, item)
+        PyCapsule_SetName(capsule, b"used_dltensor_versioned" if v != NULL else b"used_dltensor")
+        if v != NULL:
+            release_import_versioned(v)
+        else:
+            release_import(m)
+        return truths(copied) if code == WRY_BOOL else copied
     out.storage = wry_storage_borrow(
         start + low * item, <size_t>((high - low + 1) * item) if size else 0, <void *>v if v != NULL else <void *>m,
         release_import_versioned if v != NULL else release_import)

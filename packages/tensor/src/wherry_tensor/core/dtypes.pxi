@@ -1,6 +1,7 @@
 # Dtypes: one object for each element type.
 
 @cython.final
+@cython.binding(False)   # methods check their self
 cdef class DType:
     """The type of a tensor's elements. One object for each type: compare with `is` or `==`."""
 

@@ -4,6 +4,7 @@ registry: dict = {}
 
 
 @cython.final
+@cython.binding(False)   # methods check their self
 cdef class Op:
     """A primitive: a name, its tensor inputs and its attributes. Calling it applies it.
 
@@ -14,6 +15,8 @@ cdef class Op:
     def __init__(self, str name, str input_spec, tuple attr_names, tuple attr_types, tuple outputs, bint view,
                  tuple effects=(), tuple size_attrs=()):
         cdef list parts = []
+        if self.vectorcall != NULL:
+            raise TypeError(f"op '{self.name}' is declared already. Got a second __init__, expected one.")
         self.name = name
         self.input_spec = input_spec
         for part in input_spec.split(","):

@@ -11,7 +11,7 @@ cdef class Plan:
         free(self.memory)
 
 
-cdef uint64_t hash_attr(object a) except? 0x5EED:
+cdef uint64_t hash_attr(object a, int depth=0) except? 0x5EED:
     cdef int overflow = 0
     cdef long long whole
     cdef uint64_t h
@@ -24,9 +24,11 @@ cdef uint64_t hash_attr(object a) except? 0x5EED:
         whole = PyLong_AsLongLongAndOverflow(a, &overflow)
         return <uint64_t>hash(a) if overflow else <uint64_t>whole
     if PyTuple_CheckExact(a):
+        if depth == 8:  # no attribute is: each level is one of the machine's stack
+            raise TypeError("an attribute of an op is nested too deeply. Got tuples in tuples, expected a tuple of numbers.")
         h = 31 + <uint64_t>PyTuple_GET_SIZE(a)
         for i in range(PyTuple_GET_SIZE(a)):
-            h = wry_mix(h, hash_attr(<object>PyTuple_GET_ITEM(a, i)))
+            h = wry_mix(h, hash_attr(<object>PyTuple_GET_ITEM(a, i), depth + 1))
         return h
     if PyFloat_CheckExact(a):
         return wry_bits(PyFloat_AS_DOUBLE(a))

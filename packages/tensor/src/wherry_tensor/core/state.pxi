@@ -1,5 +1,6 @@
 # Process state: the random generator, threads, memory counters, gradient mode.
 
+@cython.binding(False)   # methods check their self
 cdef class Generator:
     """The state of random numbers: a Philox key (the seed) and how many counters are spent."""
     cdef public uint64_t seed_value

@@ -1,5 +1,7 @@
 # Making tensors: fresh ones, aliases, ghosts; reading and writing single numbers.
 
+cdef int64_t MOST_ELEMENTS = <int64_t>1 << 47  # more than an address space has room for
+
 cdef inline void unref(wry_storage *s) noexcept:
     s.refs -= 1
     if s.refs == 0:
@@ -98,6 +100,53 @@ cdef Tensor new_ghost(int32_t dtype, int32_t rank, const int64_t *shape):
     out.t.rank = rank
     out.t.size = size
     out.flags = STOP_GRADIENT | SYMBOLIC
+    return out
+
+
+cdef bint reach(int32_t rank, const int64_t *shape, const int64_t *steps, int64_t *low, int64_t *high) noexcept:
+    """The lowest and the highest element of a strided block, from its first one, and one past what no memory holds.
+
+    False: a size is negative, or numbers are beyond what 64 bits or any memory can hold, also where they
+    belong to an axis of size 1, so that later products with them stay within 64 bits.
+    """
+    cdef int i
+    cdef int64_t far
+    low[0] = high[0] = 0
+    if product(rank, shape) < 0:
+        return False
+    for i in range(rank):
+        if shape[i] < 0 or steps[i] > MOST_ELEMENTS or steps[i] < -MOST_ELEMENTS:
+            return False
+    for i in range(rank):
+        if shape[i] == 0:
+            return True
+    for i in range(rank):
+        if shape[i] > 1 and steps[i] != 0:
+            if shape[i] > MOST_ELEMENTS:
+                return False
+            if (shape[i] - 1) > MOST_ELEMENTS // (steps[i] if steps[i] > 0 else -steps[i]):
+                return False
+            far = (shape[i] - 1) * steps[i]
+            if far < 0:
+                low[0] += far
+            else:
+                high[0] += far
+    return True
+
+
+cdef Tensor truths(Tensor x):
+    """A contiguous copy of a bool tensor whose bytes are 0 and 1.
+
+    Memory that others write to may hold any bytes. Whoever reads them must see the same truth: a kernel that
+    counts with one expression and writes with another would write beyond its output.
+    """
+    cdef Tensor out = new_tensor(WRY_BOOL, x.t.rank, x.dims)
+    cdef uint8_t *at = <uint8_t *>out.t.data
+    cdef int64_t i
+    if out.t.size:
+        wry_strided_copy(<char *>at, out.steps, <char *>x.t.data, x.steps, x.dims, x.t.rank, 1)
+    for i in range(out.t.size):
+        at[i] = at[i] != 0
     return out
 
 

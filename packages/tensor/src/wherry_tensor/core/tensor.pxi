@@ -157,6 +157,8 @@ cdef struct BufferShape:
     Py_ssize_t strides[12]
 
 
+# Without binding, methods are descriptors of the type and check their `self`; Cython's own functions do not.
+@cython.binding(False)
 @cython.freelist(128)
 cdef class Tensor:
     """An n-dimensional array of one dtype on one device, with the record that gradients need.
@@ -304,12 +306,14 @@ cdef class Tensor:
 
     def data_ptr(self):
         """Address of the first element."""
+        if self.storage != NULL:
+            self.storage.foreign = 1  # who knows the address may write there
         return <size_t>self.t.data
 
     def _is_initialized(self):
         return self.t.data != NULL
 
-    def _shares_memory_with(self, Tensor other):
+    def _shares_memory_with(self, Tensor other not None):
         """Do both tensors use the same storage?"""
         return self.storage != NULL and self.storage == other.storage
 
@@ -529,6 +533,9 @@ cdef class Tensor:
     # Memory shared with others.
 
     def __getbuffer__(self, Py_buffer *buffer, int flags):
+        # What is exported is an alias, so that the memory outlives whatever happens to this tensor: `assign`, `set_value`,
+        # ... may give it other memory while an array still reads the old one.
+        cdef Tensor kept
         cdef BufferShape *sizes
         cdef int i
         need_data(self, "buffer")
@@ -537,11 +544,13 @@ cdef class Tensor:
         sizes = <BufferShape *>malloc(sizeof(BufferShape))
         if sizes == NULL:
             raise MemoryError()
+        kept = new_alias(self)
+        kept.storage.foreign = 1
         for i in range(self.t.rank):
             sizes.shape[i] = <Py_ssize_t>self.dims[i]
             sizes.strides[i] = <Py_ssize_t>(self.steps[i] * itemsizes[self.t.dtype])
         buffer.buf = self.t.data
-        buffer.obj = self
+        buffer.obj = kept
         buffer.len = <Py_ssize_t>(self.t.size * itemsizes[self.t.dtype])
         buffer.itemsize = itemsizes[self.t.dtype]
         buffer.readonly = 0
@@ -557,11 +566,14 @@ cdef class Tensor:
 
     def numpy(self):
         """A NumPy array with a copy of the values; bfloat16 comes as its bits in uint16, as in Paddle."""
+        cdef Tensor x = self
         import numpy
         need_data(self, "numpy")
-        return numpy.array(memoryview(self), copy=True) if self.t.rank else numpy.array(self, copy=True)
+        if self.t.dtype == WRY_BOOL:
+            x = truths(self)
+        return numpy.array(memoryview(x), copy=True)
 
-    def _share_data_with(self, Tensor other):
+    def _share_data_with(self, Tensor other not None):
         """Make this tensor use the memory, shape and dtype of `other`; name and gradient stay."""
         become(self, other)
 

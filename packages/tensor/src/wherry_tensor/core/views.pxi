@@ -15,6 +15,14 @@ cdef inline int64_t int_at(tuple t, Py_ssize_t i) except? -1:
     return PyLong_AsLongLong(<object>PyTuple_GET_ITEM(t, i))
 
 
+cdef inline tuple tuple_at(Op op, tuple attrs, Py_ssize_t i):
+    value = <object>PyTuple_GET_ITEM(attrs, i)
+    if not PyTuple_CheckExact(value):
+        check_attr_types(op, attrs)
+        raise TypeError(f"{op.name}: attribute '{op.attr_names[i]}' is missing. Got {value!r}, expected a tuple of ints.")
+    return <tuple>value
+
+
 cdef int reshape_steps(Tensor x, Tensor out) noexcept:
     """Strides for a view of `x` with the shape of `out`, or 0 when there are none.
 
@@ -155,7 +163,7 @@ cdef Tensor view(Op op, PyObject **inputs, tuple attrs):
     cdef uint32_t mask = 0
 
     if code == RESHAPE or code == BROADCAST_TO:
-        t = <tuple>PyTuple_GET_ITEM(attrs, 0)
+        t = tuple_at(op, attrs, 0)
         rank = <int>PyTuple_GET_SIZE(t)
         if rank > WRY_MAX_RANK:
             return None
@@ -186,10 +194,10 @@ cdef Tensor view(Op op, PyObject **inputs, tuple attrs):
         return out
 
     if code == SLICE:
-        t = <tuple>PyTuple_GET_ITEM(attrs, 0)
-        starts = <tuple>PyTuple_GET_ITEM(attrs, 1)
-        ends = <tuple>PyTuple_GET_ITEM(attrs, 2)
-        steps = <tuple>PyTuple_GET_ITEM(attrs, 3)
+        t = tuple_at(op, attrs, 0)
+        starts = tuple_at(op, attrs, 1)
+        ends = tuple_at(op, attrs, 2)
+        steps = tuple_at(op, attrs, 3)
         rank = <int>PyTuple_GET_SIZE(t)
         if PyTuple_GET_SIZE(starts) != rank or PyTuple_GET_SIZE(ends) != rank or PyTuple_GET_SIZE(steps) != rank:
             return None
@@ -229,7 +237,7 @@ cdef Tensor view(Op op, PyObject **inputs, tuple attrs):
         return out
 
     if code == TRANSPOSE:
-        t = <tuple>PyTuple_GET_ITEM(attrs, 0)
+        t = tuple_at(op, attrs, 0)
         rank = x.t.rank
         if PyTuple_GET_SIZE(t) != rank:
             return None
@@ -246,7 +254,7 @@ cdef Tensor view(Op op, PyObject **inputs, tuple attrs):
         return out
 
     if code == SQUEEZE:
-        t = <tuple>PyTuple_GET_ITEM(attrs, 0)
+        t = tuple_at(op, attrs, 0)
         for i in range(<int>PyTuple_GET_SIZE(t)):
             axis = <int>int_at(t, i)
             if axis < 0 or axis >= x.t.rank or x.dims[axis] != 1:
@@ -266,12 +274,12 @@ cdef Tensor view(Op op, PyObject **inputs, tuple attrs):
     if code == UNSQUEEZE or code == UNREDUCE_LIKE:
         if code == UNREDUCE_LIKE:
             like = <Tensor>inputs[1]
-            t = <tuple>PyTuple_GET_ITEM(attrs, 0)
+            t = tuple_at(op, attrs, 0)
             if int_at(attrs, 1):
                 return broadcast_view(x, like.t.rank, like.dims)
             rank = like.t.rank
         else:
-            t = <tuple>PyTuple_GET_ITEM(attrs, 0)
+            t = tuple_at(op, attrs, 0)
             rank = x.t.rank + <int>PyTuple_GET_SIZE(t)
         if rank > WRY_MAX_RANK:
             return None

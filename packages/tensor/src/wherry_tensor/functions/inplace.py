@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wherry_tensor import ops
+from wherry_tensor import _core, ops
 from wherry_tensor._core import Op, Tensor
 from wherry_tensor.arguments import fitted, number, require_writable, write
 from wherry_tensor.functions import creation, logic, math, reduction
@@ -147,9 +147,7 @@ def cumsum_(x: Tensor, axis: int | None = None, dtype: Any = None, name: str | N
     require_writable(x, "cumsum_")
     out = reduction.cumsum(x if x.stop_gradient else ops.copy(x), axis, dtype)
     if axis is None and out.shape != x.shape:
-        x._share_data_with(out)
-        x.node = out.node
-        return x
+        return _core.rebind(x, out)
     return write(x, out, "cumsum_", retype=True)
 
 

@@ -23,7 +23,7 @@ from wherry_tensor.arguments import (
 )
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError
-from wherry_tensor.functions.creation import cast
+from wherry_tensor.functions.creation import arange, cast, full
 from wherry_tensor.ops.shapes import UNKNOWN, broadcast_shapes
 
 __all__ = [
@@ -1443,8 +1443,18 @@ def as_strided(x: Tensor, shape: Sequence[int], stride: Sequence[int], offset: i
         )
     if x.stop_gradient or not _core.is_grad_enabled():
         return _core.strided(x, sizes, steps, first)
-    whole = _core.from_values(range(x.size), (x.size,), int64)
-    places = _core.strided(whole, sizes, steps, first)
+    # For each place of the memory which element of `x` lies there, so that the gradient goes to the elements that the
+    # view shows, whatever the strides of `x`.
+    reaches = [(n - 1) * step if n else 0 for n, step in zip(x.shape, x.strides)]
+    low, high = sum(min(r, 0) for r in reaches), sum(max(r, 0) for r in reaches)
+    number = full([high - low + 1], -1, int64)
+    ops.copy.into((_core.strided(number, x.shape, x.strides, -low),), _reshape(arange(x.size, dtype=int64), tuple(x.shape)))
+    places = _core.strided(number, sizes, steps, first - low)
+    if places.size and bool((places < 0).any()):
+        raise InvalidArgumentError(
+            f"as_strided: the view shows memory between the elements of x, which has no gradient. Got shape {sizes}, stride "
+            f"{steps} for x of strides {x.strides}, expected elements of x alone. Use x.contiguous(), or x.detach()."
+        )
     return _gather(_reshape(x, (-1,)), places, 0)
 
 

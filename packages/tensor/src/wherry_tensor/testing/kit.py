@@ -5,7 +5,7 @@ Nothing here knows an op by name or needs pytest, so the kit also runs where pyt
 What is compared, with what:
 
 - kernels with the NumPy reference, for each dtype, and for strided, reversed, misaligned and
-  broadcast inputs;
+  broadcast inputs, and for bool inputs whose true is any byte but 0;
 - the shape rule with the real result, for sizes known and unknown;
 - the decomposition with the kernel;
 - gradients, and gradients of gradients, with central differences in float64;
@@ -330,9 +330,9 @@ def _shape_variants(spec: Spec) -> Iterator[_Typed]:
 
 
 def check_layout(spec: Spec) -> None:
-    """Strided, reversed, misaligned and broadcast inputs give what contiguous ones give."""
+    """Strided, reversed, misaligned and broadcast inputs give what contiguous ones give, and so do bools of any byte."""
     failures = _Failures(spec)
-    for typed in _typed_cases(spec, _primary(spec)):
+    for typed in _typed_cases(spec, tuple(dict.fromkeys((*_primary(spec), *(d for d in spec.dtypes if d == "bool"))))):
         if sum(x.size for x in typed.arrays if x is not None) > _LARGE:
             continue
         for name, layout in _LAYOUTS.items():
@@ -388,6 +388,14 @@ def _broadcast(x: np.ndarray, dtype: str) -> tuple[Tensor, np.ndarray] | None:
     return ops.broadcast_to(tensor_of(row, dtype), shape=x.shape), np.broadcast_to(row, x.shape)
 
 
+def _foreign(x: np.ndarray, dtype: str) -> tuple[Tensor, np.ndarray] | None:
+    """Bools as other libraries may hand them over: any byte but 0 is true."""
+    if dtype != "bool":
+        return None
+    bytes_ = x.reshape(-1) * np.resize(np.array([255, 2, 1, 128, 3], np.uint8), x.size)
+    return _core.reinterpreted(tensor_of(bytes_.reshape(x.shape)), _core.bool_), x
+
+
 def _sliced(x: Tensor, axis: int, start: int, stop: int, step: int) -> Tensor:
     return ops.slice(x, axes=(axis,), starts=(start,), ends=(stop,), steps=(step,))
 
@@ -398,6 +406,7 @@ _LAYOUTS = {
     "reversed": _reversed,
     "misaligned": _misaligned,
     "broadcast": _broadcast,
+    "of foreign bytes": _foreign,
 }
 
 

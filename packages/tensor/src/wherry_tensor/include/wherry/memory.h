@@ -16,7 +16,8 @@ typedef struct wry_storage {
   int64_t refs;
   int64_t version;         /* bumped by every in-place write; autograd compares it */
   int32_t device;          /* 0 is cpu */
-  int32_t size_class;      /* -1: memory of `owner` */
+  int16_t size_class;      /* -1: memory of `owner` */
+  int16_t foreign;         /* others may write here, so a bool may be any byte */
   void *owner;             /* what keeps borrowed memory alive */
   void (*release)(void *); /* how to let go of the owner */
 } wry_storage;
