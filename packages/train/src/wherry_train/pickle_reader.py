@@ -17,7 +17,6 @@ from typing import Any, Protocol
 
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
-from wherry_tensor.arguments import numpy_module
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError
 from wherry_train.pickle_writer import MAX_DEPTH, TENSOR_CODES, is_key
@@ -55,6 +54,15 @@ class _Global:
         self.call = call
 
 
+class Deferred:
+    """Something whose value is made when everything has been read."""
+
+    __slots__ = ()
+
+    def value(self) -> Any:
+        raise NotImplementedError
+
+
 class StoredDtype:
     """A dtype of NumPy, by its code."""
 
@@ -63,6 +71,20 @@ class StoredDtype:
     def __init__(self, code: str) -> None:
         self.code = code
         self.order = "<"
+
+    @staticmethod
+    def of(code: Any) -> StoredDtype:
+        """The dtype with this code.
+
+        Raises:
+            FileFormatError: there is none.
+        """
+        if isinstance(code, str) and len(code) < 12:
+            digits = code[1:]
+            text = code[:1] in ("S", "U") and digits.isascii() and digits.isdecimal() and 0 < int(digits) < 1 << 29
+            if code in _number_codes or text:
+                return StoredDtype(code)
+        raise FileFormatError(f"load: the file holds an array of dtype {_shown(code)}, expected numbers or text.")
 
     def set_state(self, state: Any) -> None:
         if not (isinstance(state, tuple) and len(state) >= 8 and state[1] in ("<", ">", "|", "=") and state[2:5] == (None,) * 3):
@@ -210,7 +232,7 @@ class PickleReader:
     Args:
         file: what to read from.
         size: how many bytes it has from here on.
-        names: further functions that the pickle may call, by module and name.
+        names: further functions that the pickle may call, by module and name, and values that it may name.
         persistent: makes a value of what stands for one outside of the pickle; None refuses these.
     """
 
@@ -218,13 +240,14 @@ class PickleReader:
         self,
         file: ReadableFile,
         size: int,
-        names: Mapping[tuple[str, str], Callable[..., Any]] | None = None,
+        names: Mapping[tuple[str, str], Any] | None = None,
         persistent: Callable[[Any], Any] | None = None,
     ) -> None:
         self._file = file
         self._left = size
         self._more_names = {
-            (module, name): _Global(f"{module}.{name}", call) for (module, name), call in (names or {}).items()
+            (module, name): _Global(f"{module}.{name}", made) if callable(made) else made
+            for (module, name), made in (names or {}).items()
         }
         self._persistent = persistent
         self._claims_left = _MAX_COPIES * size + _FREE_COPIES
@@ -525,11 +548,16 @@ class PickleReader:
     def _text(self, count: int) -> str:
         return str(bytes(self._data(count)), "utf-8", "surrogatepass")
 
-    def _found(self, module: Any, name: Any) -> _Global:
+    def _found(self, module: Any, name: Any) -> Any:
         """What the pickle calls by a name."""
         known = None
         if type(module) is str and type(name) is str:
             known = self._more_names.get((module, name)) or _names.get((module, name))
+        if known is None and isinstance(module, str) and module.split(".")[0] in ("torch", "torchvision"):
+            raise FileFormatError(
+                f"load: the file asks for {module}.{name}: it holds an object of PyTorch, whose class would run code. Got more than "
+                f"tensors, numbers, text and containers, expected these. Write torch.save(model.state_dict(), path), and load that."
+            )
         if known is None:
             raise FileFormatError(
                 f"load: the file asks for {module}.{name}, which is not plain data. Only tensors, arrays, numbers, text and "
@@ -584,6 +612,8 @@ def resolved(value: Any, array: Callable[[StoredArray], Any], pair: Callable[[st
                     value[key] = walk(item, depth + 1)
         elif kind is Blob:
             found = bytes(value)
+        elif isinstance(value, Deferred):
+            found = value.value()
         elif kind is StoredDtype:
             found = value.numpy
         elif isinstance(value, _Global):
@@ -609,12 +639,7 @@ def _reconstruct(reader: PickleReader, kind: Any, shape: Any, code: Any) -> Stor
 
 
 def _dtype(reader: PickleReader, code: Any, *unused: Any) -> StoredDtype:
-    if isinstance(code, str) and len(code) < 12:
-        digits = code[1:]
-        text = code[:1] in ("S", "U") and digits.isascii() and digits.isdecimal() and 0 < int(digits) < 1 << 29
-        if code in _number_codes or text:
-            return StoredDtype(code)
-    raise FileFormatError(f"load: the file holds an array of dtype {_shown(code)}, expected numbers or text.")
+    return StoredDtype.of(code)
 
 
 def _scalar(reader: PickleReader, dtype: Any, data: Any) -> Any:
@@ -717,7 +742,8 @@ def _shown(value: Any) -> str:
 
 
 def _numpy() -> Any:
-    numpy = numpy_module()
-    if numpy is None:
-        raise RuntimeError("load: the file holds arrays of NumPy, which is not installed. Install numpy.")
+    try:
+        import numpy
+    except ImportError:  # in a browser
+        raise RuntimeError("load: the file holds arrays of NumPy, which is not installed. Install numpy.") from None
     return numpy

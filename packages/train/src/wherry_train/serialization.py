@@ -30,6 +30,7 @@ __all__ = ["load", "save"]
 _NAMES = "StructuredToParameterName@@"
 _PARTS = "UnpackBigParamInfor@@"
 _PART_BYTES = (1 << 30) - 1
+_TORCH_MAGIC = 0x1950A86A20F9469CFC6C  # the first pickle of PyTorch's files before 1.6
 
 
 def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
@@ -110,7 +111,11 @@ def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
 
 
 def load(path: Any, **configs: Any) -> Any:
-    """Read what `save` or Paddle wrote. No code of the file is run, whatever it holds.
+    """Read what `save` or Paddle wrote, or what PyTorch, safetensors or NumPy did. No code of the file is run.
+
+    Read are, whatever they are called: files of `paddle.save`; of `torch.save` (of tensors and plain data, not of
+    objects of classes), new ones and those before PyTorch 1.6; `.safetensors`; `.npz` and `.npy` (not of objects).
+    `wherry.nn.utils.from_torch` puts the weights of PyTorch's layers into ours.
 
     Args:
         path: of the file; or a file object, open for reading bytes, such as BytesIO.
@@ -338,30 +343,58 @@ def _opened(path: str) -> Any:
 
 def _read(file: Any, size: int, options: dict[str, Any], name: str) -> Any:
     start = file.tell()
-    head = file.read(1)
+    head = file.read(512)
     file.seek(start)
     try:
-        if head == b"\x00":
+        if _is_foreign(head, size):
+            from wherry_train.foreign import read_foreign
+
+            return _checked(read_foreign, file, size, options["return_numpy"])
+        if head[:1] == b"\x00":
             tensor = _read_binary(file, size)
             return tensor.numpy() if options["return_numpy"] else tensor
         if not head:
             raise FileFormatError("load: the file is empty.")
+        if head[:1] != b"\x80":
+            from wherry_train.foreign import named_format
+
+            kind = named_format(head)
+            if kind is not None:
+                raise FileFormatError(f"load: files of this format are not read. Got {kind}.")
         reader = PickleReader(file, size)
         found = None
         try:
             value = reader.read()
-            try:
-                found = _finished(value, options)
-            except FileFormatError:
-                raise
-            except (ValueError, TypeError, OverflowError, MemoryError) as error:
-                raise FileFormatError(f"load: the file is damaged: {error}") from error
+            if type(value) is int and value == _TORCH_MAGIC:
+                from wherry_train.foreign import read_legacy_torch
+
+                file.seek(start + reader.consumed)
+                return _checked(read_legacy_torch, file, size - reader.consumed, options["return_numpy"])
+            found = _checked(_finished, value, options)
         finally:
             reader.forget(found)
         file.seek(start + reader.consumed)
         return found
     except FileFormatError as error:
         raise FileFormatError(f"{error} `paddle.load` can not parse the file: {name}.") from error.__cause__
+
+
+def _is_foreign(head: bytes, size: int) -> bool:
+    """Whether this is a zip, a file of NumPy or one of safetensors; whose reader is loaded only then."""
+    return (
+        head[:4] == b"PK\x03\x04" or head[:6] == b"\x93NUMPY"
+        or (head[8:9] == b"{" and 2 <= int.from_bytes(head[:8], "little") <= size - 8)
+    )
+
+
+def _checked(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function on what a file holds: whatever goes wrong with it is the file's fault."""
+    try:
+        return function(*arguments)
+    except FileFormatError:
+        raise
+    except (ValueError, TypeError, IndexError, KeyError, OverflowError, MemoryError, struct.error) as error:
+        raise FileFormatError(f"load: the file is damaged: {error}") from error
 
 
 def _finished(value: Any, options: dict[str, Any]) -> Any:
