@@ -153,6 +153,22 @@ cdef extern from *:
     int wry_type_set(PyTypeObject *, object, object) except -1
 
 
+cdef extern from "mersenne.h":
+    enum:
+        WRY_MERSENNE_WORDS
+    ctypedef struct wry_mersenne:
+        uint64_t word[312]
+        int32_t at
+    void wry_mersenne_seed(wry_mersenne *, uint32_t) noexcept nogil
+    void wry_mersenne_seed_directly(wry_mersenne *, uint64_t) noexcept nogil
+    void wry_mersenne_uniform_float(wry_mersenne *, float *, int64_t, float, float) noexcept nogil
+    void wry_mersenne_uniform_double(wry_mersenne *, double *, int64_t, double, double) noexcept nogil
+    void wry_mersenne_normal_float(wry_mersenne *, float *, int64_t, float, float) noexcept nogil
+    void wry_mersenne_normal_double(wry_mersenne *, double *, int64_t, double, double) noexcept nogil
+    void wry_mersenne_integers(wry_mersenne *, int64_t *, int64_t, int64_t, int64_t) noexcept nogil
+    void wry_mersenne_permutation(wry_mersenne *, int64_t *, int64_t) noexcept nogil
+
+
 VOCABULARY_VERSION = 2
 ABI_VERSION = WRY_ABI_VERSION
 MAX_RANK = WRY_MAX_RANK
@@ -175,5 +191,6 @@ include "core/tensor.pxi"
 include "core/basic_index.pxi"
 include "core/data.pxi"
 include "core/state.pxi"
+include "core/mersenne.pxi"
 include "core/dlpack.pxi"
 include "core/host.pxi"

@@ -1,7 +1,7 @@
 """FLAGS: switches of the whole process, from the environment or from `set_flags`.
 
-A flag is declared here with its default. Two change what Wherry does: FLAGS_check_nan_inf and
-FLAGS_paddle_num_threads. The others exist because Paddle programs set them; they are kept and read
+A flag is declared here with its default. Three change what Wherry does: FLAGS_check_nan_inf,
+FLAGS_paddle_num_threads and FLAGS_paddle_random. The others exist because Paddle programs set them; they are kept and read
 back, and what they would tune (Paddle's allocator, say) has no counterpart.
 """
 from __future__ import annotations
@@ -21,6 +21,7 @@ Value = bool | int | float | str
 _values: dict[str, Value] = {
     "FLAGS_check_nan_inf": False,
     "FLAGS_paddle_num_threads": _core.get_num_threads(),
+    "FLAGS_paddle_random": False,
     "FLAGS_allocator_strategy": "auto_growth",
     "FLAGS_benchmark": False,
     "FLAGS_call_stack_level": 1,
@@ -84,6 +85,8 @@ def set_flags(flags: dict[str, Any]) -> None:
 
     `FLAGS_check_nan_inf` makes every operation of the calling thread raise RuntimeError when its
     result holds NaN or infinity. `FLAGS_paddle_num_threads` sets how many threads a kernel may use.
+    `FLAGS_paddle_random`, which Paddle itself does not have, gives the random numbers that Paddle 2.6.2
+    draws on a CPU, so that a script prints the same losses under both.
     The environment sets the same flags when Wherry is imported: `FLAGS_check_nan_inf=1 python train.py`.
 
     Args:
@@ -171,7 +174,14 @@ def _raise_for_nan_inf(op: Any, inputs: tuple[Any, ...], attrs: tuple[Any, ...])
     return result
 
 
+def _paddle_random(wanted: Value) -> None:
+    from wherry_tensor import paddle_random
+
+    paddle_random.enable(bool(wanted))
+
+
 _effects = {
+    "FLAGS_paddle_random": _paddle_random,
     "FLAGS_check_nan_inf": _check_nan_inf,
     "FLAGS_paddle_num_threads": lambda value: _core.set_num_threads(max(1, int(value))),
 }

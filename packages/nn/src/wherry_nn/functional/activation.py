@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from wherry_tensor import ops
-from wherry_tensor._core import Op, Tensor, float32, float64
+from wherry_tensor import ops, paddle_random
+from wherry_tensor._core import Op, Tensor, float32, float64, scalar
 from wherry_tensor.arguments import checked, flag, integer, number, one_axis, refused, require_tensor, to_dtype
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError
@@ -762,8 +762,13 @@ def gumbel_softmax(
         return ops.reshape(gumbel_softmax(ops.reshape(x, (1,)), temperature, hard, 0), ())
     # Not from 0 on, whose logarithm is infinite; and not in 16 bits, where the last number below 1 may round up to it.
     wide = float64 if x.dtype is float64 else float32
-    u = ops.uniform(shape=tuple(x.shape), min=1e-30, max=1.0, dtype=wide)
-    gumbel = to_dtype(ops.negative(ops.log(ops.negative(ops.log(u)))), x.dtype)
+    if paddle_random.enabled():
+        away = scalar(1e-5, wide)  # from 0, as in Paddle; it moves the noise by more than rounding
+        u = ops.add(ops.uniform(shape=tuple(x.shape), min=0.0, max=1.0, dtype=wide), away)
+        exponential = ops.add(ops.negative(ops.log(u)), away)
+    else:
+        exponential = ops.negative(ops.log(ops.uniform(shape=tuple(x.shape), min=1e-30, max=1.0, dtype=wide)))
+    gumbel = to_dtype(ops.negative(ops.log(exponential)), x.dtype)
     soft = ops.softmax((x + gumbel) / temperature, axis)
     if not hard:
         return soft

@@ -303,7 +303,8 @@ class Orthogonal(Initializer):
         few, many = min(rows, columns), max(rows, columns)
         # Gram-Schmidt on Gaussian vectors gives the uniform distribution. Each vector is projected twice,
         # which is enough for full precision (Giraud, Langou & Rozloznik 2005); float64 does the rest.
-        vectors = ops.normal((few, many), 0.0, 1.0, float64)
+        drawn = ops.normal((many, few), 0.0, 1.0, param.dtype if param.dtype is float64 else float32)
+        vectors = to_dtype(drawn, float64).T.contiguous()
         for i in range(few):
             v = vectors[i]
             if i:

@@ -5,6 +5,7 @@ cdef protect_function protect = NULL
 cdef int32_t process_threads = 1
 cdef bint any_kernels = False
 cdef Op copy_op = None
+cdef dict random_rules = None   # what draws in place of the kernels of random ops: FLAGS_paddle_random
 
 
 cdef void set_record_functions(record_function record_, protect_function protect_) noexcept:
@@ -192,28 +193,35 @@ cdef int keep_plan(Op op, Plan plan) except -1:
 
 
 cdef int run_decomposition(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **outs) except -1:
-    cdef Py_ssize_t i
-    cdef bint before
     rule = column_decompose.get(op)
     if rule is None:
         raise no_kernel(op, inputs, n, plan)
+    return run_rule(op, rule, inputs, n, attrs, outs)
+
+
+cdef int run_rule(Op op, object rule, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **outs) except -1:
+    """Runs a rule that is written with ops in place of a kernel; 0 if it left the call to the kernel."""
+    cdef Py_ssize_t i
+    cdef bint before
     # Whoever records this call records the op as a whole.
     before = set_grad_enabled_flag(False)
     try:
         result = rule(*[<object>inputs[i] for i in range(n)], **attr_dict(op, attrs))
     finally:
         set_grad_enabled_flag(before)
+    if result is NotImplemented:
+        return 0
     if op.n_outputs == 1:
         result = (result,)
     for i in range(op.n_outputs):
         item = result[i]
         if not isinstance(item, Tensor):
-            raise AssertionError(f"decompose_{op.name} returned {type(item).__name__}, expected Tensor")
+            raise AssertionError(f"{getattr(rule, '__name__', rule)} returned {type(item).__name__}, expected Tensor")
         # An op gives a fresh tensor; a decomposition may have handed an input through.
         item = new_alias(<Tensor>item)
         Py_INCREF(item)
         outs[i] = <PyObject *>item
-    return 0
+    return 1
 
 
 # How often a tensor was given other memory or another shape (`become`): a call that finds it unchanged
@@ -290,7 +298,10 @@ cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs
     if into != NULL:
         check_into(op, plan, into)
     try:
-        if plan.kernel == NULL:
+        if random_rules is not None and plan.flags & WRY_USES_RANDOM and op in random_rules and \
+                run_rule(op, random_rules[op], inputs, n, attrs, outs):
+            pass
+        elif plan.kernel == NULL:
             run_decomposition(op, plan, inputs, n, attrs, outs)
         else:
             if n > 8:

@@ -5,6 +5,7 @@ cdef class Generator:
     """The state of random numbers: a Philox key (the seed) and how many counters are spent."""
     cdef public uint64_t seed_value
     cdef public uint64_t offset
+    cdef public object stream  # with FLAGS_paddle_random: the Mersenne stream, made when it is first drawn from
 
     def __init__(self, seed=0):
         self.seed_value = <uint64_t>(int(seed) & 0xFFFFFFFFFFFFFFFF)
@@ -13,6 +14,7 @@ cdef class Generator:
         """Start over from `seed`, an int; returns the generator."""
         self.seed_value = <uint64_t>(int(seed) & 0xFFFFFFFFFFFFFFFF)
         self.offset = 0
+        self.stream = None
         return self
 
     def initial_seed(self):
@@ -20,13 +22,19 @@ cdef class Generator:
         return self.seed_value
 
     def get_state(self):
-        """(seed, offset): two ints that `set_state` takes back."""
-        return self.seed_value, self.offset
+        """(seed, offset), two ints, that `set_state` takes back; with FLAGS_paddle_random the stream's words behind them."""
+        if self.stream is None:
+            return self.seed_value, self.offset
+        return self.seed_value, self.offset, *self.stream.get_state()
 
     def set_state(self, state):
         """Go back to a state that `get_state` gave."""
-        seed, offset = state
-        self.seed_value, self.offset = seed, offset
+        seed, offset, *stream = state
+        made = None
+        if stream:
+            made = Mersenne()
+            made.set_state(stream)
+        self.seed_value, self.offset, self.stream = seed, offset, made
 
 
 cdef Generator default_generator = Generator()
@@ -43,6 +51,12 @@ def set_default_generator(Generator generator not None):
     before = default_generator
     default_generator = generator
     return before
+
+
+def set_random_rules(dict rules):
+    """Let `rules`, functions by op, draw in place of the kernels of random ops; None gives these back their work."""
+    global random_rules
+    random_rules = rules
 
 
 def get_num_threads():

@@ -1,14 +1,14 @@
 """Random tensors and the generator they draw from.
 
 Numbers come from Philox counters: the same seed gives the same numbers on every device and with any
-number of threads.
+number of threads. With FLAGS_paddle_random they are Paddle's (paddle_random.py).
 """
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from wherry_tensor import _core, ops
+from wherry_tensor import _core, ops, paddle_random
 from wherry_tensor._core import Generator, Tensor, float64, int32, int64
 from wherry_tensor.arguments import Shape, integer, number, require_tensor, sizes_of, to_dtype
 from wherry_tensor.device import set_device
@@ -55,7 +55,7 @@ def seed(seed: int) -> Generator:
         ValueError: it is text that is not a number.
 
     Source:
-        `paddle.seed`. The numbers differ from Paddle's.
+        `paddle.seed`. The numbers differ from Paddle's, unless FLAGS_paddle_random is set.
 
     Examples:
         >>> generator = wherry.seed(7)
@@ -178,7 +178,7 @@ def uniform(
     known = _floating(dtype, "uniform")
     low, high = number(min, "uniform", "min"), number(max, "uniform", "max")
     if seed:
-        before = _core.set_default_generator(Generator(seed))
+        before = _core.set_default_generator(paddle_random.generator_of_op(seed))
         try:
             return ops.uniform(sizes, float(low), float(high), known)
         finally:
@@ -514,7 +514,7 @@ def uniform_(x: Tensor, min: Any = -1.0, max: Any = 1.0, seed: int = 0, name: st
         raise InvalidArgumentError(
             f"uniform_: there is no number in [min, max). Got min={low} and max={high}, expected min < max. Swap them."
         )
-    before = _core.set_default_generator(Generator(seed)) if seed else None
+    before = _core.set_default_generator(paddle_random.generator_of_op(seed)) if seed else None
     try:
         return ops.uniform.into((x,), shape=tuple(x.shape), min=low, max=high, dtype=x.dtype)
     finally:
@@ -541,8 +541,8 @@ def normal_(x: Tensor, mean: Any = 0.0, std: Any = 1.0, name: str | None = None)
 
 
 def _open_unit(x: Tensor) -> Tensor:
-    """Random numbers in (0, 1] of the shape of `x`, in float64."""
-    return 1.0 - ops.uniform(tuple(x.shape), 0.0, 1.0, float64)
+    """Random numbers in (0, 1] of the shape of `x`, in float64 (drawn, where Paddle's are wanted, in the dtype of `x`)."""
+    return to_dtype(1.0 - ops.uniform(tuple(x.shape), 0.0, 1.0, x.dtype if paddle_random.enabled() else float64), float64)
 
 
 def exponential_(x: Tensor, lam: Any = 1.0, name: str | None = None) -> Tensor:
@@ -578,7 +578,9 @@ def cauchy_(x: Tensor, loc: Any = 0, scale: Any = 1, name: str | None = None) ->
     """
     _floating_tensor(x, "cauchy_")
     loc, scale = float(number(loc, "cauchy_", "loc")), float(number(scale, "cauchy_", "scale"))
-    angle = (_open_unit(x) - 0.5) * 3.141592653589793
+    # What Paddle takes for a uniform number here is a normal one.
+    unit = ops.normal(tuple(x.shape), 0.0, 1.0, x.dtype) if paddle_random.enabled() else _open_unit(x)
+    angle = (unit - 0.5) * math.pi
     return ops.copy.into((x,), to_dtype(ops.tan(angle) * scale + loc, x.dtype))
 
 
@@ -604,4 +606,5 @@ def geometric_(x: Tensor, probs: Any, name: str | None = None) -> Tensor:
         raise InvalidArgumentError(
             f"geometric_: probs is a probability. Got {chance}, expected a number in (0, 1). Divide percents by 100."
         )
-    return ops.copy.into((x,), to_dtype(ops.log(_open_unit(x)) / math.log1p(-chance), x.dtype))
+    unit = ops.uniform(tuple(x.shape), 0.0, 1.0, x.dtype) if paddle_random.enabled() else _open_unit(x)
+    return ops.copy.into((x,), to_dtype(ops.log(unit) / math.log1p(-chance), x.dtype))
