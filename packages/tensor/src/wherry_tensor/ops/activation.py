@@ -16,6 +16,7 @@ from wherry_tensor.ops.elementwise import (
     negative,
     square,
     tanh,
+    through_float32,
     where,
 )
 from wherry_tensor.ops.shapes import (
@@ -157,9 +158,11 @@ def _normal_probability(x, approximate):
 
 
 @decompose.rule(sigmoid)
+@through_float32
 def decompose_sigmoid(x):
-    # tanh overflows nowhere; 1 / (1 + exp(-x)) would, halfway.
-    return (tanh(x * 0.5) + 1.0) * 0.5
+    # The exponential of -|x| overflows nowhere, and small results keep their digits.
+    e = exp(negative(abs(x)))
+    return where(x < 0, e, _number(1, x)) / (e + 1.0)
 
 
 @decompose.rule(log_sigmoid)
@@ -246,6 +249,7 @@ def decompose_tanh_vjp(ct, out):
 
 
 @decompose.rule(gelu_vjp)
+@through_float32
 def decompose_gelu_vjp(ct, x, *, approximate):
     probability = _normal_probability(x, approximate)
     if approximate:
@@ -256,6 +260,7 @@ def decompose_gelu_vjp(ct, x, *, approximate):
 
 
 @decompose.rule(silu_vjp)
+@through_float32
 def decompose_silu_vjp(ct, x):
     s = sigmoid(x)
     return ct * s * (x * (1.0 - s) + 1.0)

@@ -1,6 +1,8 @@
 """Sums of products."""
+from wherry_tensor import ops
 from wherry_tensor.ops.declare import Meta, decompose, infer, op
 from wherry_tensor.ops.shapes import (
+    UNKNOWN,
     broadcast_shapes,
     complexes,
     element_count,
@@ -110,10 +112,13 @@ def decompose_linear(x, weight, bias):
 
 @decompose.rule(outer_sum)
 def decompose_outer_sum(x, y):
-    from wherry_tensor.ops.movement import reshape
-
+    if UNKNOWN in (*x.shape, *y.shape):
+        if x.ndim == 1:
+            x, y = ops.unsqueeze(x, axes=(0,)), ops.unsqueeze(y, axes=(0,))
+        products = matmul(x, y, transpose_x=True, transpose_y=False)
+        return ops.reduce_sum(products, axes=tuple(range(x.ndim - 2)), keepdim=False)
     rows = element_count(tuple(map(merge_size, x.shape[:-1], y.shape[:-1])))
     return matmul(
-        reshape(x, shape=(rows, x.shape[-1])), reshape(y, shape=(rows, y.shape[-1])), transpose_x=True,
+        ops.reshape(x, shape=(rows, x.shape[-1])), ops.reshape(y, shape=(rows, y.shape[-1])), transpose_x=True,
         transpose_y=False,
     )

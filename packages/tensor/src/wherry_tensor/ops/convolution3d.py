@@ -9,7 +9,7 @@ output is an image, and its kd * channels channels are those of the depths that 
 from wherry_tensor import ops
 from wherry_tensor.ops.convolution import shape_rules_of_convolution
 from wherry_tensor.ops.declare import decompose, op
-from wherry_tensor.ops.shapes import is_known, show
+from wherry_tensor.ops.shapes import require_known
 
 conv3d = op("conv3d", "x, weight, bias?", strides=tuple, paddings=tuple, dilations=tuple, groups=int,
             data_format=str)
@@ -32,6 +32,7 @@ shape_rules_of_convolution(3, conv3d, conv3d_transpose, conv3d_input_vjp, conv3d
 @decompose.rule(conv3d)
 def decompose_conv3d(x, weight, bias, *, strides, paddings, dilations, groups, data_format):
     x = _channels_second(x, data_format)
+    require_known("conv3d", "weight", weight.shape)
     images, levels = _images("conv3d", x, weight.shape[2], strides[0], paddings[:2], dilations[0])
     out = ops.conv2d(
         images, _flat(weight), bias, strides=strides[1:], paddings=paddings[2:], dilations=dilations[1:], groups=groups,
@@ -46,7 +47,8 @@ def decompose_conv3d_transpose(
 ):
     x = _channels_second(x, data_format)
     (n, channels, depth, h, w), taps = x.shape, weight.shape[2]
-    _require_known("conv3d_transpose", x)
+    require_known("conv3d_transpose", "x", x.shape)
+    require_known("conv3d_transpose", "weight", weight.shape)
     images = ops.reshape(ops.transpose(x, perm=(0, 2, 1, 3, 4)), shape=(n * depth, channels, h, w))
     out = ops.conv2d_transpose(
         images, _flat(weight), None, strides=strides[1:], paddings=paddings[2:], dilations=dilations[1:], groups=groups,
@@ -76,7 +78,7 @@ def decompose_conv3d_transpose(
 @decompose.rule(conv3d_input_vjp)
 def decompose_conv3d_input_vjp(ct, weight, like, *, strides, paddings, dilations, groups, data_format):
     size = like.shape[2:] if data_format == "NCDHW" else like.shape[1:4]
-    _require_known("conv3d_input_vjp", like)
+    require_known("conv3d_input_vjp", "like", like.shape)
     return conv3d_transpose(
         ct, weight, None, strides=strides, paddings=paddings, dilations=dilations, groups=groups, output_size=tuple(size),
         data_format=data_format,
@@ -86,6 +88,8 @@ def decompose_conv3d_input_vjp(ct, weight, like, *, strides, paddings, dilations
 @decompose.rule(conv3d_weight_vjp)
 def decompose_conv3d_weight_vjp(ct, x, weight, *, strides, paddings, dilations, groups, data_format):
     x, ct = _channels_second(x, data_format), _channels_second(ct, data_format)
+    require_known("conv3d_weight_vjp", "ct", ct.shape)
+    require_known("conv3d_weight_vjp", "weight", weight.shape)
     images, levels = _images("conv3d_weight_vjp", x, weight.shape[2], strides[0], paddings[:2], dilations[0])
     n, channels, _, h, w = ct.shape
     out, inside, taps, *window = weight.shape
@@ -99,7 +103,7 @@ def decompose_conv3d_weight_vjp(ct, x, weight, *, strides, paddings, dilations, 
 
 def _images(op_name, x, taps, stride, padding, dilation):
     """[n, channels, d, h, w] to [n * levels, channels * taps, h, w]: what each level of the output sees; and levels."""
-    _require_known(op_name, x)
+    require_known(op_name, "x", x.shape)
     n, channels, depth, h, w = x.shape
     if any(padding):
         x = ops.pad(x, paddings=(0, 0, 0, 0, *padding, 0, 0, 0, 0), value=0.0)
@@ -133,11 +137,3 @@ def _flat(weight):
     """The taps along the depth among the channels."""
     out, channels, taps, h, w = weight.shape
     return ops.reshape(weight, shape=(out, channels * taps, h, w))
-
-
-def _require_known(op_name, x):
-    if not is_known(x.shape):
-        raise ValueError(
-            f"{op_name}: its decomposition needs known sizes. Got shape {show(x.shape)}, expected numbers only. "
-            f"Fix them in the input's description."
-        )

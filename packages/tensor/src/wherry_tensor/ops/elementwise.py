@@ -1,5 +1,10 @@
 """Element-wise ops: one value out for one value of each (broadcast) input."""
-from wherry_tensor._core import bool_, float32, float64
+import builtins
+import math
+from functools import wraps
+
+from wherry_tensor._core import bool_, float32, float64, uint8
+from wherry_tensor.ops.creation import full, full_like
 from wherry_tensor.ops.declare import DType, Meta, decompose, infer, op
 from wherry_tensor.ops.shapes import (
     bools,
@@ -227,7 +232,453 @@ def infer_lerp(x, y, weight):
     return Meta(broadcast_shapes("lerp", x.shape, y.shape, weight.shape), dtype)
 
 
-# Decompositions.
+# Decompositions. What is left without one is what a device has to bring. Each says why its form is as
+# exact as a kernel's where that is not plain. 16-bit floats go through float32 where there is more than one
+# step that rounds.
+
+
+def _number(value, x):
+    """A number in the dtype of x, which broadcasts against it."""
+    return full(shape=(), value=value, dtype=x.dtype)
+
+
+def through_float32(rule):
+    """Decorator: the rule in float32 for inputs of 16 bits, so that it rounds once, as a kernel does."""
+
+    @wraps(rule)
+    def widened(*inputs, **attrs):
+        dtype = inputs[0].dtype
+        if not dtype.is_floating or dtype.itemsize != 2:
+            return rule(*inputs, **attrs)
+        wide = [x if x is None else cast(x, dtype=float32) for x in inputs]
+        return cast(rule(*wide, **attrs), dtype=dtype)
+
+    return widened
+
+
+def _truth(x):
+    return x if x.dtype.is_bool else not_equal(x, _number(0, x))
+
+
+def _signed(magnitude, x):
+    """The magnitude with the sign of x; NaN stays."""
+    return where(less_than(x, _number(0, x)), negative(magnitude), magnitude)
+
+
+@decompose.rule(negative)
+def decompose_negative(x):
+    # -0.0 - 0.0 is -0.0, where 0.0 - 0.0 would lose the sign.
+    if x.dtype.is_complex:
+        return subtract(_number(builtins.complex(-0.0, -0.0), x), x)
+    return subtract(_number(-0.0 if x.dtype.is_floating else 0, x), x)
+
+
+@decompose.rule(abs)
+def decompose_abs(x):
+    if not x.dtype.is_complex:
+        # 0 - x also turns -0.0 into 0.0.
+        return where(less_than(_number(0, x), x), x, subtract(_number(0, x), x))
+    # The larger part goes before the root, so that no square overflows.
+    re, im = abs(real(x)), abs(imag(x))
+    large, small = fmax(re, im), fmin(re, im)
+    zero, infinity = _number(0, large), _number(math.inf, large)
+    ratio = divide(small, where(equal(large, zero), _number(1, large), large))
+    size = multiply(large, sqrt(add(multiply(ratio, ratio), _number(1, large))))
+    # Infinite parts win over NaN, as in C's hypot; otherwise NaN wins.
+    lost = logical_or(isnan(re), isnan(im))
+    return where(equal(large, infinity), infinity, where(lost, _number(math.nan, large), size))
+
+
+@decompose.rule(sign)
+def decompose_sign(x):
+    zero = _number(0, x)
+    if x.dtype.is_complex:
+        size = abs(x)
+        nothing = equal(size, _number(0, size))
+        return where(nothing, zero, divide(x, cast(where(nothing, _number(1, size), size), dtype=x.dtype)))
+    one = _number(1, x)
+    below = x if x.dtype is uint8 else where(less_than(x, zero), _number(-1, x), x)  # x: 0 or NaN
+    return where(less_than(zero, x), one, below)
+
+
+@decompose.rule(square)
+def decompose_square(x):
+    return multiply(x, x)
+
+
+@decompose.rule(reciprocal)
+def decompose_reciprocal(x):
+    return divide(_number(1, x), x)
+
+
+@decompose.rule(rsqrt)
+@through_float32
+def decompose_rsqrt(x):
+    return divide(_number(1, x), sqrt(x))
+
+
+@decompose.rule(expm1)
+@through_float32
+def decompose_expm1(x):
+    if x.dtype.is_complex:
+        # exp(a) cos(b) - 1 cancels near 0; cos(b) - 1 is -2 sin(b / 2) ** 2.
+        re, im = real(x), imag(x)
+        half = sin(multiply(im, _number(0.5, im)))
+        shift = multiply(multiply(half, half), _number(2, im))
+        return complex(subtract(multiply(expm1(re), cos(im)), shift), multiply(exp(re), sin(im)))
+    # Near 0, exp(x) - 1 loses what 2 t / (1 - t) with t = tanh(x / 2) keeps.
+    one = _number(1, x)
+    t = tanh(multiply(x, _number(0.5, x)))
+    small = divide(add(t, t), subtract(one, t))
+    return where(less_than(abs(x), one), small, subtract(exp(x), one))
+
+
+@decompose.rule(log2)
+@through_float32
+def decompose_log2(x):
+    return _scaled(log(x), 1 / math.log(2))
+
+
+@decompose.rule(log10)
+@through_float32
+def decompose_log10(x):
+    return _scaled(log(x), 1 / math.log(10))
+
+
+def _scaled(x, factor):
+    if x.dtype.is_complex:  # part by part: inf times a complex factor would be NaN in the other part
+        return complex(_scaled(real(x), factor), _scaled(imag(x), factor))
+    return multiply(x, _number(factor, x))
+
+
+@decompose.rule(tan)
+@through_float32
+def decompose_tan(x):
+    if not x.dtype.is_complex:
+        return divide(sin(x), cos(x))
+    # Numerator and denominator of (tan a + i tanh b) / (1 - i tan a tanh b) times cos(a) ** 2: finite for every b.
+    s, c, t = sin(real(x)), cos(real(x)), tanh(imag(x))
+    scale = add(multiply(c, c), square(multiply(s, t)))
+    flat = subtract(_number(1, t), multiply(t, t))
+    return complex(divide(multiply(multiply(s, c), flat), scale), divide(t, scale))
+
+
+# Inverse functions of complex numbers follow W. Kahan, "Branch cuts for complex elementary functions" (1987):
+# products of two roots in place of a root of 1 - z * z, so that no digits cancel and each cut is met from its side.
+
+
+def _roots(x):
+    """The roots of 1 - x and 1 + x, complex. The imaginary part keeps the sign of its zero."""
+    re, im = real(x), imag(x)
+    one = _number(1, re)
+    return sqrt(complex(subtract(one, re), negative(im))), sqrt(complex(add(one, re), im))
+
+
+def _root_of_rest(x):
+    """The root of 1 - x * x."""
+    one = _number(1, x)
+    return sqrt(multiply(subtract(one, x), add(one, x)))
+
+
+def _imaginary_of_product(a, b):
+    """The imaginary part of conj(a) * b."""
+    return subtract(multiply(real(a), imag(b)), multiply(imag(a), real(b)))
+
+
+def _real_of_product(a, b):
+    """The real part of a * b."""
+    return subtract(multiply(real(a), real(b)), multiply(imag(a), imag(b)))
+
+
+@decompose.rule(asin)
+@through_float32
+def decompose_asin(x):
+    if not x.dtype.is_complex:
+        return atan2(x, _root_of_rest(x))
+    below, above = _roots(x)
+    return complex(atan2(real(x), _real_of_product(below, above)), asinh(_imaginary_of_product(below, above)))
+
+
+@decompose.rule(acos)
+@through_float32
+def decompose_acos(x):
+    if not x.dtype.is_complex:
+        return atan2(_root_of_rest(x), x)
+    below, above = _roots(x)
+    half = atan2(real(below), real(above))
+    return complex(add(half, half), asinh(_imaginary_of_product(above, below)))
+
+
+@decompose.rule(atan)
+@through_float32
+def decompose_atan(x):
+    if not x.dtype.is_complex:
+        return atan2(x, _number(1, x))
+    turned = atanh(complex(negative(imag(x)), real(x)))  # atan(z) = -i atanh(i z)
+    return complex(imag(turned), negative(real(turned)))
+
+
+@decompose.rule(sinh)
+@through_float32
+def decompose_sinh(x):
+    if x.dtype.is_complex:
+        re, im = real(x), imag(x)
+        return complex(_grown(sinh(re), cos(im)), _grown(cosh(re), sin(im)))
+    size, half = abs(x), _number(0.5, x)
+    # e - 1 keeps the digits of small x; the square of exp(x / 2) reaches as far as the result.
+    e = expm1(size)
+    small = multiply(add(e, divide(e, add(e, _number(1, x)))), half)
+    root = exp(multiply(size, half))
+    large = multiply(multiply(root, half), root)
+    return _signed(where(less_than(size, _number(10, x)), small, large), x)
+
+
+@decompose.rule(cosh)
+@through_float32
+def decompose_cosh(x):
+    if x.dtype.is_complex:
+        re, im = real(x), imag(x)
+        return complex(_grown(cosh(re), cos(im)), _grown(sinh(re), sin(im)))
+    half = _number(0.5, x)
+    root = exp(multiply(abs(x), half))  # its square reaches as far as the result
+    grown = multiply(multiply(root, half), root)
+    return add(grown, divide(_number(0.25, x), grown))
+
+
+def _grown(size, direction):
+    """The product, and 0 where the direction is: infinity does not make it NaN."""
+    return where(equal(direction, _number(0, direction)), direction, multiply(size, direction))
+
+
+@decompose.rule(asinh)
+@through_float32
+def decompose_asinh(x):
+    if x.dtype.is_complex:
+        turned = asin(complex(negative(imag(x)), real(x)))  # asinh(z) = -i asin(i z)
+        return complex(imag(turned), negative(real(turned)))
+    size, one = abs(x), _number(1, x)
+    near = where(less_than(size, _number(1e8, x)), size, one)  # whose square fits
+    squared = multiply(near, near)
+    small = log1p(add(near, divide(squared, add(sqrt(add(squared, one)), one))))
+    large = add(log(size), _number(math.log(2), x))
+    return _signed(where(less_than(size, _number(1e8, x)), small, large), x)
+
+
+@decompose.rule(acosh)
+@through_float32
+def decompose_acosh(x):
+    if x.dtype.is_complex:
+        re, im = real(x), imag(x)
+        one = _number(1, re)
+        below, above = sqrt(complex(subtract(re, one), im)), sqrt(complex(add(re, one), im))
+        re = asinh(add(multiply(real(below), real(above)), multiply(imag(below), imag(above))))
+        half = atan2(imag(below), real(above))
+        return complex(re, add(half, half))
+    one = _number(1, x)
+    over = subtract(x, one)
+    small = log1p(add(over, multiply(sqrt(over), sqrt(add(x, one)))))
+    large = add(log(x), _number(math.log(2), x))
+    return where(less_than(x, _number(1e8, x)), small, large)
+
+
+@decompose.rule(atanh)
+@through_float32
+def decompose_atanh(x):
+    if x.dtype.is_complex:
+        re, im = real(x), imag(x)
+        one, tiny = _number(1, re), _number(1e-30, re)
+        # Beyond 1e17 the result is a quarter turn, and squares might not fit.
+        far = less_than(_number(1e17, re), maximum(abs(re), abs(im)))
+        re, side = where(far, _number(0, re), re), clip(im, negative(tiny), tiny)
+        im = where(far, _number(0, im), im)
+        below, above, squared = subtract(one, re), add(one, re), multiply(im, im)
+        ratio = divide(multiply(re, _number(4, re)), add(multiply(below, below), squared))
+        turn = atan2(where(far, side, add(im, im)), where(far, negative(one), subtract(multiply(below, above), squared)))
+        return complex(multiply(log1p(ratio), _number(0.25, re)), multiply(turn, _number(0.5, re)))
+    size = abs(x)
+    grown = log1p(divide(add(size, size), subtract(_number(1, x), size)))
+    return _signed(multiply(grown, _number(0.5, x)), x)
+
+
+@decompose.rule(ceil)
+def decompose_ceil(x):
+    return negative(floor(negative(x))) if x.dtype.is_floating else copy_of(x)
+
+
+@decompose.rule(trunc)
+def decompose_trunc(x):
+    if not x.dtype.is_floating:
+        return copy_of(x)
+    return where(less_than(x, _number(0, x)), ceil(x), floor(x))
+
+
+@decompose.rule(round)
+def decompose_round(x):
+    if not x.dtype.is_floating:
+        return copy_of(x)
+    # Not floor(x + 0.5): that sum rounds up already for the number below 0.5. An infinite x has no rest.
+    whole = trunc(x)
+    rest = where(isfinite(x), abs(subtract(x, whole)), _number(0, x))
+    return where(less_than(rest, _number(0.5, x)), whole, add(whole, sign(x)))
+
+
+@decompose.rule(conj)
+def decompose_conj(x):
+    return complex(real(x), negative(imag(x))) if x.dtype.is_complex else copy_of(x)
+
+
+@decompose.rule(real)
+def decompose_real(x):
+    return _part(x, 0) if x.dtype.is_complex else copy_of(x)
+
+
+@decompose.rule(imag)
+def decompose_imag(x):
+    return _part(x, 1) if x.dtype.is_complex else full_like(x, value=0, dtype=x.dtype)
+
+
+def _part(x, index):
+    from wherry_tensor import ops
+
+    return ops.copy(ops.select(ops.as_real(x), axis=x.ndim, index=index))
+
+
+def copy_of(x):
+    """What an op gives that changes nothing: fresh memory all the same."""
+    from wherry_tensor import ops
+
+    return ops.copy(x)
+
+
+@decompose.rule(angle)
+def decompose_angle(x):
+    if x.dtype.is_complex:
+        return atan2(imag(x), real(x))
+    return where(less_than(x, _number(0, x)), _number(math.pi, x), _number(0, x))
+
+
+@decompose.rule(logical_not)
+def decompose_logical_not(x):
+    return equal(x, _number(0, x))
+
+
+@decompose.rule(bitwise_not)
+def decompose_bitwise_not(x):
+    if x.dtype.is_bool:
+        return logical_not(x)
+    return subtract(_number(255 if x.dtype is uint8 else -1, x), x)  # -1 has every bit, so none is borrowed
+
+
+@decompose.rule(isnan)
+def decompose_isnan(x):
+    return not_equal(x, x)
+
+
+@decompose.rule(isinf)
+def decompose_isinf(x):
+    if x.dtype.is_complex:
+        return logical_or(isinf(real(x)), isinf(imag(x)))
+    if not x.dtype.is_floating:
+        return full_like(x, value=False, dtype=bool_)
+    return equal(abs(x), _number(math.inf, x))
+
+
+@decompose.rule(isfinite)
+def decompose_isfinite(x):
+    if x.dtype.is_complex:
+        return logical_and(isfinite(real(x)), isfinite(imag(x)))
+    if not x.dtype.is_floating:
+        return full_like(x, value=True, dtype=bool_)
+    return less_than(abs(x), _number(math.inf, x))
+
+
+@decompose.rule(maximum)
+def decompose_maximum(x, y):
+    return where(logical_or(less_than(y, x), isnan(x)), x, y)
+
+
+@decompose.rule(minimum)
+def decompose_minimum(x, y):
+    return where(logical_or(less_than(x, y), isnan(x)), x, y)
+
+
+@decompose.rule(fmax)
+def decompose_fmax(x, y):
+    return where(logical_or(less_equal(y, x), isnan(y)), x, y)
+
+
+@decompose.rule(fmin)
+def decompose_fmin(x, y):
+    return where(logical_or(less_equal(x, y), isnan(y)), x, y)
+
+
+@decompose.rule(lcm)
+def decompose_lcm(x, y):
+    common = gcd(x, y)
+    whole = floor_divide(x, where(equal(common, _number(0, x)), _number(1, x), common))  # lcm(0, 0) is 0
+    return abs(multiply(whole, y))
+
+
+@decompose.rule(complex)
+def decompose_complex(real, imag):
+    from wherry_tensor import ops
+
+    both = add(real, imag)  # for its shape
+    parts = (ops.unsqueeze(ops.broadcast_like(part, both), axes=(both.ndim,)) for part in (real, imag))
+    return ops.as_complex(ops.concat(*parts, axis=both.ndim))
+
+
+@decompose.rule(heaviside)
+def decompose_heaviside(x, y):
+    return where(equal(x, _number(0, x)), y, cast(less_than(_number(0, x), x), dtype=x.dtype))
+
+
+@decompose.rule(not_equal)
+def decompose_not_equal(x, y):
+    return logical_not(equal(x, y))
+
+
+@decompose.rule(less_equal)
+def decompose_less_equal(x, y):
+    return logical_or(less_than(x, y), equal(x, y))  # and not the opposite of greater_than, which NaN would pass
+
+
+@decompose.rule(greater_than)
+def decompose_greater_than(x, y):
+    return less_than(y, x)
+
+
+@decompose.rule(greater_equal)
+def decompose_greater_equal(x, y):
+    return less_equal(y, x)
+
+
+@decompose.rule(logical_and)
+def decompose_logical_and(x, y):
+    return bitwise_and(_truth(x), _truth(y))
+
+
+@decompose.rule(logical_or)
+def decompose_logical_or(x, y):
+    return bitwise_or(_truth(x), _truth(y))
+
+
+@decompose.rule(logical_xor)
+def decompose_logical_xor(x, y):
+    return bitwise_xor(_truth(x), _truth(y))
+
+
+@decompose.rule(bitwise_or)
+def decompose_bitwise_or(x, y):
+    return bitwise_xor(bitwise_xor(x, y), bitwise_and(x, y))
+
+
+@decompose.rule(clip)
+def decompose_clip(x, min, max):
+    if min is None and max is None:
+        return copy_of(x)
+    low = x if min is None else maximum(x, min)
+    return low if max is None else minimum(low, max)
 
 
 @decompose.rule(lerp)

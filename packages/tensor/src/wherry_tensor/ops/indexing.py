@@ -2,6 +2,7 @@
 from wherry_tensor import ops
 from wherry_tensor._core import float32, float64, int32, int64
 from wherry_tensor.ops.declare import Meta, decompose, infer, op
+from wherry_tensor.ops.reduction import count, positions
 from wherry_tensor.ops.shapes import (
     UNKNOWN,
     bools,
@@ -14,6 +15,7 @@ from wherry_tensor.ops.shapes import (
     require_axis,
     require_broadcast_to,
     require_dtype,
+    require_known,
     require_one_dtype,
     require_rank,
     require_same_shape,
@@ -290,17 +292,18 @@ def decompose_gather_vjp(ct, index, like, *, axis):
 
 @decompose.rule(gather_nd)
 def decompose_gather_nd(x, index):
-    k = index.shape[-1]
+    k = _known_columns("gather_nd", index)
     if k == 0:
-        return ops.copy(ops.broadcast_to(x, shape=(*index.shape[:-1], *x.shape)))
+        return ops.index_get(ops.unsqueeze(x, axes=(0,)), _first_row(index), axes=(0,))
     return ops.index_get(x, *_columns(index, k), axes=tuple(range(k)))
 
 
 @decompose.rule(scatter_nd_add)
 def decompose_scatter_nd_add(x, index, updates):
-    k = index.shape[-1]
+    k = _known_columns("scatter_nd_add", index)
     if k == 0:
-        return ops.add(x, ops.sum_like(updates, x))
+        whole = ops.index_put(ops.unsqueeze(x, axes=(0,)), updates, _first_row(index), axes=(0,), accumulate=True)
+        return ops.copy(ops.squeeze(whole, axes=(0,)))
     return ops.index_put(x, updates, *_columns(index, k), axes=tuple(range(k)), accumulate=True)
 
 
@@ -317,6 +320,13 @@ def decompose_index_add(x, index, value, *, axis):
     return ops.index_put(x, value, index, axes=(axis,), accumulate=True)
 
 
+@decompose.rule(take_along_axis)
+def decompose_take_along_axis(x, index, *, axis):
+    places = [index if at == axis else positions(index, at) for at in range(x.ndim)]
+    places = [place if place is index else ops.cast(place, dtype=index.dtype) for place in places]
+    return ops.index_get(x, *places, axes=tuple(range(x.ndim)))
+
+
 @decompose.rule(masked_select)
 def decompose_masked_select(x, mask):
     return ops.gather_nd(x, ops.nonzero(mask))
@@ -324,7 +334,8 @@ def decompose_masked_select(x, mask):
 
 @decompose.rule(masked_select_vjp)
 def decompose_masked_select_vjp(ct, mask):
-    return ops.scatter_nd_add(_zeros(ct, mask), ops.nonzero(mask), ct)
+    places = ops.nonzero(mask)
+    return ops.index_put(_zeros(ct, mask), ct, *_columns(places, mask.ndim), axes=tuple(range(mask.ndim)), accumulate=False)
 
 
 @decompose.rule(embedding)
@@ -340,6 +351,37 @@ def decompose_embedding_vjp(ct, index, weight, *, padding_index):
     if padding_index >= 0:
         ct = ops.where(_is_padding(index, padding_index), _zeros(ct, ct), ct)
     return ops.gather_vjp(ct, index, weight, axis=0)
+
+
+@decompose.rule(searchsorted)
+def decompose_searchsorted(sorted_sequence, values, *, right):
+    # Binary search, every value at once. As many halvings as the sequence, or any, can need.
+    axis = sorted_sequence.ndim - 1
+    size = sorted_sequence.shape[axis]
+    low = _zeros_int(values)
+    high = low + count(sorted_sequence, axis)
+    if size == 0:
+        return low
+    # One more in the back, so that there is something to look at in a sequence of none.
+    padded = ops.pad(sorted_sequence, paddings=(0,) * (2 * axis) + (0, 1), value=0.0) if size == UNKNOWN else sorted_sequence
+    for _ in range(63 if size == UNKNOWN else size.bit_length()):
+        open_ = ops.less_than(low, high)
+        middle = ops.floor_divide(low + high, ops.full_like(low, value=2, dtype=int64))
+        place = ops.where(open_, middle, _zeros_int(values))
+        at = ops.index_get(padded, place, axes=(0,)) if axis == 0 else ops.take_along_axis(padded, place, axis=axis)
+        before = _ordered(at, values) if not right else ops.logical_not(_ordered(values, at))
+        low = ops.where(ops.logical_and(open_, before), middle + 1, low)
+        high = ops.where(ops.logical_and(open_, ops.logical_not(before)), middle, high)
+    return low
+
+
+def _ordered(x, y):
+    """x < y where NaN is larger than every number."""
+    return ops.logical_or(ops.less_than(x, y), ops.logical_and(ops.isnan(y), ops.logical_not(ops.isnan(x))))
+
+
+def _zeros_int(x):
+    return ops.full_like(x, value=0, dtype=int64)
 
 
 @decompose.rule(one_hot)
@@ -368,6 +410,16 @@ def _zeros(x, like):
 def _columns(index, k):
     """The `k` index tensors in the last axis of `index`."""
     return [ops.select(index, axis=index.ndim - 1, index=i) for i in range(k)]
+
+
+def _known_columns(op_name, index):
+    require_known(op_name, "index", index.shape[-1:])
+    return index.shape[-1]
+
+
+def _first_row(index):
+    """Zeros for each row of an index without columns."""
+    return ops.full_like(ops.reduce_sum(index, axes=(index.ndim - 1,), keepdim=False), value=0, dtype=int64)
 
 
 def _is_padding(index, padding_index):

@@ -8,6 +8,7 @@ from builtins import slice as _python_slice  # the op `slice` takes the name bel
 from wherry_tensor import ops
 from wherry_tensor._core import bool_, float32, float64, int32, int64
 from wherry_tensor.ops.declare import Meta, decompose, infer, op
+from wherry_tensor.ops.reduction import INT_MAX, count, positions
 from wherry_tensor.ops.shapes import (
     UNKNOWN,
     bools,
@@ -22,6 +23,7 @@ from wherry_tensor.ops.shapes import (
     require_axis,
     require_broadcast_to,
     require_dtype,
+    require_known,
     require_one_dtype,
     same_shape,
     same_size,
@@ -358,32 +360,45 @@ def infer_shape_of(x):
     return Meta((x.rank,), int32)
 
 
-# Decompositions.
+# Decompositions. Where sizes are not known, positions are data: those of an axis come from `positions`, and a
+# slice of them says which places the slice of x takes.
 
 
 @decompose.rule(sum_like)
 def decompose_sum_like(x, like):
     added = x.ndim - like.ndim
-    axes = tuple(range(added)) + tuple(
-        axis for axis in range(added, x.ndim) if like.shape[axis - added] == 1 and x.shape[axis] != 1
-    )
-    return ops.reshape_like(ops.reduce_sum(x, axes=axes, keepdim=False), like)
+    axes = list(range(added))
+    for axis in range(added, x.ndim):
+        size = like.shape[axis - added]
+        if size == UNKNOWN and x.shape[axis] != 1:
+            # Either as long as that of x, or 1. Every place of x goes to the place of the same number, or to 0.
+            places = ops.minimum(positions(x, axis), count(like, axis - added) - 1)
+            total = ops.full(shape=(*x.shape[:axis], size, *x.shape[axis + 1 :]), value=0, dtype=x.dtype)
+            x = ops.index_put(total, x, ops.reshape(places, shape=(x.shape[axis],)), axes=(axis,), accumulate=True)
+        elif size == 1 and x.shape[axis] != 1:
+            axes.append(axis)
+    total = ops.reduce_sum(x, axes=tuple(axes), keepdim=False)
+    return ops.cast(ops.reshape_like(total, like), dtype=x.dtype)  # integers sum in int64
 
 
 @decompose.rule(flip)
 def decompose_flip(x, *, axes):
     n = len(axes)
-    # The end before index 0 is written -size - 1: Python's bounds have no other name for it.
-    backwards = ops.slice(
-        x, axes=axes, starts=(-1,) * n, ends=tuple(-x.shape[axis] - 1 for axis in axes), steps=(-1,) * n
-    )
-    return ops.copy(backwards)
+    # An end far before index 0: Python's bounds have no other name for "up to the first".
+    return ops.copy(ops.slice(x, axes=axes, starts=(-1,) * n, ends=(-INT_MAX,) * n, steps=(-1,) * n))
 
 
 @decompose.rule(roll)
 def decompose_roll(x, *, shifts, axes):
     for shift, axis in zip(shifts, axes, strict=True):
         size = x.shape[axis]
+        if size == UNKNOWN:
+            size = count(x, axis)
+            # The remainder of the divisor 0, where there is nothing to roll, is an error.
+            size = ops.maximum(size, ops.full_like(size, value=1, dtype=int64))
+            places = ops.remainder(ops.reshape(positions(x, axis), shape=(UNKNOWN,)) - shift, size)
+            x = ops.index_get(x, places, axes=(axis,))
+            continue
         cut = -shift % size if size else 0
         back = ops.slice(x, axes=(axis,), starts=(cut,), ends=(size,), steps=(1,))
         front = ops.slice(x, axes=(axis,), starts=(0,), ends=(cut,), steps=(1,))
@@ -393,9 +408,76 @@ def decompose_roll(x, *, shifts, axes):
 
 @decompose.rule(repeat_interleave)
 def decompose_repeat_interleave(x, *, repeats, axis):
-    before, size, after = tuple(x.shape[:axis]), x.shape[axis], tuple(x.shape[axis + 1 :])
-    spread = ops.broadcast_to(ops.unsqueeze(x, axes=(axis + 1,)), shape=(*before, size, repeats, *after))
-    return ops.copy(ops.reshape(spread, shape=(*before, size * repeats, *after)))
+    if repeats == 0:
+        return ops.copy(ops.slice(x, axes=(axis,), starts=(0,), ends=(0,), steps=(1,)))
+    places = ops.reshape(positions(x, axis), shape=(x.shape[axis], 1))
+    repeated = ops.reshape(ops.broadcast_to(places, shape=(UNKNOWN, repeats)), shape=(UNKNOWN,))
+    return ops.index_get(x, repeated, axes=(axis,))
+
+
+@decompose.rule(pad)
+def decompose_pad(x, *, paddings, value):
+    for axis in range(x.ndim):
+        before, after = paddings[2 * axis], paddings[2 * axis + 1]
+        if before < 0 or after < 0:
+            end = INT_MAX if after >= 0 else after
+            x = ops.slice(x, axes=(axis,), starts=(max(-before, 0),), ends=(end,), steps=(1,))
+        parts = [_filled(x, axis, n, value) for n in (before, after)]
+        if before > 0 or after > 0:
+            x = ops.concat(*([parts[0]] if before > 0 else []), x, *([parts[1]] if after > 0 else []), axis=axis)
+    return ops.copy(x)
+
+
+def _filled(x, axis, n, value):
+    """A block of the shape of x but for `n` places along `axis`."""
+    if n <= 0:
+        return None
+    one = ops.full_like(ops.reduce_sum(x, axes=(axis,), keepdim=True), value=value, dtype=x.dtype)
+    shape = tuple(n if at == axis else UNKNOWN for at in range(x.ndim))
+    return ops.broadcast_to(one, shape=shape)
+
+
+@decompose.rule(slice_vjp)
+def decompose_slice_vjp(ct, like, *, axes, starts, ends, steps):
+    # Each axis of the result at once: the places of the slice are the slice of the places.
+    places = []
+    for axis in range(ct.ndim):
+        along = ops.reshape(positions(like, axis), shape=(like.shape[axis],))
+        for which, start, end, step in zip(axes, starts, ends, steps, strict=True):
+            if which == axis:
+                along = ops.slice(along, axes=(0,), starts=(start,), ends=(end,), steps=(step,))
+        places.append(ops.unsqueeze(along, axes=tuple(range(1, ct.ndim - axis))))
+    zeros = ops.full_like(like, value=0, dtype=ct.dtype)
+    if not places:
+        return ops.copy(ct)
+    return ops.index_put(zeros, ct, *places, axes=tuple(range(ct.ndim)), accumulate=False)
+
+
+@decompose.rule(diagonal_vjp)
+def decompose_diagonal_vjp(ct, like, *, offset, axis1, axis2):
+    # The places of the diagonal are the diagonal of the places.
+    rows, columns = _plane_positions(like, axis1, axis2)
+    places = (ops.copy(ops.diagonal(each, offset=offset, axis1=0, axis2=1)) for each in (rows, columns))
+    last = [axis for axis in range(like.ndim) if axis not in (axis1, axis2)] + [axis1, axis2]
+    zeros = ops.full_like(ops.transpose(like, perm=tuple(last)), value=0, dtype=ct.dtype)
+    out = ops.index_put(zeros, ct, *places, axes=(like.ndim - 2, like.ndim - 1), accumulate=False)
+    return ops.copy(ops.transpose(out, perm=tuple(last.index(axis) for axis in range(like.ndim))))
+
+
+def _plane_positions(x, axis1, axis2):
+    """Of each place in the plane of two axes: its number along the first, and along the second."""
+    rows = ops.reshape(positions(x, axis1), shape=(x.shape[axis1], 1))
+    columns = ops.reshape(positions(x, axis2), shape=(1, x.shape[axis2]))
+    both = rows + columns
+    return ops.broadcast_like(rows, both), ops.broadcast_like(columns, both)
+
+
+@decompose.rule(shape_of)
+def decompose_shape_of(x):
+    require_known("shape_of", "x", x.shape)
+    if not x.ndim:
+        return ops.full(shape=(0,), value=0, dtype=int32)
+    return ops.concat(*(ops.full(shape=(1,), value=n, dtype=int32) for n in x.shape), axis=0)
 
 
 @decompose.rule(tril)
@@ -417,9 +499,9 @@ def decompose_slice_put(x, value, *, axes, starts, ends, steps):
 
 @decompose.rule(select_vjp)
 def decompose_select_vjp(ct, like, *, axis, index):
-    index %= like.shape[axis]
     return ops.slice_vjp(
-        ops.unsqueeze(ct, axes=(axis,)), like, axes=(axis,), starts=(index,), ends=(index + 1,), steps=(1,)
+        ops.unsqueeze(ct, axes=(axis,)), like, axes=(axis,), starts=(index,), ends=(index + 1 if index != -1 else INT_MAX,),
+        steps=(1,),
     )
 
 
@@ -428,9 +510,7 @@ def decompose_select_vjp(ct, like, *, axis, index):
 
 def _diagonal_number(x):
     """Of each element of a matrix: column minus row, the number of its diagonal."""
-    rows = ops.arange(start=0, step=1, length=x.shape[-2], dtype=int64)
-    columns = ops.arange(start=0, step=1, length=x.shape[-1], dtype=int64)
-    return ops.subtract(columns, ops.unsqueeze(rows, axes=(1,)))
+    return ops.subtract(positions(x, x.ndim - 1), positions(x, x.ndim - 2))
 
 
 def _scalar(value, dtype):

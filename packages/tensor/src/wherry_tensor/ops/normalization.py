@@ -2,9 +2,8 @@
 from wherry_tensor import ops
 from wherry_tensor._core import bool_, float32, float64, uint8
 from wherry_tensor.ops.declare import Meta, decompose, infer, op
-from wherry_tensor.ops.reduction import widened
+from wherry_tensor.ops.reduction import count, largest_of, positions, widened
 from wherry_tensor.ops.shapes import (
-    UNKNOWN,
     bools,
     floats,
     integers,
@@ -301,7 +300,7 @@ def decompose_softmax(x, *, axis):
         return ops.copy(x)
     wide = widened(x)
     # Shifting by the maximum leaves the quotient unchanged and keeps exp from overflowing.
-    e = ops.exp(wide - ops.reduce_max(wide, axes=(axis,), keepdim=True))
+    e = ops.exp(wide - largest_of(wide, (axis,)))
     return ops.cast(e / ops.reduce_sum(e, axes=(axis,), keepdim=True), dtype=x.dtype)
 
 
@@ -311,7 +310,7 @@ def decompose_log_softmax(x, *, axis):
         return ops.copy(x)
     wide = widened(x)
     # Not log(softmax(x)): that is -inf where the quotient underflows.
-    shifted = wide - ops.reduce_max(wide, axes=(axis,), keepdim=True)
+    shifted = wide - largest_of(wide, (axis,))
     total = ops.reduce_sum(ops.exp(shifted), axes=(axis,), keepdim=True)
     return ops.cast(shifted - ops.log(total), dtype=x.dtype)
 
@@ -473,10 +472,9 @@ def attention_scores(q, k, mask, scale, causal):
     if mask is not None:
         scores = ops.where(mask, scores, nothing) if mask.dtype.is_bool else scores + widened(mask)
     if causal:
-        # Whoever captures with unknown lengths has Tq == Tk: the offset is 0 there.
-        known = UNKNOWN not in (q.shape[2], k.shape[2])
-        seen = ops.tril(ops.full_like(scores, value=1, dtype=uint8), diagonal=k.shape[2] - q.shape[2] if known else 0)
-        scores = ops.where(ops.cast(seen, dtype=bool_), scores, nothing)
+        # The last query sees the last key.
+        ahead = positions(scores, 3) - positions(scores, 2)
+        scores = ops.where(ops.less_equal(ahead, count(scores, 3) - count(scores, 2)), scores, nothing)
     return scores
 
 

@@ -1,4 +1,6 @@
 """Reductions and scans along axes."""
+import math
+
 from wherry_tensor import ops
 from wherry_tensor._core import bool_, float32, float64, int64
 from wherry_tensor.ops.declare import Meta, decompose, infer, op
@@ -16,6 +18,9 @@ from wherry_tensor.ops.shapes import (
     require_same_shape,
     show,
 )
+from wherry_tensor.sizes import is_unknown
+
+INT_MAX = 2**63 - 1
 
 # `axes` is sorted, non-negative and free of repeats by the time an op sees it; () reduces nothing.
 # The sum, mean and product of no elements are 0, NaN and 1; an extreme of none is refused.
@@ -188,12 +193,99 @@ def _scanned(op_name, x, axis, allowed):
 # Decompositions.
 
 
+@decompose.rule(reduce_prod)
+def decompose_reduce_prod(x, *, axes, keepdim):
+    out = x
+    for axis in axes:
+        # A one in front: the product of nothing.
+        one = ops.full_like(reduce_sum(out, axes=(axis,), keepdim=True), value=1, dtype=x.dtype)
+        products = cumprod(ops.concat(one, out, axis=axis), axis=axis)
+        out = ops.slice(products, axes=(axis,), starts=(-1,), ends=(INT_MAX,), steps=(1,))
+    return ops.copy(out if keepdim else ops.squeeze(out, axes=axes))
+
+
+@decompose.rule(reduce_min)
+def decompose_reduce_min(x, *, axes, keepdim):
+    # What turns the order around and loses nothing: the bits of integers, the sign of floats.
+    turned = ops.negative if x.dtype.is_floating else ops.bitwise_not
+    return turned(reduce_max(turned(x), axes=axes, keepdim=keepdim))
+
+
+@decompose.rule(reduce_all)
+def decompose_reduce_all(x, *, axes, keepdim):
+    return ops.logical_not(reduce_sum(ops.logical_not(x), axes=axes, keepdim=keepdim))
+
+
+@decompose.rule(reduce_any)
+def decompose_reduce_any(x, *, axes, keepdim):
+    nonzero = ops.logical_not(ops.logical_not(x))
+    return ops.not_equal(*_with_zero(reduce_sum(nonzero, axes=axes, keepdim=keepdim)))
+
+
+@decompose.rule(argmax)
+def decompose_argmax(x, *, axis, keepdim):
+    return _position_of_extreme(x, axis, keepdim, reduce_max)
+
+
+@decompose.rule(argmin)
+def decompose_argmin(x, *, axis, keepdim):
+    return _position_of_extreme(x, axis, keepdim, reduce_min)
+
+
+def _position_of_extreme(x, axis, keepdim, extreme):
+    if x.dtype.is_floating:
+        # NaN would win the reduction and must lose: it stands back behind every number.
+        worst = -math.inf if extreme is reduce_max else math.inf
+        numbers = ops.where(ops.isnan(x), ops.full(shape=(), value=worst, dtype=x.dtype), x)
+    else:
+        numbers = x
+    best = ops.equal(x, extreme(numbers, axes=(axis,), keepdim=True))  # never where x is NaN
+    none = ops.full(shape=(), value=INT_MAX, dtype=int64)
+    first = reduce_min(ops.where(best, positions(x, axis), none), axes=(axis,), keepdim=keepdim)
+    return ops.where(ops.equal(first, none), ops.full_like(first, value=0, dtype=int64), first)  # all NaN: 0
+
+
+@decompose.rule(logcumsumexp)
+def decompose_logcumsumexp(x, *, axis):
+    # Sums relative to the largest value so far, which are rescaled where it grows.
+    wide = widened(x)
+    largest, _ = cummax(wide, axis=axis)
+    before = ops.slice(
+        ops.concat(_head(largest, axis), largest, axis=axis), axes=(axis,), starts=(0,), ends=(-1,), steps=(1,)
+    )
+    # Infinities are equal to themselves and have no difference: exp(0) stands for theirs.
+    decay = ops.exp(_difference(before, largest))
+    scaled = linear_scan(decay, ops.exp(_difference(wide, largest)), axis=axis, reverse=False)
+    return ops.cast(_log_beside(scaled, largest), dtype=x.dtype)
+
+
+def _head(x, axis):
+    return ops.slice(x, axes=(axis,), starts=(0,), ends=(1,), steps=(1,))
+
+
+def _difference(x, y):
+    return ops.where(ops.equal(x, y), ops.full_like(x, value=0, dtype=x.dtype), x - y)
+
+
+def _log_beside(total, largest):
+    return ops.where(ops.isfinite(largest), ops.log(total) + largest, largest)
+
+
+@decompose.rule(cummin)
+def decompose_cummin(x, *, axis):
+    turned = ops.negative if x.dtype.is_floating else ops.bitwise_not
+    values, indices = cummax(turned(x), axis=axis)
+    return turned(values), indices
+
+
 @decompose.rule(reduce_mean)
 def decompose_reduce_mean(x, *, axes, keepdim):
     if x.dtype.is_integer:
         # Through float64, because an integer quotient is floored elsewhere and truncated here.
         total = ops.cast(reduce_sum(x, axes=axes, keepdim=keepdim), dtype=float64)
-        return ops.cast(ops.trunc(total / count_of(x, axes, total.dtype, keepdim)), dtype=x.dtype)
+        mean = ops.trunc(total / count_of(x, axes, total.dtype, keepdim))
+        # Of nothing it is 0: there is no NaN among integers.
+        return ops.cast(ops.where(ops.isnan(mean), ops.full_like(mean, value=0, dtype=float64), mean), dtype=x.dtype)
     wide = widened(x)
     total = reduce_sum(wide, axes=axes, keepdim=keepdim)
     return ops.cast(total / count_of(x, axes, wide.dtype, keepdim), dtype=x.dtype)
@@ -214,7 +306,7 @@ def decompose_logsumexp(x, *, axes, keepdim):
     wide = widened(x)
     if any(x.shape[axis] == 0 for axis in axes):  # nothing to shift by: the logarithm of 0
         return ops.cast(ops.log(reduce_sum(wide, axes=axes, keepdim=keepdim)), dtype=x.dtype)
-    largest = reduce_max(wide, axes=axes, keepdim=True)
+    largest = largest_of(wide, axes)
     # Shifting by the maximum keeps exp from overflowing. An infinite one must not be subtracted:
     # inf - inf is NaN, where the answer is that infinity itself.
     shift = ops.where(ops.isfinite(largest), largest, ops.full_like(largest, value=0, dtype=wide.dtype))
@@ -242,9 +334,29 @@ def decompose_squared_l2_norm(x):
 # Helpers of decompositions and gradient rules.
 
 
-def widened(x):
-    """`x` in the dtype that arithmetic on it uses: float32 where it has 16 bits."""
-    return ops.cast(x, dtype=float32) if x.dtype.is_floating and x.dtype.itemsize == 2 else x
+def _with_zero(x):
+    return x, ops.full(shape=(), value=0, dtype=x.dtype)
+
+
+def count(x, axis):
+    """The size of `axis` of `x` as a tensor, int64 and 0-d."""
+    n = x.shape[axis]
+    return n.tensor() if is_unknown(n) else ops.full(shape=(), value=n, dtype=int64)
+
+
+def positions(x, axis):
+    """0, 1, 2, ... along `axis` of `x`, int64, in a shape that broadcasts against it."""
+    along = ops.arange(start=0, step=1, length=x.shape[axis], dtype=int64)
+    return ops.unsqueeze(along, axes=tuple(range(1, x.ndim - axis)))
+
+
+def largest_of(x, axes):
+    """reduce_max of floats with keepdim; where a size is unknown, -inf stands for that of nothing."""
+    for axis in axes:
+        if x.shape[axis] == UNKNOWN:
+            floor = ops.full_like(reduce_sum(x, axes=(axis,), keepdim=True), value=-math.inf, dtype=x.dtype)
+            x = ops.concat(x, floor, axis=axis)
+    return reduce_max(x, axes=axes, keepdim=True)
 
 
 def count_of(x, axes, dtype, keepdim=True, correction=0):

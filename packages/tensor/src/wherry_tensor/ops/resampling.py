@@ -6,6 +6,7 @@ from wherry_tensor.ops.shapes import (
     floats,
     require_axis,
     require_dtype,
+    require_known,
     require_one_dtype,
     require_rank,
     require_same_shape,
@@ -49,6 +50,7 @@ def _resampled(op_name, name, shape, values, index, weight, axis):
 
 @decompose.rule(resample)
 def decompose_resample(x, index, weight, *, axis):
+    require_known("resample", "index", index.shape)
     out = None
     for k in range(index.shape[1]):
         share = _along(ops.select(weight, 1, k), axis, x.ndim)
@@ -62,6 +64,7 @@ def decompose_resample(x, index, weight, *, axis):
 
 @decompose.rule(resample_vjp)
 def decompose_resample_vjp(ct, index, weight, like, *, axis):
+    require_known("resample_vjp", "index", index.shape)
     out = ops.full_like(like, value=0, dtype=ct.dtype)
     for k in range(index.shape[1]):
         share = _along(ops.select(weight, 1, k), axis, ct.ndim)

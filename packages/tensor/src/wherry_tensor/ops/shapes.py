@@ -190,3 +190,12 @@ def require_sizes(op_name, shape):
                 f"An unknown size cannot be made; take it from a tensor that has it, as in x.shape[0]."
             )
     return tuple(UNKNOWN if is_unknown(n) else n for n in shape)
+
+
+def require_known(op_name, name, shape):
+    """Refuse a shape with sizes that are not known, where the decomposition of the op is written with numbers."""
+    if not is_known(shape):
+        raise ValueError(
+            f"{op_name}: its decomposition needs known sizes. Got `{name}` of shape {show(shape)}, expected numbers only. "
+            f"Fix them in the input's description."
+        )

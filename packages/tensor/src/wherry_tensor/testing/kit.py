@@ -7,7 +7,8 @@ What is compared, with what:
 - kernels with the NumPy reference, for each dtype, and for strided, reversed, misaligned and
   broadcast inputs, and for bool inputs whose true is any byte but 0;
 - the shape rule with the real result, for sizes known and unknown;
-- the decomposition with the kernel;
+- the decomposition with the kernel, for each dtype, down to the ops that a device must have, and
+  recorded with unknown sizes;
 - gradients, and gradients of gradients, with central differences in float64;
 - results with one thread and with several, bit for bit;
 - results written over their own inputs with results written into fresh memory;
@@ -27,6 +28,7 @@ import wherry_tensor
 from wherry_tensor import Tensor, _core, columns, ops
 from wherry_tensor.ops.declare import Meta, decompose, family_of, infer
 from wherry_tensor.testing import samples
+from wherry_tensor.testing.capture import Program
 from wherry_tensor.testing.specs import Case, Spec, specs
 
 __all__ = ["applies", "check_all", "checks", "specs"]
@@ -257,6 +259,9 @@ def _compare(got: Tensor, expected: Any, tolerance: dict[str, tuple[float, float
         relative, absolute = tolerance.get(dtype, tolerance.get(name, _TOLERANCE[name]))
         with np.errstate(all="ignore"):
             bad = ~np.isclose(actual, expected, rtol=relative, atol=absolute, equal_nan=True)
+            if actual.dtype.kind == "c":  # beside an infinite part the other one would have to be equal
+                bad &= ~(np.isclose(actual.real, expected.real, rtol=relative, atol=absolute, equal_nan=True)
+                         & np.isclose(actual.imag, expected.imag, rtol=relative, atol=absolute, equal_nan=True))
     if bad.any():
         at = tuple(int(i) for i in np.argwhere(bad)[0])
         raise AssertionError(
@@ -455,22 +460,74 @@ def _same_metas(inferred: tuple[Meta, ...], real: tuple[Tensor, ...], where: str
 
 
 def check_decomposition(spec: Spec) -> None:
-    """The decomposition computes what the kernel computes."""
+    """The decomposition computes what the op does, for each dtype, out of nothing but ops that have none."""
     failures = _Failures(spec)
-    rule = decompose.rules[spec.op]
-    for typed in _typed_cases(spec, _primary(spec)):
-        failures.guard(repr(typed), lambda t=typed: _check_decomposition(spec, rule, t))
+    for typed in [*_typed_cases(spec), *_shape_variants(spec)]:
+        failures.guard(repr(typed), lambda t=typed: _check_decomposition(spec, t))
     failures.report()
 
 
-def _check_decomposition(spec: Spec, rule: Callable[..., Any], typed: _Typed) -> None:
-    whole = _run(spec.op, typed.tensors(), typed.case.attrs)
-    wherry_tensor.seed(7)
-    parts = _results(rule(*typed.tensors(), **typed.case.attrs))
+def _check_decomposition(spec: Spec, typed: _Typed) -> None:
+    tensors = typed.tensors()
+    whole = _run(spec.op, tensors, typed.case.attrs)
+    _core.push_layer(primitive := _Primitive())
+    try:
+        parts = _run(spec.op, tensors, typed.case.attrs)
+    finally:
+        _core.pop_layer(primitive)
+    _compare_parts(spec, typed, whole, parts)
+    for i, part in enumerate(parts):
+        for x in tensors:
+            if x is not None and x.size and part._shares_memory_with(x):
+                raise AssertionError(f"{spec.op.outputs[i]} of the decomposition is an input handed through; copy it")
+
+
+class _Primitive:
+    """An inner layer that leaves nothing to run but the ops without a decomposition.
+
+    What a device can do that has a kernel for these alone.
+    """
+
+    def __call__(self, op: Any, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
+        rule = decompose.get(op)
+        return op.run(inputs, attrs) if rule is None else rule(*inputs, **dict(zip(op.attr_names, attrs)))
+
+
+def _compare_parts(spec: Spec, typed: _Typed, whole: tuple[Tensor, ...], parts: tuple[Tensor, ...]) -> None:
     for one, other in zip(whole, parts):
         if one.dtype != other.dtype:
             raise AssertionError(f"the decomposition gives {other.dtype.name}, the op {one.dtype.name}")
     _compare_all(parts, tuple(array_of(x) for x in whole), spec, typed.dtype)
+
+
+def check_captured(spec: Spec) -> None:
+    """The decomposition, recorded with sizes that are not known, computes what the op does."""
+    failures = _Failures(spec)
+    rule = decompose.rules[spec.op]
+    for typed in _typed_cases(spec, _primary(spec)):
+        failures.guard(repr(typed), lambda t=typed: _check_captured(spec, rule, t))
+    failures.report()
+
+
+def _check_captured(spec: Spec, rule: Callable[..., Any], typed: _Typed) -> None:
+    tensors = typed.tensors()
+    whole = _run(spec.op, tensors, typed.case.attrs)
+    metas = [None if x is None else Meta(tuple(x.shape), x.dtype) for x in tensors]
+    for unknown in _with_unknown_sizes(metas):
+        inputs = [None if m is None else _core.symbolic(m.shape, m.dtype) for m in unknown]
+        try:
+            with Program() as program:
+                outputs = _results(rule(*inputs, **typed.case.attrs))
+        except (ValueError, RuntimeError) as error:
+            if "known size" in str(error):
+                continue
+            raise AssertionError(f"from {unknown}: {error}") from None
+        wherry_tensor.seed(7)
+        feeds = [(name, x) for name, x in zip(inputs, tensors) if name is not None]
+        try:
+            _compare_parts(spec, typed, whole, tuple(program.replay(feeds, outputs)))
+        except Exception as error:
+            raise AssertionError(f"replayed from {unknown}: {type(error).__name__}: {error}") from None
 
 
 def check_threads(spec: Spec) -> None:
@@ -767,6 +824,7 @@ checks: dict[str, Callable[[Spec], None]] = {
     "layout": check_layout,
     "infer": check_infer,
     "decomposition": check_decomposition,
+    "captured": check_captured,
     "threads": check_threads,
     "into": check_into,
     "bad": check_bad,
@@ -777,7 +835,7 @@ checks: dict[str, Callable[[Spec], None]] = {
 
 def applies(check: str, spec: Spec) -> bool:
     """Whether a check has something to say about this op."""
-    if check == "decomposition":
+    if check in ("decomposition", "captured"):
         return spec.op in decompose
     if check == "into":
         return not spec.op.view
