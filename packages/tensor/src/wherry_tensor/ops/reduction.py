@@ -219,7 +219,7 @@ def decompose_reduce_all(x, *, axes, keepdim):
 @decompose.rule(reduce_any)
 def decompose_reduce_any(x, *, axes, keepdim):
     nonzero = ops.logical_not(ops.logical_not(x))
-    return ops.not_equal(*_with_zero(reduce_sum(nonzero, axes=axes, keepdim=keepdim)))
+    return ops.logical_not(ops.logical_not(reduce_sum(nonzero, axes=axes, keepdim=keepdim)))
 
 
 @decompose.rule(argmax)
@@ -334,10 +334,6 @@ def decompose_squared_l2_norm(x):
 # Helpers of decompositions and gradient rules.
 
 
-def _with_zero(x):
-    return x, ops.full(shape=(), value=0, dtype=x.dtype)
-
-
 def count(x, axis):
     """The size of `axis` of `x` as a tensor, int64 and 0-d."""
     n = x.shape[axis]
@@ -348,6 +344,11 @@ def positions(x, axis):
     """0, 1, 2, ... along `axis` of `x`, int64, in a shape that broadcasts against it."""
     along = ops.arange(start=0, step=1, length=x.shape[axis], dtype=int64)
     return ops.unsqueeze(along, axes=tuple(range(1, x.ndim - axis)))
+
+
+def widened(x):
+    """`x` in the dtype that arithmetic on it uses: float32 where it has 16 bits."""
+    return ops.cast(x, dtype=float32) if x.dtype.is_floating and x.dtype.itemsize == 2 else x
 
 
 def largest_of(x, axes):
