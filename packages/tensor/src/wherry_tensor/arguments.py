@@ -55,6 +55,8 @@ def number(value: Any, op_name: str, name: str) -> Any:
     """A Python bool, int, float or complex, given as one, a NumPy scalar or a tensor of one element."""
     if type(value) in (int, float, bool, complex):
         return value
+    if type(value) is Size:
+        return value
     if isinstance(value, (int, float, complex)):  # numpy.float64 is a float
         return value.item() if hasattr(value, "item") else value
     if hasattr(value, "item") and getattr(value, "size", 0) == 1:

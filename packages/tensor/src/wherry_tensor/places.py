@@ -5,7 +5,7 @@ one. Floating tensors go through `resample`, whose gradient sums each place once
 """
 from __future__ import annotations
 
-from wherry_tensor import ops
+from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, int64
 
 __all__ = ["add_at_places", "at_places", "clipped", "whole"]
@@ -39,4 +39,4 @@ def clipped(places: Tensor, size: int) -> Tensor:
 
 def whole(value: int) -> Tensor:
     """A 0-d int64 tensor."""
-    return ops.full(shape=(), value=value, dtype=int64)
+    return _core.scalar(value, int64)

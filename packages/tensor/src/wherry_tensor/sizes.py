@@ -7,6 +7,7 @@ attributes may hold one: `op(..., sizes="shape")`.
 """
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from wherry_tensor import _core
 from wherry_tensor._core import DType, Tensor, int32, int64
 
-__all__ = ["Size", "has_sizes", "is_unknown", "largest", "resolved", "smallest", "user_line"]
+__all__ = ["Size", "equals", "has_sizes", "is_unknown", "known", "largest", "resolved", "smallest", "user_line"]
 
 _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "add": lambda a, b: a + b,
@@ -27,23 +28,29 @@ _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
 }
 
 
-class Size(int):
-    """A whole number of a captured program. As an int it is -1: unknown.
+class Size:
+    """A whole number of a captured program, which is not known before the program runs.
 
-    It compares as -1 with -1 and 0, which is how code asks whether a size is known. Other comparisons of order, `int`
-    and `float` would need the number itself and raise.
+    It is equal to -1 and shows as -1, which is how code asks whether a size is known, and how Paddle shows it. Arithmetic
+    with whole numbers gives a Size, with others a tensor. What needs the number itself (`int`, `range`, order, equality
+    with a size, the truth of a remainder) raises. It is no int, since Python would compute with its -1 in places
+    that a class of int cannot reach, as in `0.5 * size`.
 
     Attributes:
         source: ("axis", x, axis), the size of an axis of a symbolic tensor; ("value", x), the value of a symbolic tensor
             of one element; or (name, a, b), an arithmetic op on two numbers or sizes.
     """
 
-    source: tuple[Any, ...]
+    __slots__ = ("source",)
 
-    def __new__(cls, *source: Any) -> Size:
-        self = int.__new__(cls, -1)
+    def __init__(self, *source: Any) -> None:
         self.source = source
-        return self
+
+    def __repr__(self) -> str:
+        return "-1"
+
+    def __format__(self, spec: str) -> str:
+        return format(-1, spec)
 
     # What it is when the program runs.
 
@@ -74,12 +81,12 @@ class Size(int):
     # Arithmetic gives sizes, or tensors where the result is no whole number.
 
     def __add__(self, other: Any) -> Any:
-        return self if other == 0 and type(other) is int else _combined("add", self, other)
+        return self if type(other) is int and other == 0 else _combined("add", self, other)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
-        return self if other == 0 and type(other) is int else _combined("subtract", self, other)
+        return self if type(other) is int and other == 0 else _combined("subtract", self, other)
 
     def __rsub__(self, other: Any) -> Any:
         return _combined("subtract", other, self)
@@ -92,13 +99,13 @@ class Size(int):
     __rmul__ = __mul__
 
     def __floordiv__(self, other: Any) -> Any:
-        return self if other == 1 and type(other) is int else _combined("floor_divide", self, other)
+        return self if type(other) is int and other == 1 else _combined("floor_divide", self, other)
 
     def __rfloordiv__(self, other: Any) -> Any:
         return _combined("floor_divide", other, self)
 
     def __mod__(self, other: Any) -> Any:
-        return 0 if other == 1 and type(other) is int else _combined("remainder", self, other)
+        return 0 if type(other) is int and other == 1 else _combined("remainder", self, other)
 
     def __rmod__(self, other: Any) -> Any:
         return _combined("remainder", other, self)
@@ -121,29 +128,38 @@ class Size(int):
     # What needs the number.
 
     def __lt__(self, other: Any) -> bool:
-        return _compare(self, other, "<", int.__lt__)
+        return _compare(self, other, "<", operator.lt)
 
     def __le__(self, other: Any) -> bool:
-        return _compare(self, other, "<=", int.__le__)
+        return _compare(self, other, "<=", operator.le)
 
     def __gt__(self, other: Any) -> bool:
-        return _compare(self, other, ">", int.__gt__)
+        return _compare(self, other, ">", operator.gt)
 
     def __ge__(self, other: Any) -> bool:
-        return _compare(self, other, ">=", int.__ge__)
+        return _compare(self, other, ">=", operator.ge)
 
     def __eq__(self, other: object) -> bool:
-        return int.__eq__(self, other) is True
+        if type(other) is int and (other > 0 or (other == 0 and self.source[0] == "remainder")):
+            raise _unknown(f"{self.describe()} == {other}")
+        return type(other) is Size or (type(other) is int and other == -1)
 
     def __ne__(self, other: object) -> bool:
-        return int.__eq__(self, other) is not True
+        return not self == other
 
-    __hash__ = int.__hash__
+    def __hash__(self) -> int:
+        return hash(-1)
+
+    def __bool__(self) -> bool:
+        if self.source[0] == "remainder":
+            raise _unknown(f"the truth of {self.describe()}")
+        return True
 
     def __int__(self) -> int:
         raise _unknown(f"int() of {self.describe()}")
 
-    __trunc__ = __int__
+    def __index__(self) -> int:
+        raise _unknown(f"the value of {self.describe()}")
 
     def __float__(self) -> float:
         raise _unknown(f"float() of {self.describe()}")
@@ -188,6 +204,18 @@ def resolved(attrs: Iterable[Any], find: Callable[[Tensor], Tensor]) -> tuple[An
     )
 
 
+def equals(n: Any, value: int) -> bool:
+    """Is `n` known, and this number?"""
+    return type(n) is not Size and n == value
+
+
+def known(n: Any, what: str) -> int:
+    """`n`, which has to be a number when a program is captured; `what` says what needs it."""
+    if type(n) is Size:
+        raise _unknown(what)
+    return int(n)
+
+
 def largest(a: int, b: int) -> int:
     """max(a, b), also of sizes that are not known yet."""
     return Size("maximum", a, b) if type(a) is Size or type(b) is Size else max(a, b)
@@ -227,22 +255,18 @@ def _unknown(what: str) -> RuntimeError:
 
 
 def _compare(a: Size, b: Any, symbol: str, compare: Callable[[int, int], bool]) -> bool:
-    if type(b) is int and b in (-1, 0):
-        return compare(a, b)
-    if isinstance(b, (int, float)):
+    if type(b) is int and b in (-1, 0) and a.source[0] not in ("add", "subtract"):
+        return compare(-1, b)
+    if isinstance(b, (int, float, Size)):
         raise _unknown(f"{a.describe()} {symbol} {_described(b)}")
     return NotImplemented
 
 
 def _combined(name: str, a: Any, b: Any) -> Any:
-    whole = isinstance(a, int) and isinstance(b, int)
-    if whole:
+    if isinstance(a, (int, Size)) and isinstance(b, (int, Size)):
         return Size(name, a, b)
-    for other in (a, b):
-        if isinstance(other, Tensor):
-            return NotImplemented  # a tensor's own operators take sizes
-        if not isinstance(other, (int, float)):
-            return NotImplemented
+    if not (isinstance(a, (float, Size)) and isinstance(b, (float, Size))):
+        return NotImplemented  # a tensor's own operators take sizes
     from wherry_tensor import ops
 
     return getattr(ops, name)(_floating(a), _floating(b))

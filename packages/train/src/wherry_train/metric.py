@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from wherry_tensor import argmax, assign, cast, equal, topk, unsqueeze
+from wherry_tensor import _core, argmax, assign, cast, equal, expand, topk, unsqueeze
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import integer, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.sizes import equals, is_unknown
 from wherry_train.state import PlainState
 
 __all__ = ["Accuracy", "Auc", "Metric", "Precision", "Recall", "accuracy"]
@@ -129,7 +130,7 @@ class Accuracy(Metric):
         require_tensor(pred, "Accuracy", "pred")
         require_tensor(label, "Accuracy", "label")
         classes = pred.shape[-1] if pred.shape else 0
-        if classes < self.maxk:
+        if not is_unknown(classes) and classes < self.maxk:
             raise InvalidArgumentError(
                 f"Accuracy: there are fewer classes than guesses. Got pred of shape {pred.shape} and topk={self.topk}, "
                 f"expected at least {self.maxk} classes in the last axis. Take smaller k."
@@ -404,7 +405,7 @@ def accuracy(
             f"Cast it with input.astype('float32')."
         )
     guesses_of_row = integer(k, "accuracy", "k")
-    if not 1 <= guesses_of_row <= input.shape[1]:
+    if guesses_of_row < 1 or (not is_unknown(input.shape[1]) and guesses_of_row > input.shape[1]):
         raise InvalidArgumentError(
             f"accuracy: there are not so many classes. Got k={guesses_of_row}, expected one in [1, {input.shape[1]}]. "
             f"k=1 asks for the best guess alone."
@@ -414,7 +415,8 @@ def accuracy(
     rows = input.shape[0]
     for wanted, value in ((correct, hits), (total, rows)):
         if wanted is not None:
-            assign(np.full(wanted.shape, int(value), wanted.dtype.name), wanted)
+            number = value if isinstance(value, Tensor) else _core.scalar(value, wanted.dtype)
+            assign(expand(cast(number, wanted.dtype), wanted.shape), wanted)
     return hits / rows
 
 
@@ -427,7 +429,7 @@ def _class_indices(pred: Tensor, label: Tensor) -> Tensor:
     leading = pred.shape[:-1]
     if label.shape == leading and label.dtype.is_integer:
         return unsqueeze(label, -1)
-    if label.shape == [*leading, 1]:
+    if label.shape and label.shape[:-1] == leading and equals(label.shape[-1], 1):
         return label
     if label.shape == pred.shape:
         return argmax(label, axis=-1, keepdim=True)

@@ -94,26 +94,12 @@ def vjp_copy(ct, _out, _x):
 @vjp.rule(ops.concat)
 def vjp_concat(ct, _out, *_xs, axis):
     sizes = [x.shape[axis] if x.ndim > axis else None for x in _xs]  # None: an empty 1-D tensor that was skipped
-    unknown = [i for i, size in enumerate(sizes) if size == -1]
-    if len(unknown) > 1:
-        raise NotImplementedError(
-            f"vjp of concat: the sizes of several tensors along axis {axis} are unknown. "
-            f"Got unknown sizes for tensors {unknown}, expected at most one. "
-            f"Give the other inputs a known size along that axis, or join along another one."
-        )
-    # Up to the tensor of unknown size places count from the front, behind it from the end.
     parts, start = [], 0
-    left = sum(size for size in sizes[unknown[0] + 1 :] if size) if unknown else 0
-    for i, size in enumerate(sizes):
+    for size in sizes:
         if size is None:
             parts.append(None)
             continue
-        if unknown and i == unknown[0]:
-            end = -left if left else _TO_THE_END
-        else:
-            end = start + size
-            if start < 0 and end == 0:
-                end = _TO_THE_END
+        end = start + size
         parts.append(ops.slice(ct, axes=(axis,), starts=(start,), ends=(end,), steps=(1,)))
         start = end
     return tuple(parts)

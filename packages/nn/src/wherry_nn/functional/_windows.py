@@ -12,6 +12,7 @@ from typing import Any
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import require_tensor
 from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.sizes import known
 
 __all__ = ["borders", "channels_last", "require_rank", "resolved", "same_borders", "sizes", "spatial_sizes"]
 
@@ -144,7 +145,11 @@ def same_borders(sizes: Sequence[int], kernel: Sequence[int], strides: Sequence[
     """The padding with which ceil(size / stride) windows fit; where it is odd, the end gets more."""
     found: list[int] = []
     for size, window, stride in zip(sizes, kernel, strides, strict=True):
-        total = max((-(-size // stride) - 1) * stride + window - size, 0)
+        if stride == 1:
+            total = max(window - 1, 0)
+        else:
+            size = known(size, f"padding='SAME' with a stride of {stride}")
+            total = max((-(-size // stride) - 1) * stride + window - size, 0)
         found += (total // 2, total - total // 2)
     return tuple(found)
 

@@ -17,6 +17,7 @@ from wherry_tensor.errors import (
 from wherry_tensor.functions.linalg import norm
 from wherry_tensor.functions.math import multiply
 from wherry_tensor.functions.reduction import sum as sum_
+from wherry_tensor.sizes import is_unknown, known
 
 __all__ = [
     "alpha_dropout",
@@ -367,6 +368,8 @@ def embedding(
 def _padding_index(padding_idx: Any, weight: Any, op_name: str) -> int:
     at = integer(padding_idx, op_name, "padding_idx")
     rows = require_tensor(weight, op_name, "weight").shape[0]
+    if is_unknown(rows):
+        return at if at >= 0 else known(rows, f"{op_name}: padding_idx={at} counts from the end of the weight")
     if not -rows <= at < rows:
         raise InvalidArgumentError(
             f"{op_name}: padding_idx must be within [-{rows}, {rows}). Got padding_idx={at} for {rows} rows, expected the "

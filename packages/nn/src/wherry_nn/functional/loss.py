@@ -18,12 +18,13 @@ from wherry_nn.functional._losses import (
     unknown_reduction,
 )
 from wherry_tensor import ops
-from wherry_tensor._core import Tensor, int64
+from wherry_tensor._core import Tensor, int64, is_symbolic
 from wherry_tensor.arguments import integer, number, one_axis, promoted, refused, require_tensor, to_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
 from wherry_tensor.functions.reduction import mean, sum
 from wherry_tensor.ops.loss import kept_labels, label_divisor
 from wherry_tensor.ops.normalization import label_weight
+from wherry_tensor.sizes import equals
 
 __all__ = [
     "binary_cross_entropy",
@@ -715,7 +716,7 @@ def kl_div(input: Tensor, label: Tensor, reduction: str = "mean", name: str | No
     label = data_like("kl_div", input, label)
     loss = ops.kl_div(input, label)
     if reduction == "batchmean":
-        return sum(loss) / float(input.shape[0]) if input.ndim else sum(loss)
+        return sum(loss) / input.shape[0] if input.ndim else sum(loss)
     return reduced(loss, reduction)
 
 
@@ -827,12 +828,12 @@ def gaussian_nll_loss(
     variance = to_dtype(require_tensor(variance, "gaussian_nll_loss", "variance"), input.dtype)
     if variance.shape == input.shape[:-1] and input.ndim and variance.shape != input.shape:
         variance = ops.unsqueeze(variance, axes=(variance.ndim,))
-    elif variance.shape not in (input.shape, [*input.shape[:-1], 1]):
+    elif variance.shape[:-1] != input.shape[:-1] or not (equals(variance.shape[-1], 1) or variance.shape == input.shape):
         raise InvalidArgumentError(
             f"gaussian_nll_loss: the variance does not fit the input. Got shapes {variance.shape} and {input.shape}, "
             f"expected {input.shape}, the same with 1 at the end, or without the last axis. Expand it."
         )
-    if variance.size and ops.reduce_any(variance < 0.0, axes=tuple(range(variance.ndim)), keepdim=False).item():
+    if variance.size and not is_symbolic(variance) and ops.reduce_any(variance < 0.0, axes=tuple(range(variance.ndim)), keepdim=False).item():
         raise InvalidArgumentError(
             "gaussian_nll_loss: a variance is negative. Got a number below 0, expected numbers >= 0. "
             "Predict its logarithm and pass exp of it, or use softplus."

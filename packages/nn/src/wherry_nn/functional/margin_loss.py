@@ -18,7 +18,7 @@ from wherry_nn.functional._losses import (
 from wherry_nn.functional.distance import pairwise_distance
 from wherry_nn.functional.loss import cross_entropy
 from wherry_tensor import ops
-from wherry_tensor._core import Tensor, float64, int64
+from wherry_tensor._core import Tensor, float64, int64, is_symbolic
 from wherry_tensor.arguments import flag, number, require_tensor, to_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
 from wherry_tensor.functions.reduction import mean
@@ -539,7 +539,7 @@ def _triplet(
     if swap:
         far = ops.minimum(far, distance(positive, negative))
     for name, found in ("positive", near), ("negative", far):
-        if found.size and ops.reduce_any(found < 0.0, axes=tuple(range(found.ndim)), keepdim=False).item():
+        if found.size and not is_symbolic(found) and ops.reduce_any(found < 0.0, axes=tuple(range(found.ndim)), keepdim=False).item():
             raise InvalidArgumentError(
                 f"{op_name}: the distance function gives negative numbers. Got one for the {name} examples, expected "
                 f"distances >= 0. Pass a distance, not a similarity."

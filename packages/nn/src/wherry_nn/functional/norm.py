@@ -11,6 +11,7 @@ from wherry_tensor._core import DType, Tensor, bfloat16, float16, float32, float
 from wherry_tensor.arguments import number, refused, require_tensor
 from wherry_tensor.errors import InvalidArgumentError
 from wherry_tensor.functions.creation import full
+from wherry_tensor.sizes import equals
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm"]
 
@@ -276,7 +277,7 @@ def instance_norm(
 
 
 def _repeated(parameter: Tensor | None, times: int) -> Tensor | None:
-    if parameter is None or times == 1:
+    if parameter is None or equals(times, 1):
         return parameter
     channels = parameter.shape[0]
     return ops.reshape(ops.broadcast_to(parameter, (times, channels)), (times * channels,))

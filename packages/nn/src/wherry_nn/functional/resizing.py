@@ -14,6 +14,7 @@ from wherry_tensor._core import Tensor, float32, float64, int64
 from wherry_tensor.arguments import integer, require_tensor
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError
 from wherry_tensor.places import at_places, clipped
+from wherry_tensor.sizes import known
 
 __all__ = ["interpolate", "upsample"]
 
@@ -71,7 +72,8 @@ def interpolate(
     shape = x.shape
     if kind == "area" and isinstance(size, int):
         size = [size] * len(axes)
-    sizes, scales = _sizes(size, scale_factor, [shape[axis] for axis in axes])
+    counts = [known(shape[axis], f"interpolate: the positions along axis {axis}") for axis in axes]
+    sizes, scales = _sizes(size, scale_factor, counts)
     if kind == "area":
         return _mean_of_areas(x, sizes, last)
     if kind != "nearest" and not x.dtype.is_floating:

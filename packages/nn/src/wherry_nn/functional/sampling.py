@@ -5,7 +5,7 @@ from typing import Any
 
 from wherry_nn.functional._losses import require_one_process
 from wherry_tensor import ops
-from wherry_tensor._core import Tensor, bool_, int64
+from wherry_tensor._core import Tensor, bool_, int64, is_symbolic
 from wherry_tensor.arguments import integer, require_tensor, to_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
 
@@ -124,8 +124,10 @@ def gather_tree(ids: Tensor, parents: Tensor) -> Tensor:
     steps, _, beams = ids.shape
     if not ids.size:
         return ops.copy(ids)
-    low, high = (op(parents, axes=(0, 1, 2), keepdim=False).item() for op in (ops.reduce_min, ops.reduce_max))
-    if low < 0 or high >= beams:
+    low, high = 0, 0
+    if not is_symbolic(parents):
+        low, high = (op(parents, axes=(0, 1, 2), keepdim=False).item() for op in (ops.reduce_min, ops.reduce_max))
+    if low < 0 or (not is_symbolic(parents) and high >= beams):
         raise InvalidIndexError(
             f"gather_tree: a parent is not a beam. Got {low if low < 0 else high}, expected beams in [0, {beams}). "
             f"Count them within their example."

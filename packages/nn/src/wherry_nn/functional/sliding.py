@@ -12,6 +12,7 @@ from wherry_tensor._core import Tensor, int64
 from wherry_tensor.arguments import require_tensor
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError
 from wherry_tensor.places import add_at_places, at_places
+from wherry_tensor.sizes import is_unknown
 
 __all__ = ["fold", "unfold"]
 
@@ -155,7 +156,7 @@ class _Windows:
             + 1
             for i in (0, 1)
         )
-        if min(self.counts) < 1:
+        if any(not is_unknown(n) and n < 1 for n in self.counts):
             raise InvalidArgumentError(
                 f"{op_name}: no window fits. Got images of {list(image)}, kernel_sizes={kernel}, strides={strides}, paddings="
                 f"{paddings}, dilations={dilations}, which gives {list(self.counts)} windows, expected a positive integer of them "

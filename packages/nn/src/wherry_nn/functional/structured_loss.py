@@ -5,7 +5,7 @@ from typing import Any
 
 from wherry_nn.functional._losses import reduced, require_floating, unknown_reduction
 from wherry_tensor import ops
-from wherry_tensor._core import Tensor, int64
+from wherry_tensor._core import Tensor, int64, is_symbolic
 from wherry_tensor.arguments import integer, number, require_tensor, to_dtype
 from wherry_tensor.errors import (
     AssertedArgumentError,
@@ -184,7 +184,7 @@ def _default_path(label: Tensor, num_classes: int) -> tuple[Tensor, Tensor]:
             f"One class has no loss."
         )
     leaf = ops.reshape(ops.cast(label, dtype=int64), shape=(label.shape[0], 1))
-    if leaf.size:
+    if leaf.size and not is_symbolic(leaf):
         low, high = (op(leaf, axes=(0, 1), keepdim=False).item() for op in (ops.reduce_min, ops.reduce_max))
         if low < 0 or high >= num_classes:
             raise InvalidIndexError(

@@ -9,6 +9,7 @@ from wherry_tensor._core import Tensor, bool_, int64
 from wherry_tensor.arguments import integer, refused, require_tensor, sizes_of
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 from wherry_tensor.places import clipped, whole
+from wherry_tensor.sizes import is_unknown, known
 
 __all__ = [
     "affine_grid",
@@ -407,7 +408,7 @@ def temporal_shift(
     require_rank(x, 2, "temporal_shift")
     frames = integer(seg_num, "temporal_shift", "seg_num")
     shape = tuple(x.shape)
-    if frames < 1 or shape[0] % frames:
+    if frames < 1 or (not is_unknown(shape[0]) and shape[0] % frames):
         raise InvalidArgumentError(
             f"temporal_shift: the batch is not of whole videos. Got seg_num={frames} for x of shape {x.shape}, expected a divisor "
             f"of {shape[0]}. x holds all frames of a video one after the other."
@@ -418,7 +419,7 @@ def temporal_shift(
             f"moved in both directions. The usual value is 0.25."
         )
     axis = 4 if last else 2
-    channels = shape[axis - 1]
+    channels = known(shape[axis - 1], "temporal_shift: the number of channels that move")
     first, second = int(channels * shift_ratio), int(channels * 2 * shift_ratio)
     videos = ops.reshape(x, (shape[0] // frames, frames, *shape[1:]))
     earlier = _moved(_part(videos, axis, 0, first), 1)

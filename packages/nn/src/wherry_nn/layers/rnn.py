@@ -20,6 +20,7 @@ from wherry_tensor.dtype import get_default_dtype
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, UnimplementedError
 from wherry_tensor.functions.creation import full
 from wherry_tensor.functions.movement import stack
+from wherry_tensor.sizes import equals, known
 
 __all__ = [
     "GRU",
@@ -529,13 +530,13 @@ def _run(
 
     axis = 0 if time_major else 1
     first = next(_tensors(inputs), None)
-    if first is None or len(first.shape) <= axis or first.shape[axis] == 0:
+    if first is None or len(first.shape) <= axis or equals(first.shape[axis], 0):
         got = "no tensor" if first is None else f"shape {first.shape}"
         raise InvalidArgumentError(
             f"RNN: the sequence has no steps. Got inputs of {got}, expected a size of at least 1 in axis {axis}, which is "
             f"the time. Check time_major={time_major}."
         )
-    count = first.shape[axis]
+    count = known(first.shape[axis], "RNN: the number of steps of a cell of one's own")
     collected = []
     for t in range(count - 1, -1, -1) if reverse else range(count):
         step = _map(lambda x, t=t: ops.select(x, axis=axis, index=t), inputs)

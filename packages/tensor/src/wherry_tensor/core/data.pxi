@@ -185,7 +185,7 @@ def symbolic(shape, DType dtype not None):
     if rank > WRY_MAX_RANK:
         raise ValueError(f"symbolic: got {rank} axes, expected at most {WRY_MAX_RANK}.")
     for i in range(rank):
-        sizes[i] = shape[i]
+        sizes[i] = -1 if type(shape[i]) is size_class else shape[i]
     return new_ghost(dtype.code, <int32_t>rank, sizes)
 
 

@@ -89,15 +89,16 @@ cdef dict attr_kinds = {  # what may stand for an attribute of the declared type
 
 cdef int check_attr_types(Op op, tuple attrs) except -1:
     for name, kind, value in zip(op.attr_names, op.attr_types, attrs):
-        if value is not None and not isinstance(value, attr_kinds[kind]):
+        if holds_size(value):
+            if name not in op.size_attrs:
+                raise NotImplementedError(
+                    f"{op.name}: attribute '{name}' has to be known while a program is captured. Got {value!r} with a size "
+                    f"that is not known yet, expected numbers. Fix that size where the program's inputs are declared."
+                )
+        elif value is not None and not isinstance(value, attr_kinds[kind]):
             raise TypeError(
                 f"{op.name}: attribute '{name}' has the wrong type. Got {type(value).__name__} ({value!r}), "
                 f"expected {kind.__name__}. Public functions convert it; an op takes plain data."
-            )
-        if holds_size(value) and name not in op.size_attrs:
-            raise NotImplementedError(
-                f"{op.name}: attribute '{name}' has to be known while a program is captured. Got {value!r} with a size that "
-                f"is not known yet, expected numbers. Fix that size where the inputs of the program are declared."
             )
     return 0
 

@@ -169,8 +169,6 @@ cdef Tensor view(Op op, PyObject **inputs, tuple attrs):
             return None
         for i in range(rank):
             sizes[i] = int_at(t, i)
-            if sizes[i] < 0 and not PyLong_CheckExact(<object>PyTuple_GET_ITEM(t, i)):
-                raise unknown_attr(op, attrs)
         return reshaped(x, rank, sizes) if code == RESHAPE else broadcast_view(x, rank, sizes)
 
     if code == SELECT:

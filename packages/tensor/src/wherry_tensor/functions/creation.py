@@ -23,6 +23,7 @@ from wherry_tensor.arguments import (
 from wherry_tensor.device import as_place
 from wherry_tensor.dtype import as_dtype, default_complex_dtype, default_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError
+from wherry_tensor.sizes import is_unknown, known
 
 __all__ = [
     "arange",
@@ -424,7 +425,13 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, na
     """
     if end is None:
         start, end = 0, start
+    if _core.is_symbolic(end):
+        end = integer(end, "arange", "end")
     start, end, step = (number(v, "arange", n) for v, n in ((start, "start"), (end, "end"), (step, "step")))
+    if is_unknown(end):
+        kind = int64 if dtype is None else as_dtype(dtype, "arange")
+        start, step = (known(n, "arange: its start and step") for n in (start, step))
+        return ops.arange(start, step, -((start - end) // step), kind)
     for value in (start, end, step):
         if isinstance(value, complex_number) or not math.isfinite(value):
             raise InvalidArgumentError(

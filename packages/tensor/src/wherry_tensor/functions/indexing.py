@@ -22,6 +22,7 @@ from wherry_tensor.arguments import (
     require_index_broadcast,
     too_many_indices,
 )
+from wherry_tensor.sizes import Size, has_sizes
 
 __all__ = ["getitem", "setitem"]
 
@@ -234,7 +235,7 @@ def _fit(value: Tensor, shape: list[int]) -> Tensor:
 
 def _alias(x: Tensor) -> Tensor:
     """`x` without its history: for views whose shape alone is asked."""
-    return _core.alias(x) if not _core.is_symbolic(x) else _core.symbolic(x.shape, x.dtype)
+    return _core.alias(x) if not _core.is_symbolic(x) else x.detach()  # in a program every value has its origin
 
 
 # Taking an index apart.
@@ -292,11 +293,11 @@ class _Parsed:
             else:
                 if kind is not int:
                     item = _classify(item)
-                if type(item) is int:
+                if type(item) is int or type(item) is Size:
                     if axis >= rank:
                         raise too_many_indices(x, _consumed(items))
                     size = shape[axis]
-                    if size >= 0 and not -size <= item < size:
+                    if not has_sizes((size, item)) and not -size <= item < size:
                         raise IndexError(
                             f"getitem: index {item} is out of range for axis {axis} of shape {shape}. "
                             f"Got {item}, expected an index in [{-size}, {size}). "
@@ -304,7 +305,7 @@ class _Parsed:
                         )
                     axes.append(axis)
                     starts.append(item)
-                    stops.append(item + 1 if item != -1 else _FAR)
+                    stops.append(_FAR if type(item) is int and item == -1 else item + 1)
                     steps.append(1)
                     dropped.append(axis)
                     axis += 1
@@ -367,10 +368,18 @@ def _bounds(item: slice) -> tuple[int, int, int]:
         stop = _FAR if step > 0 else -_FAR
     elif type(stop) is not int:
         stop = _slice_number(stop)
-    return max(-_FAR, min(start, _FAR)), max(-_FAR, min(stop, _FAR)), step
+    return _clamped(start), _clamped(stop), step
+
+
+def _clamped(bound: Any) -> Any:
+    return bound if type(bound) is Size else max(-_FAR, min(bound, _FAR))
 
 
 def _slice_number(value: Any) -> int:
+    if type(value) is Size:
+        return value
+    if _core.is_symbolic(value) and value.size == 1 and value.dtype.is_integer:
+        return Size("value", value)
     if type(value) is not int:
         try:
             value = operator.index(value)
@@ -385,6 +394,8 @@ def _slice_number(value: Any) -> int:
 
 def _classify(item: Any) -> Any:
     """An index other than int, slice, None and Ellipsis: an int, a bool, or a tensor to look up."""
+    if type(item) is Size:
+        return item
     if isinstance(item, Tensor):
         if item.dtype is bool_:
             if item.ndim == 0 and not _core.is_symbolic(item):

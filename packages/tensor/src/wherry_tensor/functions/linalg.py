@@ -10,6 +10,7 @@ from wherry_tensor._core import Tensor, int64
 from wherry_tensor.arguments import fitted, flag, integer, number, one_axis, refused, require_tensor, tensors_of
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError
 from wherry_tensor.functions.positions import diagonal_axes
+from wherry_tensor.sizes import equals, known
 
 __all__ = [
     "addmm",
@@ -279,7 +280,7 @@ def _addmm(input: Any, x: Any, y: Any, beta: Any, alpha: Any, op_name: str) -> T
     fits = len(a) == len(b) == 2 and len(have) in (1, 2) and _may_equal(a[1], b[0])
     if fits:
         want = [a[0], b[1]][2 - len(have) :]
-        fits = all(n == 1 or _may_equal(n, m) for n, m in zip(have, want, strict=True))
+        fits = all(equals(n, 1) or _may_equal(n, m) for n, m in zip(have, want, strict=True))
     if not fits:
         raise InvalidArgumentError(
             f"{op_name}: the shapes do not fit. Got input {have}, x {a} and y {b}, expected [m, n] (or what broadcasts to it), "
@@ -329,7 +330,7 @@ def kron(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         left += [n, 1]
         right += [1, m]
     product = ops.multiply(ops.reshape(x, tuple(left)), ops.reshape(y, tuple(right)))
-    return ops.reshape(product, tuple([_count([n, m]) for n, m in zip(a, b, strict=True)]))
+    return ops.reshape(product, tuple([n * m for n, m in zip(a, b, strict=True)]))
 
 
 def cross(x: Tensor, y: Tensor, axis: int = 9, name: str | None = None) -> Tensor:
@@ -357,7 +358,7 @@ def cross(x: Tensor, y: Tensor, axis: int = 9, name: str | None = None) -> Tenso
     if x.dtype is not y.dtype:
         raise refused("cross", TypeError(), x=x, y=y)
     if axis is None or axis == 9:
-        at = shape.index(3) if 3 in shape else -1
+        at = next((i for i, n in enumerate(shape) if known(n, f"cross: the first axis of size 3 in shape {shape}") == 3), -1)
     else:
         at = one_axis(axis, len(shape), "cross")
     if y.shape != shape or at < 0 or shape[at] != 3:
@@ -647,7 +648,7 @@ def _chain(xs: list[Tensor], cuts: dict[tuple[int, int], int], i: int, j: int) -
 
 
 def _may_equal(a: int, b: int) -> bool:
-    return a == b or a == -1 or b == -1
+    return a == -1 or b == -1 or a == b
 
 
 def _count(sizes: Sequence[int]) -> int:

@@ -25,6 +25,7 @@ from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError
 from wherry_tensor.functions.creation import arange, cast, full
 from wherry_tensor.ops.shapes import UNKNOWN, broadcast_shapes
+from wherry_tensor.sizes import equals, has_sizes, is_unknown, known
 
 __all__ = [
     "as_complex",
@@ -849,9 +850,11 @@ def _parts(x: Any, num_or_sections: Any, axis: Any, op_name: str) -> list[Tensor
         sizes = [size // num_or_sections] * num_or_sections
     elif isinstance(num_or_sections, (list, tuple)):
         sizes = list(integers_of(num_or_sections, op_name, "num_or_sections"))
-        if sizes.count(-1) == 1 and size != UNKNOWN:
+        if sizes.count(-1) == 1 and not any(is_unknown(n) for n in sizes):
             sizes[sizes.index(-1)] = size - sum(sizes) - 1
-        if not sizes or min(sizes) < 0 or (size != UNKNOWN and sum(sizes) != size):
+        known_sizes = [n for n in sizes if not is_unknown(n)]
+        whole = len(known_sizes) == len(sizes) and not is_unknown(size)
+        if not sizes or min(known_sizes, default=0) < 0 or (whole and sum(sizes) != size):
             raise InvalidArgumentError(
                 f"{op_name}: the parts do not make up the axis. Got sections {list(num_or_sections)} of axis {at} of shape "
                 f"{x.shape}, expected sizes >= 0 with the sum {size}. One of them may be -1, for what is left."
@@ -953,12 +956,13 @@ def unstack(x: Tensor, axis: int = 0, num: int | None = None) -> list[Tensor]:
 def _cut_axis(x: Any, axis: Any, op_name: str, name: str) -> tuple[int, int]:
     rank = require_tensor(x, op_name, name).ndim
     at = one_axis(axis, rank, op_name)
-    if rank == 0 or x.shape[at] == UNKNOWN:
+    size = known(x.shape[at], f"{op_name}: the number of parts of axis {axis}") if rank else 0
+    if rank == 0:
         raise InvalidArgumentError(
-            f"{op_name}: there is no axis of known size to take apart. Got axis={axis} for shape {x.shape}, expected rank 1 "
-            f"or more and a size that is known. Give the axis a size first."
+            f"{op_name}: there is no axis to take apart. Got axis={axis} for shape {x.shape}, expected rank 1 or more. "
+            f"A 0-d tensor has one element: use item."
         )
-    return at, x.shape[at]
+    return at, size
 
 
 def slice(input: Tensor, axes: Sequence[int], starts: Any, ends: Any) -> Tensor:
@@ -1065,7 +1069,7 @@ def crop(x: Tensor, shape: Any = None, offsets: Any = None, name: str | None = N
     sizes = tuple(have) if shape is None else integers_of(shape_argument(shape, "crop"), "crop", "shape")
     fits = len(sizes) == len(start) == len(have)
     if fits:
-        sizes = tuple([n - s if size == -1 else size for size, s, n in zip(sizes, start, have, strict=True)])
+        sizes = tuple([n - s if equals(size, -1) else size for size, s, n in zip(sizes, start, have, strict=True)])
         fits = all(s >= 0 and size >= 0 and (n < 0 or s + size <= n) for size, s, n in zip(sizes, start, have, strict=True))
     if not fits:
         raise InvalidArgumentError(
@@ -1151,9 +1155,9 @@ def _expanded(x: Any, shape: Any, op_name: str) -> Tensor:
     fits = added >= 0
     for at, size in enumerate(sizes if fits else ()):
         old = have[at - added] if at >= added else 1
-        if size == -1 and at >= added:
+        if equals(size, -1) and at >= added:
             sizes[at] = old
-        elif size < 0 or not (old in (1, size) or old == UNKNOWN):
+        elif not has_sizes((size, old)) and (size < 0 or old not in (1, size)):
             fits = False
     if not fits:
         raise InvalidArgumentError(
@@ -1225,6 +1229,12 @@ def broadcast_tensors(input: Sequence[Tensor], name: str | None = None) -> list[
     xs = tensors_of(input, "broadcast_tensors", "input")
     if len({x.dtype for x in xs}) > 1:
         raise _refused_list("broadcast_tensors", xs, TypeError())
+    if any(is_unknown(n) for x in xs for n in x.shape):
+        # Each is broadcast against the sum of zeros of all shapes: what a program can compute without knowing them.
+        like = ops.full_like(xs[0], value=False, dtype=bool_)
+        for x in xs[1:]:
+            like = ops.logical_or(like, ops.full_like(x, value=False, dtype=bool_))
+        return [_copy(ops.broadcast_like(x, like)) for x in xs]
     shape = broadcast_shapes("broadcast_tensors", *[tuple(x.shape) for x in xs])
     return [_copy(_broadcast_to(x, shape)) for x in xs]
 

@@ -22,6 +22,7 @@ from wherry_tensor._core import Tensor, complex64, complex128, float32, float64
 from wherry_tensor.arguments import fitted, numpy_module, to_dtype
 from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidTypeError
+from wherry_tensor.sizes import Size
 
 __all__ = ["binary"]
 
@@ -40,7 +41,7 @@ def binary(name: str, x: Tensor, other: Any, reverse: bool) -> Tensor:
         return ops.bitwise_not(x)
     if isinstance(other, Tensor):
         y = other
-    elif isinstance(other, (bool, int, float, complex)):
+    elif isinstance(other, (bool, int, float, complex, Size)):
         x, y = _with_number(name, x, other, reverse)
     else:
         x, y = _with_foreign(name, x, other, reverse)
@@ -62,7 +63,7 @@ def _with_number(name: str, x: Tensor, value: Any, reverse: bool) -> tuple[Tenso
     elif isinstance(value, float):
         if dtype.is_integer or dtype.is_bool:
             dtype = float32
-    elif name == "power" and value < 0 and not reverse and dtype.is_integer:
+    elif name == "power" and type(value) is not Size and value < 0 and not reverse and dtype.is_integer:
         raise ValueError(
             f"**: an integer to a negative power is not an integer. Got a tensor of {dtype.name} ** {value}, "
             f"expected an exponent >= 0. Cast first, as in x.astype('float32') ** {value}."

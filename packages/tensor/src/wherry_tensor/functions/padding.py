@@ -8,6 +8,7 @@ from wherry_tensor._core import Tensor, int64
 from wherry_tensor.arguments import fitted, integer, number, require_tensor
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError
 from wherry_tensor.places import at_places, clipped, whole
+from wherry_tensor.sizes import equals, is_unknown
 
 __all__ = ["pad"]
 
@@ -121,18 +122,18 @@ def _spatial(x: Tensor, counts: tuple[int, ...], data_format: str) -> list[tuple
 def _continued(x: Tensor, axis: int, before: int, behind: int, mode: str) -> Tensor:
     """`x` with places added along `axis` whose values are those of other places."""
     size = x.shape[axis]
-    if size == 0:
+    if equals(size, 0):
         raise InvalidArgumentError(
             f"pad: there is nothing to continue. Got x of shape {x.shape}, expected elements along axis {axis}. "
             f"Use mode 'constant'."
         )
-    if mode == "reflect" and max(before, behind) >= size:
+    if mode == "reflect" and not is_unknown(size) and max(before, behind) >= size:
         raise InvalidArgumentError(
             f"pad: the mirror image is too short. Got counts {before} and {behind} for axis {axis} of x of shape {x.shape}, "
             f"expected less than {size} each. The border elements are not repeated; use mode 'replicate' for more."
         )
     length = size + before + behind
-    if length < 0:
+    if not is_unknown(length) and length < 0:
         raise InvalidArgumentError(
             f"pad: more is cut than there is. Got counts {before} and {behind} for axis {axis} of x of shape {x.shape}, "
             f"expected at least {-size} in sum. Use smaller counts."

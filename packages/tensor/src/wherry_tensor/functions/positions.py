@@ -24,6 +24,7 @@ from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError
 from wherry_tensor.functions.movement import stack
 from wherry_tensor.ops.shapes import UNKNOWN, broadcast_shapes
+from wherry_tensor.sizes import has_sizes
 
 __all__ = [
     "diagonal",
@@ -270,7 +271,7 @@ def _along(
 
 
 def _fit_along(indices: Tensor, target: list[int], arr: Tensor, op_name: str) -> Tensor:
-    if any(a not in (1, b) and UNKNOWN not in (a, b) for a, b in zip(indices.shape, target, strict=True)):
+    if any(UNKNOWN not in (a, b) and a not in (1, b) for a, b in zip(indices.shape, target, strict=True)):
         raise InvalidArgumentError(
             f"{op_name}: 'indices' does not broadcast to 'arr'. Got shapes {indices.shape} and {arr.shape}, expected "
             f"{target} or sizes of 1. Pass broadcast=False to write to a part of arr."
@@ -1069,7 +1070,8 @@ def multiplex(inputs: Sequence[Tensor], index: Tensor, name: str | None = None) 
     """
     xs = tensors_of(inputs, "multiplex", "inputs")
     index = _vector_index(_flat_index(index, "multiplex"), "multiplex")
-    if len(xs) < 2 or xs[0].ndim < 1 or index.shape[0] > xs[0].shape[0]:
+    counts = [index.shape[0], *xs[0].shape[:1]]
+    if len(xs) < 2 or xs[0].ndim < 1 or (not has_sizes(tuple(counts)) and counts[0] > counts[1]):
         raise InvalidArgumentError(
             f"multiplex: there is nothing to choose from. Got {len(xs)} inputs of shape {xs[0].shape} and index of shape "
             f"{index.shape}, expected two or more inputs and at most one index for each row. Check the index."

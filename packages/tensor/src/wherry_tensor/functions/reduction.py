@@ -9,7 +9,7 @@ import builtins
 from collections.abc import Sequence
 from typing import Any
 
-from wherry_tensor import ops
+from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, bool_, float32, float64, int8, int16, int32, int64, uint8
 from wherry_tensor.arguments import (
     MAX_RANK,
@@ -25,6 +25,7 @@ from wherry_tensor.arguments import (
 )
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError
+from wherry_tensor.sizes import is_unknown
 
 __all__ = [
     "add_n",
@@ -539,7 +540,10 @@ def median(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None 
     last = rows.ndim - 1
     values, _ = ops.sort(rows, last, False)
     low, high = ops.select(values, last, (n - 1) // 2), ops.select(values, last, n // 2)
-    middle = low if n % 2 else (low + high) / 2
+    if is_unknown(n):
+        middle = ops.where(low == high, low, (low + high) / 2)  # of an odd number both are the one in the middle
+    else:
+        middle = low if n % 2 else (low + high) / 2
     spoilt = ops.reduce_any(ops.isnan(rows), (last,), False)
     return _kept(ops.where(spoilt, ops.full_like(middle, float("nan"), x.dtype), middle), axes, keepdim)
 
@@ -618,7 +622,7 @@ def _quantile(x: Any, q: Any, axis: Any, keepdim: Any, skip_nan: bool, op_name: 
     values, _ = ops.sort(ops.where(lost, ops.full_like(rows, float("inf"), float64), rows), last, False)
     kept = _reduce_sum(to_dtype(ops.logical_not(lost), float64), (last,), True)
     if not skip_nan:
-        kept = ops.full_like(kept, rows.shape[-1], float64)
+        kept = ops.broadcast_like(_core.scalar(rows.shape[-1], float64), kept)
     results = []
     for p in wanted:
         at = ops.clip((kept - 1.0) * float(p), ops.full_like(kept, 0.0, float64), None)

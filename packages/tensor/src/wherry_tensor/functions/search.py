@@ -9,6 +9,7 @@ from wherry_tensor.arguments import flag, integer, number, one_axis, require_ten
 from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 from wherry_tensor.ops.shapes import broadcast_shapes
+from wherry_tensor.sizes import equals
 
 __all__ = [
     "argsort",
@@ -180,7 +181,7 @@ def mode(x: Tensor, axis: int = -1, keepdim: bool = False, name: str | None = No
     if rank == 0:
         return ops.copy(x), _core.scalar(0, int64)
     size = x.shape[at]
-    if size < 1:
+    if equals(size, 0):
         raise InvalidArgumentError(
             f"mode: the axis has no values. Got axis {at} of shape {x.shape}, expected a size of 1 or more. Choose another axis."
         )

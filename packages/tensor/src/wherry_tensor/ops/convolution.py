@@ -23,12 +23,14 @@ from wherry_tensor.ops.shapes import (
     same_size,
     show,
 )
+from wherry_tensor.sizes import is_unknown
 
 conv2d = op("conv2d", "x, weight, bias?", strides=tuple, paddings=tuple, dilations=tuple, groups=int,
             data_format=str)
 # output_size (h, w) settles what the strides leave open.
 conv2d_transpose = op("conv2d_transpose", "x, weight, bias?", strides=tuple, paddings=tuple, dilations=tuple,
-                      groups=int, output_size=tuple, data_format=str)
+                      groups=int, output_size=tuple, data_format=str,
+                      sizes="output_size")
 # The gradients of conv2d for its input and its weight, of which only the shapes are used (`like`,
 # and `weight` of the second).
 conv2d_input_vjp = op("conv2d_input_vjp", "ct, weight, like~", strides=tuple, paddings=tuple, dilations=tuple,
@@ -295,9 +297,10 @@ def _convolved_transposed(
         )
     out_channels = UNKNOWN if weight.shape[1] == UNKNOWN else weight.shape[1] * groups
     _bias(op_name, bias, out_channels)
-    _sizes(op_name, "output_size", output_size, rank=rank)
+    output_size = tuple(UNKNOWN if is_unknown(n) else n for n in output_size)
+    _sizes(op_name, "output_size", tuple(1 if n == UNKNOWN else n for n in output_size), rank=rank)
     for axis, (size, kernel, wanted) in enumerate(zip(given, weight.shape[2:], output_size, strict=True)):
-        if UNKNOWN in (size, kernel):
+        if UNKNOWN in (size, kernel, wanted):
             continue
         least = (size - 1) * strides[axis] - paddings[2 * axis] - paddings[2 * axis + 1]
         least += dilations[axis] * (kernel - 1) + 1

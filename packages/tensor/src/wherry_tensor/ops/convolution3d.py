@@ -14,7 +14,8 @@ from wherry_tensor.ops.shapes import require_known
 conv3d = op("conv3d", "x, weight, bias?", strides=tuple, paddings=tuple, dilations=tuple, groups=int,
             data_format=str)
 conv3d_transpose = op("conv3d_transpose", "x, weight, bias?", strides=tuple, paddings=tuple, dilations=tuple,
-                      groups=int, output_size=tuple, data_format=str)
+                      groups=int, output_size=tuple, data_format=str,
+                      sizes="output_size")
 # Of `like`, and of `weight` of the second, only the shapes are used.
 conv3d_input_vjp = op("conv3d_input_vjp", "ct, weight, like~", strides=tuple, paddings=tuple, dilations=tuple,
                       groups=int, data_format=str)

@@ -183,7 +183,7 @@ def infer_embedding_vjp(ct, index, weight, *, padding_index):
 @infer.rule(one_hot)
 def infer_one_hot(x, *, num_classes):
     require_dtype("one_hot", "x", x.dtype, integers)
-    if num_classes < 1 and not is_unknown(num_classes):
+    if not is_unknown(num_classes) and num_classes < 1:
         raise ValueError(
             f"one_hot: there must be a class. Got num_classes={num_classes}, expected 1 or more. "
             f"It is one more than the largest label."

@@ -307,7 +307,7 @@ def infer_roll(x, *, shifts, axes):
 @infer.rule(repeat_interleave)
 def infer_repeat_interleave(x, *, repeats, axis):
     require_axis("repeat_interleave", axis, x.shape)
-    if repeats < 0 and not is_unknown(repeats):
+    if not is_unknown(repeats) and repeats < 0:
         raise ValueError(
             f"repeat_interleave: a value cannot be repeated {repeats} times. "
             f"Got repeats={repeats}, expected 0 or more. Use 0 to drop every value."
@@ -523,7 +523,7 @@ def _where(condition, x):
 
 
 def _require_sizes(op_name, shape):
-    if any(n < UNKNOWN for n in shape) or len(shape) > 12:
+    if any(not is_unknown(n) and n < UNKNOWN for n in shape) or len(shape) > 12:
         raise ValueError(
             f"{op_name}: the shape is not one. "
             f"Got shape={list(shape)}, expected at most 12 sizes of 0 or more. "

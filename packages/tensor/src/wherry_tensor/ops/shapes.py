@@ -184,7 +184,7 @@ def require_one_dtype(op_name, **dtypes):
 def require_sizes(op_name, shape):
     """`shape` as a tuple, for an op that makes a tensor of it: no size is negative, save a Size of a capture."""
     for axis, n in enumerate(shape):
-        if n < 0 and not is_unknown(n):
+        if not is_unknown(n) and n < 0:
             raise ValueError(
                 f"{op_name}: size {n} of axis {axis} is negative. Got shape {show(shape)}, expected sizes of 0 or more. "
                 f"An unknown size cannot be made; take it from a tensor that has it, as in x.shape[0]."

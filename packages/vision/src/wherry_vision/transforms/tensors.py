@@ -22,6 +22,7 @@ from wherry_tensor import (
 )
 from wherry_tensor import max as maximum_of
 from wherry_tensor import min as minimum_of
+from wherry_tensor.sizes import equals
 
 __all__ = [
     "adjust_brightness",
@@ -128,7 +129,7 @@ def adjust_saturation(image: Tensor, factor: float) -> Tensor:
 
 
 def adjust_hue(image: Tensor, factor: float) -> Tensor:
-    if image.shape[-3] == 1:
+    if equals(image.shape[-3], 1):
         return image
     white = _white(image)
     red, green, blue = ((_floats(image) / white)[..., channel, :, :] for channel in range(3))
@@ -159,7 +160,7 @@ def _blended(image: Tensor, other: Any, factor: float) -> Tensor:
 
 def _gray(image: Tensor) -> Tensor:
     floats = _floats(image)
-    if image.shape[-3] == 1:
+    if equals(image.shape[-3], 1):
         return floats
     red, green, blue = (floats[..., channel : channel + 1, :, :] for channel in range(3))
     return red * _GRAY[0] + green * _GRAY[1] + blue * _GRAY[2]
