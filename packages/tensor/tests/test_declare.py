@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from wherry_tensor import ops
+import wherry_tensor
+from wherry_tensor import columns, ops
 from wherry_tensor._core import float32, float64
 from wherry_tensor.ops import declare
 from wherry_tensor.ops.declare import Meta, Scalar
@@ -60,3 +61,47 @@ def test_meta_is_immutable():
 def test_an_op_of_a_newer_package_names_what_to_upgrade():
     with pytest.raises(AttributeError, match=r"no op 'add_of_tomorrow'.*pip install --upgrade wherry-tensor"):
         ops.add_of_tomorrow  # noqa: B018  asking for it is the point
+
+
+@pytest.fixture
+def undeclared():
+    """Names of ops that a test declares, taken back afterwards."""
+    names = []
+    yield names
+    for name in names:
+        made = ops.registry.pop(name)
+        for column in columns.registry.values():
+            column.rules.pop(made, None)
+        declare._declared.pop(made)
+
+
+def test_view_op_of_another_package_shares_memory_and_copies_where_it_cannot(undeclared):
+    pairs = declare.op("pairs_of_tests", "x", view=True)
+    undeclared.append("pairs_of_tests")
+    with pytest.raises(NotImplementedError, match="no view rule for 'pairs_of_tests'.*column 'view'"):
+        pairs(wherry_tensor.arange(6))
+
+    @declare.infer.rule(pairs)
+    def infer_pairs(x):
+        return Meta((x.shape[0] // 2, 2), x.dtype)
+
+    @declare.view.rule(pairs)
+    def view_pairs(x):
+        return ((x.shape[0] // 2, 2), (2, 1), 0) if x.strides == (1,) else None
+
+    x = wherry_tensor.arange(6)
+    y = pairs(x)
+    assert y.tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert y._shares_memory_with(x)
+    backwards = x[::-1]
+    assert pairs(backwards).tolist() == [[5, 4], [3, 2], [1, 0]]
+    assert not pairs(backwards)._shares_memory_with(x)
+
+
+def test_view_rule_that_leaves_the_memory_is_refused(undeclared):
+    beyond = declare.op("beyond_of_tests", "x", view=True)
+    undeclared.append("beyond_of_tests")
+    declare.infer.rule(beyond)(lambda x: x)
+    declare.view.rule(beyond)(lambda x: ((4,), (1,), 1))
+    with pytest.raises(ValueError, match="outside of the memory of x"):
+        beyond(wherry_tensor.arange(4))

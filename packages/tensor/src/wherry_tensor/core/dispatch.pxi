@@ -506,7 +506,7 @@ cdef int perform(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject *
         t = <Tensor>inputs[0]
         if t.t.data == NULL or inputs[0] == <PyObject *>None:
             raise no_value(op, inputs, n)
-        out = view(op, inputs, attrs)
+        out = view(op, inputs, n, attrs)
         if out is None:
             raise bad_view(op, inputs, n, attrs)
         Py_INCREF(out)

@@ -42,7 +42,7 @@ cdef class Op:
         self.random = "random" in effects
         self.in_place = "in-place" in effects
         self.size_attrs = size_attrs
-        self.view_code = view_codes[name] if view else 0
+        self.view_code = view_codes.get(name, BY_RULE) if view else 0
         self.plans = [None] * 8
         self.vectorcall = <void *>op_vectorcall
 

@@ -58,14 +58,17 @@ cdef bint same_attr(object a, object b) except -1:
 
 cdef object column_infer = None
 cdef object column_decompose = None
+cdef object column_view = None
 cdef object meta_class = None
+cdef object layout_class = None
 
 
 cdef int find_columns() except -1:
-    global column_infer, column_decompose, meta_class
+    global column_infer, column_decompose, column_view, meta_class, layout_class
     if meta_class is None:
         from wherry_tensor.ops import declare
         column_infer, column_decompose = declare.infer.rules, declare.decompose.rules
+        column_view, layout_class = declare.view.rules, declare.Layout
         meta_class = declare.Meta
     return 0
 

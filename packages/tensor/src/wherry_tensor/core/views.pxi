@@ -1,16 +1,5 @@
 # View ops: a new shape, strides and offset on the same memory.
 
-cdef enum ViewCode:
-    NO_VIEW, RESHAPE, TRANSPOSE, BROADCAST_TO, SLICE, SELECT, SQUEEZE, UNSQUEEZE, DIAGONAL, AS_COMPLEX, AS_REAL
-    RESHAPE_LIKE, BROADCAST_LIKE, UNREDUCE_LIKE
-
-cdef dict view_codes = {
-    "reshape": RESHAPE, "transpose": TRANSPOSE, "broadcast_to": BROADCAST_TO, "slice": SLICE, "select": SELECT,
-    "squeeze": SQUEEZE, "unsqueeze": UNSQUEEZE, "diagonal": DIAGONAL, "as_complex": AS_COMPLEX, "as_real": AS_REAL,
-    "reshape_like": RESHAPE_LIKE, "broadcast_like": BROADCAST_LIKE, "unreduce_like": UNREDUCE_LIKE,
-}
-
-
 cdef inline int64_t int_at(tuple t, Py_ssize_t i) except? -1:
     return PyLong_AsLongLong(<object>PyTuple_GET_ITEM(t, i))
 
@@ -153,225 +142,344 @@ cdef Tensor broadcast_view(Tensor x, int32_t rank, const int64_t *shape):
     return out
 
 
-cdef Tensor view(Op op, PyObject **inputs, tuple attrs):
-    """The answer of a view op, or None when shapes and attributes do not fit."""
-    cdef Tensor x = <Tensor>inputs[0], out, like
-    cdef int code = op.view_code, i, j, rank, axis, axis2
+# The answer of each view op, or None when shapes and attributes do not fit. `x` is inputs[0].
+
+cdef int sizes_at(Op op, tuple attrs, int64_t *sizes) except -2:
+    """The first attribute, a shape: its rank, or -1 when that is too large."""
+    cdef tuple t = tuple_at(op, attrs, 0)
+    cdef int rank = <int>PyTuple_GET_SIZE(t), i
+    if rank > WRY_MAX_RANK:
+        return -1
+    for i in range(rank):
+        sizes[i] = int_at(t, i)
+    return rank
+
+
+cdef Tensor view_reshape(Op op, Tensor x, PyObject **inputs, tuple attrs):
     cdef int64_t sizes[12]
-    cdef int64_t start, end, step, n, offset
+    cdef int rank = sizes_at(op, attrs, sizes)
+    return None if rank < 0 else reshaped(x, rank, sizes)
+
+
+cdef Tensor view_broadcast_to(Op op, Tensor x, PyObject **inputs, tuple attrs):
+    cdef int64_t sizes[12]
+    cdef int rank = sizes_at(op, attrs, sizes)
+    return None if rank < 0 else broadcast_view(x, rank, sizes)
+
+
+cdef Tensor view_select(Op op, Tensor x, PyObject **inputs, tuple attrs):
+    cdef Tensor out
+    cdef int axis, i, j
+    cdef int64_t start, n
+    axis = <int>int_at(attrs, 0)
+    start = int_at(attrs, 1)
+    if axis < 0 or axis >= x.t.rank:
+        return None
+    n = x.dims[axis]
+    if start < 0:
+        start += n
+    if start < 0 or start >= n:
+        return None
+    out = new_view(x)
+    out.t.rank = x.t.rank - 1
+    for i in range(out.t.rank):
+        j = i if i < axis else i + 1
+        out.dims[i] = x.dims[j]
+        out.steps[i] = x.steps[j]
+    out.t.data = <char *>x.t.data + start * x.steps[axis] * itemsizes[x.t.dtype]
+    settle(out)
+    return out
+
+
+cdef Tensor view_slice(Op op, Tensor x, PyObject **inputs, tuple attrs):
+    cdef Tensor out
     cdef tuple t, starts, ends, steps
-    cdef uint32_t mask = 0
-
-    if code == RESHAPE or code == BROADCAST_TO:
-        t = tuple_at(op, attrs, 0)
-        rank = <int>PyTuple_GET_SIZE(t)
-        if rank > WRY_MAX_RANK:
-            return None
-        for i in range(rank):
-            sizes[i] = int_at(t, i)
-        return reshaped(x, rank, sizes) if code == RESHAPE else broadcast_view(x, rank, sizes)
-
-    if code == SELECT:
-        axis = <int>int_at(attrs, 0)
-        start = int_at(attrs, 1)
+    cdef int rank, axis, i
+    cdef int64_t start, end, step, n, offset
+    t = tuple_at(op, attrs, 0)
+    starts = tuple_at(op, attrs, 1)
+    ends = tuple_at(op, attrs, 2)
+    steps = tuple_at(op, attrs, 3)
+    rank = <int>PyTuple_GET_SIZE(t)
+    if PyTuple_GET_SIZE(starts) != rank or PyTuple_GET_SIZE(ends) != rank or PyTuple_GET_SIZE(steps) != rank:
+        return None
+    out = new_alias(x)
+    offset = 0
+    for i in range(rank):
+        axis = <int>int_at(t, i)
         if axis < 0 or axis >= x.t.rank:
             return None
-        n = x.dims[axis]
+        n = out.dims[axis]  # of the result so far: an axis given twice is a slice of a slice
+        start = int_at(starts, i)
+        end = int_at(ends, i)
+        step = int_at(steps, i)
+        if step == 0:
+            return None
+        # A larger step reaches no more, and products with it would not fit into 64 bits.
+        step = n + 1 if step > n + 1 else (-n - 1 if step < -n - 1 else step)
+        # Python's rules: negative counts from the end, then clamp into what the step can reach.
         if start < 0:
             start += n
-        if start < 0 or start >= n:
+        if end < 0:
+            end += n
+        if step > 0:
+            start = 0 if start < 0 else (n if start > n else start)
+            end = 0 if end < 0 else (n if end > n else end)
+            n = (end - start + step - 1) // step if end > start else 0
+        else:
+            start = -1 if start < 0 else (n - 1 if start > n - 1 else start)
+            end = -1 if end < 0 else (n - 1 if end > n - 1 else end)
+            n = (start - end - step - 1) // -step if start > end else 0
+        if n > 0:
+            offset += start * out.steps[axis]
+        out.dims[axis] = n
+        out.steps[axis] *= step
+    out.t.data = <char *>x.t.data + offset * itemsizes[x.t.dtype]
+    settle(out)
+    return out
+
+
+cdef Tensor view_transpose(Op op, Tensor x, PyObject **inputs, tuple attrs):
+    cdef Tensor out
+    cdef tuple t
+    cdef int rank, axis, i
+    cdef uint32_t mask = 0
+    t = tuple_at(op, attrs, 0)
+    rank = x.t.rank
+    if PyTuple_GET_SIZE(t) != rank:
+        return None
+    out = new_view(x)
+    out.t.rank = rank
+    for i in range(rank):
+        axis = <int>int_at(t, i)
+        if axis < 0 or axis >= rank or (mask >> axis) & 1:
             return None
-        out = new_view(x)
-        out.t.rank = x.t.rank - 1
-        for i in range(out.t.rank):
-            j = i if i < axis else i + 1
+        mask |= <uint32_t>1 << axis
+        out.dims[i] = x.dims[axis]
+        out.steps[i] = x.steps[axis]
+    settle(out)
+    return out
+
+
+cdef Tensor view_squeeze(Op op, Tensor x, PyObject **inputs, tuple attrs):
+    cdef Tensor out
+    cdef tuple t
+    cdef int axis, i, j
+    cdef uint32_t mask = 0
+    t = tuple_at(op, attrs, 0)
+    for i in range(<int>PyTuple_GET_SIZE(t)):
+        axis = <int>int_at(t, i)
+        if axis < 0 or axis >= x.t.rank or x.dims[axis] != 1:
+            return None
+        mask |= <uint32_t>1 << axis
+    out = new_view(x)
+    j = 0
+    for i in range(x.t.rank):
+        if not (mask >> i) & 1:
+            out.dims[j] = x.dims[i]
+            out.steps[j] = x.steps[i]
+            j += 1
+    out.t.rank = j
+    settle(out)
+    return out
+
+
+cdef Tensor with_axes(Tensor x, tuple axes, int rank, uint32_t *mask):
+    """`x` with axes of size 1 where `axes` says, `rank` in all; their bits in `mask`. The caller settles it."""
+    cdef Tensor out
+    cdef int axis, i, j
+    if rank > WRY_MAX_RANK:
+        return None
+    for i in range(<int>PyTuple_GET_SIZE(axes)):
+        axis = <int>int_at(axes, i)
+        if axis < 0 or axis >= rank or (mask[0] >> axis) & 1:
+            return None
+        mask[0] |= <uint32_t>1 << axis
+    if x.t.rank + <int>PyTuple_GET_SIZE(axes) != rank:
+        return None
+    out = new_view(x)
+    out.t.rank = rank
+    j = 0
+    for i in range(rank):
+        if (mask[0] >> i) & 1:
+            out.dims[i] = 1
+            out.steps[i] = 0 if j == x.t.rank else x.dims[j] * x.steps[j]
+        else:
             out.dims[i] = x.dims[j]
             out.steps[i] = x.steps[j]
-        out.t.data = <char *>x.t.data + start * x.steps[axis] * itemsizes[x.t.dtype]
-        settle(out)
-        return out
+            j += 1
+    return out
 
-    if code == SLICE:
-        t = tuple_at(op, attrs, 0)
-        starts = tuple_at(op, attrs, 1)
-        ends = tuple_at(op, attrs, 2)
-        steps = tuple_at(op, attrs, 3)
-        rank = <int>PyTuple_GET_SIZE(t)
-        if PyTuple_GET_SIZE(starts) != rank or PyTuple_GET_SIZE(ends) != rank or PyTuple_GET_SIZE(steps) != rank:
-            return None
-        out = new_alias(x)
-        offset = 0
-        for i in range(rank):
-            axis = <int>int_at(t, i)
-            if axis < 0 or axis >= x.t.rank:
-                return None
-            n = out.dims[axis]  # of the result so far: an axis given twice is a slice of a slice
-            start = int_at(starts, i)
-            end = int_at(ends, i)
-            step = int_at(steps, i)
-            if step == 0:
-                return None
-            # A larger step reaches no more, and products with it would not fit into 64 bits.
-            step = n + 1 if step > n + 1 else (-n - 1 if step < -n - 1 else step)
-            # Python's rules: negative counts from the end, then clamp into what the step can reach.
-            if start < 0:
-                start += n
-            if end < 0:
-                end += n
-            if step > 0:
-                start = 0 if start < 0 else (n if start > n else start)
-                end = 0 if end < 0 else (n if end > n else end)
-                n = (end - start + step - 1) // step if end > start else 0
-            else:
-                start = -1 if start < 0 else (n - 1 if start > n - 1 else start)
-                end = -1 if end < 0 else (n - 1 if end > n - 1 else end)
-                n = (start - end - step - 1) // -step if start > end else 0
-            if n > 0:
-                offset += start * out.steps[axis]
-            out.dims[axis] = n
-            out.steps[axis] *= step
-        out.t.data = <char *>x.t.data + offset * itemsizes[x.t.dtype]
-        settle(out)
-        return out
 
-    if code == TRANSPOSE:
-        t = tuple_at(op, attrs, 0)
-        rank = x.t.rank
-        if PyTuple_GET_SIZE(t) != rank:
-            return None
-        out = new_view(x)
-        out.t.rank = rank
-        for i in range(rank):
-            axis = <int>int_at(t, i)
-            if axis < 0 or axis >= rank or (mask >> axis) & 1:
-                return None
-            mask |= <uint32_t>1 << axis
-            out.dims[i] = x.dims[axis]
-            out.steps[i] = x.steps[axis]
+cdef Tensor view_unsqueeze(Op op, Tensor x, PyObject **inputs, tuple attrs):
+    cdef tuple axes = tuple_at(op, attrs, 0)
+    cdef uint32_t mask = 0
+    cdef Tensor out = with_axes(x, axes, x.t.rank + <int>PyTuple_GET_SIZE(axes), &mask)
+    if out is not None:
         settle(out)
-        return out
+    return out
 
-    if code == SQUEEZE:
-        t = tuple_at(op, attrs, 0)
-        for i in range(<int>PyTuple_GET_SIZE(t)):
-            axis = <int>int_at(t, i)
-            if axis < 0 or axis >= x.t.rank or x.dims[axis] != 1:
-                return None
-            mask |= <uint32_t>1 << axis
-        out = new_view(x)
-        j = 0
-        for i in range(x.t.rank):
-            if not (mask >> i) & 1:
-                out.dims[j] = x.dims[i]
-                out.steps[j] = x.steps[i]
-                j += 1
-        out.t.rank = j
-        settle(out)
-        return out
 
-    if code == UNSQUEEZE or code == UNREDUCE_LIKE:
-        if code == UNREDUCE_LIKE:
-            like = <Tensor>inputs[1]
-            t = tuple_at(op, attrs, 0)
-            if int_at(attrs, 1):
-                return broadcast_view(x, like.t.rank, like.dims)
-            rank = like.t.rank
-        else:
-            t = tuple_at(op, attrs, 0)
-            rank = x.t.rank + <int>PyTuple_GET_SIZE(t)
-        if rank > WRY_MAX_RANK:
-            return None
-        for i in range(<int>PyTuple_GET_SIZE(t)):
-            axis = <int>int_at(t, i)
-            if axis < 0 or axis >= rank or (mask >> axis) & 1:
-                return None
-            mask |= <uint32_t>1 << axis
-        if x.t.rank + <int>PyTuple_GET_SIZE(t) != rank:
-            return None
-        out = new_view(x)
-        out.t.rank = rank
-        j = 0
-        for i in range(rank):
-            if (mask >> i) & 1:
-                out.dims[i] = 1
-                out.steps[i] = 0 if j == x.t.rank else x.dims[j] * x.steps[j]
-            else:
-                out.dims[i] = x.dims[j]
-                out.steps[i] = x.steps[j]
-                j += 1
-        if code == UNREDUCE_LIKE:
-            for i in range(rank):
-                if (mask >> i) & 1:
-                    out.dims[i] = like.dims[i]
-                    out.steps[i] = 0
-                elif out.dims[i] != like.dims[i]:
-                    return None
-        settle(out)
-        return out
-
-    if code == RESHAPE_LIKE:
-        like = <Tensor>inputs[1]
-        return reshaped(x, like.t.rank, like.dims)
-    if code == BROADCAST_LIKE:
-        like = <Tensor>inputs[1]
+cdef Tensor view_unreduce_like(Op op, Tensor x, PyObject **inputs, tuple attrs):
+    cdef Tensor like = <Tensor>inputs[1], out
+    cdef tuple axes = tuple_at(op, attrs, 0)
+    cdef uint32_t mask = 0
+    cdef int i
+    if int_at(attrs, 1):
         return broadcast_view(x, like.t.rank, like.dims)
-
-    if code == DIAGONAL:
-        offset = int_at(attrs, 0)
-        axis = <int>int_at(attrs, 1)
-        axis2 = <int>int_at(attrs, 2)
-        rank = x.t.rank
-        if axis < 0 or axis >= rank or axis2 < 0 or axis2 >= rank or axis == axis2:
+    out = with_axes(x, axes, like.t.rank, &mask)
+    if out is None:
+        return None
+    for i in range(like.t.rank):
+        if (mask >> i) & 1:
+            out.dims[i] = like.dims[i]
+            out.steps[i] = 0
+        elif out.dims[i] != like.dims[i]:
             return None
-        out = new_view(x)
-        j = 0
-        for i in range(rank):
-            if i != axis and i != axis2:
-                out.dims[j] = x.dims[i]
-                out.steps[j] = x.steps[i]
-                j += 1
-        n = min(x.dims[axis], x.dims[axis2] - offset) if offset >= 0 else min(x.dims[axis] + offset, x.dims[axis2])
-        if n < 0:
-            n = 0
-        out.dims[j] = n
-        out.steps[j] = x.steps[axis] + x.steps[axis2]
-        out.t.rank = j + 1
-        if n > 0:
-            start = offset * x.steps[axis2] if offset >= 0 else -offset * x.steps[axis]
-            out.t.data = <char *>x.t.data + start * itemsizes[x.t.dtype]
-        settle(out)
-        return out
+    settle(out)
+    return out
 
-    if code == AS_COMPLEX:
-        rank = x.t.rank
-        if rank == 0 or x.dims[rank - 1] != 2 or (x.t.dtype != WRY_FLOAT32 and x.t.dtype != WRY_FLOAT64):
-            return None
-        for i in range(rank - 1):
-            if x.steps[i] & 1 and x.dims[i] > 1:
-                mask = 1
-        if mask or x.steps[rank - 1] != 1:
-            x = to_contiguous(x)
-        out = new_view(x)
-        out.t.rank = rank - 1
-        out.t.dtype = WRY_COMPLEX64 if x.t.dtype == WRY_FLOAT32 else WRY_COMPLEX128
-        for i in range(rank - 1):
-            out.dims[i] = x.dims[i]
-            out.steps[i] = x.steps[i] // 2
-        settle(out)
-        return out
 
-    if code == AS_REAL:
-        rank = x.t.rank
-        if rank >= WRY_MAX_RANK or x.t.dtype < WRY_COMPLEX64:
-            return None
-        out = new_view(x)
-        out.t.rank = rank + 1
-        out.t.dtype = WRY_FLOAT32 if x.t.dtype == WRY_COMPLEX64 else WRY_FLOAT64
-        for i in range(rank):
-            out.dims[i] = x.dims[i]
-            out.steps[i] = x.steps[i] * 2
-        out.dims[rank] = 2
-        out.steps[rank] = 1
-        settle(out)
-        return out
-    return None
+cdef Tensor view_reshape_like(Op op, Tensor x, PyObject **inputs, tuple attrs):
+    cdef Tensor like = <Tensor>inputs[1]
+    return reshaped(x, like.t.rank, like.dims)
+
+
+cdef Tensor view_broadcast_like(Op op, Tensor x, PyObject **inputs, tuple attrs):
+    cdef Tensor like = <Tensor>inputs[1]
+    return broadcast_view(x, like.t.rank, like.dims)
+
+
+cdef Tensor view_diagonal(Op op, Tensor x, PyObject **inputs, tuple attrs):
+    cdef Tensor out
+    cdef int axis, axis2, rank, i, j
+    cdef int64_t offset, start, n
+    offset = int_at(attrs, 0)
+    axis = <int>int_at(attrs, 1)
+    axis2 = <int>int_at(attrs, 2)
+    rank = x.t.rank
+    if axis < 0 or axis >= rank or axis2 < 0 or axis2 >= rank or axis == axis2:
+        return None
+    out = new_view(x)
+    j = 0
+    for i in range(rank):
+        if i != axis and i != axis2:
+            out.dims[j] = x.dims[i]
+            out.steps[j] = x.steps[i]
+            j += 1
+    n = min(x.dims[axis], x.dims[axis2] - offset) if offset >= 0 else min(x.dims[axis] + offset, x.dims[axis2])
+    if n < 0:
+        n = 0
+    out.dims[j] = n
+    out.steps[j] = x.steps[axis] + x.steps[axis2]
+    out.t.rank = j + 1
+    if n > 0:
+        start = offset * x.steps[axis2] if offset >= 0 else -offset * x.steps[axis]
+        out.t.data = <char *>x.t.data + start * itemsizes[x.t.dtype]
+    settle(out)
+    return out
+
+
+cdef Tensor view_as_complex(Op op, Tensor x, PyObject **inputs, tuple attrs):
+    cdef Tensor out
+    cdef int rank, i
+    cdef bint odd = False
+    rank = x.t.rank
+    if rank == 0 or x.dims[rank - 1] != 2 or (x.t.dtype != WRY_FLOAT32 and x.t.dtype != WRY_FLOAT64):
+        return None
+    for i in range(rank - 1):
+        if x.steps[i] & 1 and x.dims[i] > 1:
+            odd = True
+    if odd or x.steps[rank - 1] != 1:
+        x = to_contiguous(x)
+    out = new_view(x)
+    out.t.rank = rank - 1
+    out.t.dtype = WRY_COMPLEX64 if x.t.dtype == WRY_FLOAT32 else WRY_COMPLEX128
+    for i in range(rank - 1):
+        out.dims[i] = x.dims[i]
+        out.steps[i] = x.steps[i] // 2
+    settle(out)
+    return out
+
+
+cdef Tensor view_as_real(Op op, Tensor x, PyObject **inputs, tuple attrs):
+    cdef Tensor out
+    cdef int rank, i
+    rank = x.t.rank
+    if rank >= WRY_MAX_RANK or x.t.dtype < WRY_COMPLEX64:
+        return None
+    out = new_view(x)
+    out.t.rank = rank + 1
+    out.t.dtype = WRY_FLOAT32 if x.t.dtype == WRY_COMPLEX64 else WRY_FLOAT64
+    for i in range(rank):
+        out.dims[i] = x.dims[i]
+        out.steps[i] = x.steps[i] * 2
+    out.dims[rank] = 2
+    out.steps[rank] = 1
+    settle(out)
+    return out
+
+
+cdef Tensor view_by_rule(Op op, Tensor x, PyObject **inputs, Py_ssize_t n, tuple attrs):
+    """A view op of another package: its rule, in Python, says where in the memory of `x` the result is."""
+    cdef Py_ssize_t i
+    find_columns()
+    rule = column_view.get(op)
+    if rule is None:
+        raise NotImplementedError(
+            f"no view rule for '{op.name}'. Got a call, expected a rule in the column 'view'. "
+            f"Add view_{op.name} to the module that declares the op."
+        )
+    named = attr_dict(op, attrs)
+    rest = [None if inputs[i] == <PyObject *>None else layout_of(<Tensor>inputs[i]) for i in range(1, n)]
+    place = rule(layout_of(x), *rest, **named)
+    if place is None and not x.flags & CONTIGUOUS:
+        x = to_contiguous(x)  # as reshape does where strides allow no view
+        place = rule(layout_of(x), *rest, **named)
+    if place is None:
+        return None
+    shape, steps, offset = place
+    return strided(x, shape, steps, offset)
+
+
+cdef object layout_of(Tensor x):
+    cdef int i
+    return layout_class(
+        tuple([x.dims[i] for i in range(x.t.rank)]), tuple([x.steps[i] for i in range(x.t.rank)]), dtype_of_code(x.t.dtype)
+    )
+
+
+cdef Tensor view(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs):
+    """The answer of a view op, or None when shapes and attributes do not fit."""
+    if op.view_code == BY_RULE:
+        return view_by_rule(op, <Tensor>inputs[0], inputs, n, attrs)
+    return view_functions[op.view_code](op, <Tensor>inputs[0], inputs, attrs)
+
+
+ctypedef Tensor (*view_function)(Op op, Tensor x, PyObject **inputs, tuple attrs)
+
+cdef view_function view_functions[16]
+cdef dict view_codes = {}  # name of an op to its place in view_functions; other views have a rule
+cdef enum:
+    BY_RULE = 15
+
+
+cdef int add_view(str name, view_function function) except -1:
+    view_codes[name] = len(view_codes) + 1
+    view_functions[len(view_codes)] = function
+    return 0
+
+
+add_view("reshape", view_reshape)
+add_view("transpose", view_transpose)
+add_view("broadcast_to", view_broadcast_to)
+add_view("slice", view_slice)
+add_view("select", view_select)
+add_view("squeeze", view_squeeze)
+add_view("unsqueeze", view_unsqueeze)
+add_view("diagonal", view_diagonal)
+add_view("as_complex", view_as_complex)
+add_view("as_real", view_as_real)
+add_view("reshape_like", view_reshape_like)
+add_view("broadcast_like", view_broadcast_like)
+add_view("unreduce_like", view_unreduce_like)

@@ -5,19 +5,29 @@ The modules of the families import everything they need from here.
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 from wherry_tensor._core import VOCABULARY_VERSION, DType, Op, Scalar, registry
 from wherry_tensor.columns import Column
 
-__all__ = ["DType", "Meta", "Scalar", "decompose", "family_of", "infer", "op", "where_declared"]
+__all__ = ["DType", "Layout", "Meta", "Scalar", "decompose", "family_of", "infer", "op", "view", "where_declared"]
 
 infer = Column("infer", "wherry-tensor", "never: calling the op raises", serves=VOCABULARY_VERSION)
 decompose = Column("decompose", "wherry-tensor", "the op is irreducible", serves=VOCABULARY_VERSION, optional=True)
+# Where in the memory of its first input the result of a view op is. The core answers for those of the vocabulary.
+view = Column("view", "wherry-tensor", "no rule in Python: the core, or new memory", serves=VOCABULARY_VERSION, optional=True)
 
 _ATTRIBUTE_TYPES = (int, float, bool, str, tuple, DType, Scalar)
 _EFFECTS = {"random", "in-place"}
 _declared: dict[Op, tuple[str, int]] = {}
+
+
+class Layout(NamedTuple):
+    """What a view rule sees of a tensor: `strides` count elements, and may be zero or negative."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: DType
 
 
 class Meta:
@@ -73,7 +83,9 @@ def op(
         name: its noun, unique in the vocabulary.
         inputs: the tensors it takes, as in "x, weight, bias?, like~, *rest": `?` may be None, `*` is any number, and of
             one with `~` only the shape is used, so that it needs no values.
-        view: the result shares the memory of the first input, so the core answers and no kernel runs.
+        view: the result shares the memory of the first input, and no kernel runs. A rule in the column `view`, called with
+            a Layout for each input and the attributes, gives (shape, strides, offset of the first element), or None where
+            strides allow no view: then it is asked once more, for a contiguous copy.
         outputs: the names of what it returns, as in "values, indices".
         effects: what a call does besides computing, words among "random" (it draws from the generator: two equal calls
             differ) and "in-place" (each output `<name>_out` is made to be written over the input `<name>`).
