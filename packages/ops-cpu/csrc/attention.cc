@@ -18,14 +18,6 @@ namespace {
 
 constexpr int64_t query_block = 64, key_block = 128;  // their scores in float are 32 KiB
 
-WRY_INLINE int64_t thread_index() {
-#ifdef _OPENMP
-  return omp_get_thread_num();
-#else
-  return 0;
-#endif
-}
-
 WRY_INLINE int64_t rounded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 // What may be looked at: the mask of a call, with stride 0 along its missing axes.
@@ -272,11 +264,11 @@ int attend_all(const wry_call *call, double p, uint8_t *keep) {
   const int64_t tasks = heads * parts;
   Arena<A> measure{nullptr};
   ForwardScratch<A> unused(measure, s, is_widened<T>);
-  const int64_t threads = max_of<int64_t>(1, min_of<int64_t>(tasks, call->context->num_threads));
+  const int64_t threads = threads_for(call, tasks);
   A *scratch = workspace<A>(call, threads * measure.used);
   if (!scratch) return fail_memory(call, "attention", threads * measure.used * int64_t(sizeof(A)));
   parallel_tasks(call, tasks, [&](int64_t task) {
-    Arena<A> arena{scratch + thread_index() % threads * measure.used};
+    Arena<A> arena{scratch + thread_index() * measure.used};
     ForwardScratch<A> w(arena, s, is_widened<T>);
     const int64_t head = task / parts, part = task % parts;
     const A *keys = wide(data<T>(k) + head * s.keys * s.width, s.keys * s.width, w.wide_k);
@@ -361,11 +353,11 @@ int attend_vjp(const wry_call *call, double p, uint8_t *keep) {
   const int64_t heads = s.batch * s.heads;
   Arena<A> measure{nullptr};
   BackwardScratch<A> unused(measure, s, is_widened<T>);
-  const int64_t threads = max_of<int64_t>(1, min_of<int64_t>(heads, call->context->num_threads));
+  const int64_t threads = threads_for(call, heads);
   A *scratch = workspace<A>(call, threads * measure.used);
   if (!scratch) return fail_memory(call, "attention_vjp", threads * measure.used * int64_t(sizeof(A)));
   parallel_tasks(call, heads, [&](int64_t head) {
-    Arena<A> arena{scratch + thread_index() % threads * measure.used};
+    Arena<A> arena{scratch + thread_index() * measure.used};
     BackwardScratch<A> w(arena, s, is_widened<T>);
     const int64_t b = head / s.heads, h = head % s.heads;
     const int64_t q_size = s.queries * s.width, k_size = s.keys * s.width, v_size = s.keys * s.value_width;

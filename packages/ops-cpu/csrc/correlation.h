@@ -125,18 +125,16 @@ WRY_INLINE void transpose_block(const T *from, int64_t from_row, T *to, int64_t 
   }
 }
 
-// One slice of scratch memory for each thread of a parallel_for, which calls its function at most
-// once per thread.
+// One slice of scratch memory for each thread of a loop over `pieces` pieces.
 template <typename T>
 struct Slices {
   T *memory;
   int64_t size;
-  int next = 0;
   Slices(const wry_call *call, int64_t size_, int64_t pieces)
       : size(rounded_up(size_, 64)) {
     memory = workspace<T>(call, size * threads_for(call, pieces));
   }
-  WRY_INLINE T *take() { return memory + size * __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED); }
+  WRY_INLINE T *mine() const { return memory + size * thread_index(); }
 };
 
 }  // namespace WRY_NAMESPACE

@@ -147,7 +147,7 @@ bool few_planes(const wry_call *call, const Correlation<T> &op) {
         weight[(g * cin * taps + k) * cout + m] = op.weight[(g * cout + m) * cin * taps + k];
   const int64_t cost = cin * taps * cout * s.rows * op.ow;
   parallel_for(call, pieces, max_of<int64_t>(1, 65536 / max_of<int64_t>(cost, 1)), [&](int64_t begin, int64_t end) {
-    T *strip = slices.take();
+    T *strip = slices.mine();
     for (int64_t at = begin; at < end; ++at) {
       const int64_t y0 = at % strips * s.rows, y1 = min_of(op.oh, y0 + s.rows);
       const int64_t group = at / strips, g = group % op.groups;
@@ -249,7 +249,7 @@ bool depthwise_weight_planes(const wry_call *call, const Correlation<T> &op, T *
   tap_offsets(op, s, offsets);
   const int64_t cost = op.taps * op.oh * op.ow * op.images;
   parallel_for(call, channels, max_of<int64_t>(1, 65536 / max_of<int64_t>(cost, 1)), [&](int64_t begin, int64_t end) {
-    T *strip = slices.take();
+    T *strip = slices.mine();
     for (int64_t m = begin; m < end; ++m) {
       T *to = weight_ct + m * op.taps;
       fill_zero(to, op.taps);

@@ -123,7 +123,7 @@ bool run(const wry_call *call, const Correlation<T> &op) {
   Slices<T> slices(call, l.image + m * row, op.images);
   if (!slices.memory) return false;
   parallel_for(call, op.images, 1, [&](int64_t begin, int64_t end) {
-    T *image = slices.take(), *wide = image + l.image;
+    T *image = slices.mine(), *wide = image + l.image;
     for (int64_t n = begin; n < end; ++n) {
       copy_image(op, l, op.in + n * op.cin * op.ih * op.iw, image);
       // All tiles of a stretch of positions read the same inputs.

@@ -1,63 +1,69 @@
-// Loops on several threads. Results never depend on how many: the cuts between pieces of work
-// follow from the size of the work alone.
+// Loops on several threads. Results never depend on how many, nor on who computes what: each piece of
+// work writes its own part of the result, or its own summand of a sum that is added up in order.
 //
-// OpenMP where the compiler has it, a plain loop otherwise (WebAssembly). After a fork the child
-// runs single-threaded if its parent had started threads: those do not exist in the child, and
-// libgomp would wait for them forever (runtime.cc keeps the flag).
+// The threads are those of runtime.cc, a plain loop takes their place where there are none (WebAssembly).
 #ifndef WHERRY_OPS_CPU_PARALLEL_H
 #define WHERRY_OPS_CPU_PARALLEL_H
 
+#include <type_traits>
+
 #include "common.h"
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
-extern "C" {
-// In runtime.cc, one for all instruction sets.
-extern int wry_cpu_threads_started;  // a parallel region has run in this process
-extern int wry_cpu_single_threaded;  // set in a child of a process that had threads
-}
+#include "pool.h"
 
 namespace WRY_NAMESPACE {
 
 // How many threads a kernel may use for `pieces` pieces of work.
 WRY_INLINE int threads_for(const wry_call *call, int64_t pieces) {
-#ifdef _OPENMP
-  const int limit = call->context->num_threads;
-  if (limit <= 1 || pieces <= 1 || wry_cpu_single_threaded || omp_in_parallel()) return 1;
-  return pieces < limit ? int(pieces) : limit;
+#if WRY_THREADS
+  const int64_t limit = min_of<int64_t>(call->context->num_threads, WRY_CPU_MOST_THREADS);
+  if (limit <= 1 || pieces <= 1 || wry_cpu_participant >= 0) return 1;
+  return int(min_of(pieces, limit));
 #else
   (void)call, (void)pieces;
   return 1;
 #endif
 }
 
+// Which of the threads_for(call, ...) threads of the loop this is: for scratch memory of its own.
+WRY_INLINE int thread_index() {
+#if WRY_THREADS
+  return wry_cpu_participant > 0 ? wry_cpu_participant : 0;
+#else
+  return 0;
+#endif
+}
+
+// f(piece) for each piece of work. They begin in no particular order, on any thread; neighbours mostly on
+// the same one. Only for pieces that write to different places.
+template <typename F>
+WRY_INLINE void parallel_tasks(const wry_call *call, int64_t pieces, F &&f) {
+#if WRY_THREADS
+  const int threads = threads_for(call, pieces);
+  if (threads > 1) {
+    wry_cpu_run_pieces(
+        threads, pieces,
+        [](const void *closure, int64_t piece) { (*static_cast<std::remove_reference_t<F> *>(const_cast<void *>(closure)))(piece); }, &f);
+    return;
+  }
+#endif
+  for (int64_t p = 0; p < pieces; ++p) f(p);
+}
+
 // f(begin, end) over disjoint ranges that cover [0, n), for work whose items do not depend on each
 // other. A range holds at least `grain` items (choose it so that one takes some 10 microseconds:
-// 16384 additions, for example), so small n is one direct call.
+// 16384 additions, for example), so small n is one direct call. A thread gets several ranges: one that
+// is slowed down by another process then has fewer of them.
 template <typename F>
 WRY_INLINE void parallel_for(const wry_call *call, int64_t n, int64_t grain, F &&f) {
-  if (n <= grain) {
+  constexpr int64_t ranges_per_thread = 4;
+  const int64_t most = n / max_of<int64_t>(grain, 1);
+  const int threads = threads_for(call, most);
+  if (threads <= 1) {
     if (n > 0) f(int64_t(0), n);
     return;
   }
-#ifdef _OPENMP
-  const int threads = threads_for(call, n / (grain > 0 ? grain : 1));
-  if (threads > 1) {
-    wry_cpu_threads_started = 1;
-#pragma omp parallel num_threads(threads)
-    {
-      const int64_t count = omp_get_num_threads(), me = omp_get_thread_num();
-      const int64_t begin = n * me / count, end = n * (me + 1) / count;
-      if (begin < end) f(begin, end);
-    }
-    return;
-  }
-#else
-  (void)call;
-#endif
-  f(int64_t(0), n);
+  const int64_t ranges = min_of(most, threads * ranges_per_thread);
+  parallel_tasks(call, ranges, [&](int64_t r) { f(n * r / ranges, n * (r + 1) / ranges); });
 }
 
 // f(block, begin, end) for each block of `size` items of [0, n) (the last may be shorter). The
@@ -68,24 +74,6 @@ WRY_INLINE void parallel_blocks(const wry_call *call, int64_t n, int64_t size, F
   parallel_for(call, blocks, 1, [&](int64_t first, int64_t last) {
     for (int64_t b = first; b < last; ++b) f(b, b * size, min_of(n, (b + 1) * size));
   });
-}
-
-// f(piece) for each of a few unequal pieces of work, handed out as threads become free. Only for
-// pieces that write to different places.
-template <typename F>
-WRY_INLINE void parallel_tasks(const wry_call *call, int64_t pieces, F &&f) {
-#ifdef _OPENMP
-  const int threads = threads_for(call, pieces);
-  if (threads > 1) {
-    wry_cpu_threads_started = 1;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-    for (int64_t p = 0; p < pieces; ++p) f(p);
-    return;
-  }
-#else
-  (void)call;
-#endif
-  for (int64_t p = 0; p < pieces; ++p) f(p);
 }
 
 }  // namespace WRY_NAMESPACE

@@ -332,7 +332,7 @@ inline bool run(const wry_call *call, const Correlation<float> &op) {
   const Source input = {op.in, op.cin, op.ih, op.iw, op.dy[0], op.dx[0], op.channels_last};
   if (alone) {
     parallel_for(call, tasks, 1, [&](int64_t begin, int64_t end) {
-      float *in = slices.take(), *out = in + 36 * p.input_plane;
+      float *in = slices.mine(), *out = in + 36 * p.input_plane;
       Plan mine = p;
       mine.input = in + planes, mine.output = mine.input + slab_input_values(p);
       for (int64_t image = begin * p.slab_images; image < min_of(op.images, end * p.slab_images); image += p.slab_images) {
@@ -350,9 +350,8 @@ inline bool run(const wry_call *call, const Correlation<float> &op) {
       const int64_t tiles = images * rows * p.tiles_x;
       read_slab(call, input, image, images, 4 * row, 4 * rows + 2, p.in_width, p.cin, p.input);
       if (by_blocks) {
-        slices.next = 0;
         parallel_for(call, ceil_div(tiles, p.block), 1, [&](int64_t begin, int64_t end) {
-          float *in = slices.take();
+          float *in = slices.mine();
           convolve_tiles(p, rows, begin * p.block, min_of(tiles, end * p.block), in, in + 36 * p.input_plane);
         });
       } else {

@@ -15,6 +15,7 @@ from wherry_tensor import (
     errors,
     flags,
     methods,
+    threads,
 )
 from wherry_tensor._core import (
     DType,
@@ -100,6 +101,7 @@ bool = bool_
 dtype = DType
 
 methods.bind()
+threads.start()
 flags.read_environment()
 
 

@@ -20,7 +20,7 @@ Value = bool | int | float | str
 
 _values: dict[str, Value] = {
     "FLAGS_check_nan_inf": False,
-    "FLAGS_paddle_num_threads": _core.get_num_threads(),
+    "FLAGS_paddle_num_threads": 1,
     "FLAGS_paddle_random": False,
     "FLAGS_allocator_strategy": "auto_growth",
     "FLAGS_benchmark": False,
@@ -77,7 +77,9 @@ def get_flags(flags: str | Sequence[str]) -> dict[str, Value]:
             f"get_flags: flags are named by strings. Got {flags!r}, expected a str, or a list or tuple of them. "
             f"Write get_flags('FLAGS_check_nan_inf')."
         )
-    return {name: _values[_known(name, "get_flags")] for name in flags}
+    for name in flags:
+        _known(name, "get_flags")
+    return {name: _read[name]() if name in _read else _values[name] for name in flags}
 
 
 def set_flags(flags: dict[str, Any]) -> None:
@@ -180,6 +182,7 @@ def _paddle_random(wanted: Value) -> None:
     paddle_random.enable(bool(wanted))
 
 
+_read = {"FLAGS_paddle_num_threads": _core.get_num_threads}  # what set_num_threads changes too
 _effects = {
     "FLAGS_paddle_random": _paddle_random,
     "FLAGS_check_nan_inf": _check_nan_inf,

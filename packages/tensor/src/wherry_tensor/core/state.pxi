@@ -60,7 +60,12 @@ def set_random_rules(dict rules):
 
 
 def get_num_threads():
-    """How many threads a kernel may use."""
+    """How many threads a kernel may use: all cores that the process may use, until somebody says otherwise.
+
+    The number of cores follows from the process's affinity and control groups. Stronger are, in this order, the
+    environment variables `OMP_NUM_THREADS` and `FLAGS_paddle_num_threads`, and `set_num_threads`. It is 1 in the workers
+    of a DataLoader and in other forked children.
+    """
     return process_threads
 
 
