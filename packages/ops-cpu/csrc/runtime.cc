@@ -147,6 +147,7 @@ enum : uint32_t { idle, asleep, claimed, given, busy, busy_awaited, state_mask =
 struct alignas(64) Worker {
   uint32_t state;
   int participant;
+  int cpu_of_caller;
   const Loop *loop;
 };
 
@@ -161,6 +162,23 @@ constexpr int64_t idle_patience = 30000;
 // ... and a caller for the last piece, which rarely takes longer.
 constexpr int64_t caller_patience = 20000;
 
+// A thread that is woken while no processor is idle starts where it ran before, and that may be where its caller
+// computes: it would only interrupt it. Then it moves, and starts on the other one from now on. Its affinity is
+// what it was again afterwards.
+#if defined(__linux__)
+int current_cpu() { return sched_getcpu(); }
+void leave_cpu(int cpu) {
+  cpu_set_t all, others;
+  if (sched_getaffinity(0, sizeof(all), &all)) return;
+  others = all;
+  CPU_CLR(cpu, &others);
+  if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof(others), &others) == 0) sched_setaffinity(0, sizeof(all), &all);
+}
+#else
+int current_cpu() { return -1; }
+void leave_cpu(int) {}
+#endif
+
 void *worker_main(void *of) {
   Worker &w = *static_cast<Worker *>(of);
   for (;;) {
@@ -171,6 +189,8 @@ void *worker_main(void *of) {
         __atomic_compare_exchange_n(&w.state, &state, (state & ~state_mask) | asleep, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
         break;
       case given: {
+        const int cpu = current_cpu();
+        if (cpu >= 0 && cpu == w.cpu_of_caller) leave_cpu(cpu);
         if (!__atomic_compare_exchange_n(&w.state, &state, (state & ~state_mask) | busy, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
           break;  // taken back
         work_on(*w.loop, w.participant);
@@ -273,8 +293,10 @@ extern "C" void wry_cpu_run_pieces(int threads, int64_t pieces, void (*run)(cons
   const Loop loop = {run, closure, shares, count + 1};
   for (int i = 0; i <= count; ++i)
     shares[i].range = uint64_t(pieces * (i + 1) / (count + 1)) << 32 | uint64_t(pieces * i / (count + 1));
+  const int cpu = current_cpu();
   for (int i = 0; i < count; ++i) {
     mine[i]->participant = i + 1;
+    mine[i]->cpu_of_caller = cpu;
     mine[i]->loop = &loop;
     __atomic_store_n(&mine[i]->state, (marks[i] & ~state_mask) | given, __ATOMIC_RELEASE);
     if ((marks[i] & state_mask) == asleep) wake(&mine[i]->state);

@@ -91,7 +91,7 @@ def _sum_in_child(queue):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="fork is the default start method on Linux only")
 def test_a_forked_child_computes_after_its_parent_used_threads():
-    # Threads do not survive a fork; the OpenMP runtime would wait for them for ever.
+    # Threads do not survive a fork.
     before = wherry_tensor.get_num_threads()
     wherry_tensor.set_num_threads(4)
     try:

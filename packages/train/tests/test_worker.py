@@ -188,6 +188,16 @@ def test_workers_know_who_they_are():
     assert io.get_worker_info() is None
 
 
+def test_workers_compute_on_one_thread_each():
+    count = wt.get_num_threads()
+    wt.set_num_threads(3)
+    try:
+        assert [batch.item() for batch in loader(lambda i: np.array(wt.get_num_threads()), 4, batch_size=1)] == [1] * 4
+        assert wt.get_num_threads() == 3
+    finally:
+        wt.set_num_threads(count)
+
+
 def test_random_numbers_differ_between_workers_and_follow_the_seed():
     import random
 
