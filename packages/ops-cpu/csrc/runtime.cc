@@ -142,7 +142,7 @@ int64_t work_on(const Loop &loop, int me) {
 
 // What a worker does is in the low bits of its state; above them counts how often it was claimed, so
 // that a state that was left and taken again is another one.
-enum : uint32_t { idle, asleep, claimed, given, busy, busy_awaited, state_mask = 7, one_claim = 8 };
+constexpr uint32_t idle = 0, asleep = 1, claimed = 2, given = 3, busy = 4, busy_awaited = 5, state_mask = 7, one_claim = 8;
 
 struct alignas(64) Worker {
   uint32_t state;
