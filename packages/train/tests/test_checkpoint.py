@@ -12,7 +12,7 @@ import pytest
 
 import wherry_nn as nn
 from wherry_tensor import rand, to_tensor
-from wherry_train import Checkpoint, load, random_state, save, set_random_state
+from wherry_train import Checkpoint, load, random_state, save, seed_everything, set_random_state
 from wherry_train.io import BatchSampler, DataLoader, Dataset, DistributedBatchSampler, IterableDataset
 from wherry_train.optimizer import SGD, Momentum
 from wherry_train.state import PlainState
@@ -304,3 +304,22 @@ def test_plain_state_takes_data_and_no_methods():
     assert watcher.count == 1 and watcher.look() == "looks" and watcher.compare is np.greater
     watcher.set_state_dict({"count": 5, "later": [1]})
     assert watcher.count == 5 and watcher.later == [1]
+
+
+def test_one_seed_for_everything():
+    def numbers():
+        loader = DataLoader(Numbers(16), batch_size=4, shuffle=True)
+        return [rand([2]).tolist(), np.random.rand(), random.random(), numbers_of(loader), nn.Linear(2, 2).weight.tolist()]
+
+    for seed in (0, 5, 2**64 - 1):
+        seed_everything(seed)
+        first = numbers()
+        seed_everything(seed)
+        assert numbers() == first
+    seed_everything(2**32)
+    large = np.random.rand()
+    seed_everything(0)
+    assert np.random.rand() != large
+    for wrong in (-1, 2**64, 1.5, "1", None, True):
+        with pytest.raises(TypeError, match="a seed has 64 bits"):
+            seed_everything(wrong)

@@ -9,7 +9,7 @@ from wherry_nn import functional as F
 from wherry_tensor import seed, to_tensor
 from wherry_train import Model
 from wherry_train.callbacks import Callback, EarlyStopping
-from wherry_train.io import DataLoader, Dataset, IterableDataset
+from wherry_train.io import DataLoader, Dataset, IterableDataset, TensorDataset
 from wherry_train.metric import Accuracy, Metric
 from wherry_train.optimizer import SGD, Adam
 
@@ -399,3 +399,92 @@ def test_mixed_precision_learns(level):
 def test_what_makes_no_sense_is_refused(call, error, says):
     with pytest.raises(error, match=re.escape(says) if "`" in says else says):
         call(prepared())
+
+
+# Arrays and names.
+
+
+def arrays(count=40):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(count, 2))  # float64, as NumPy makes them
+    return x, (x[:, 0] > 0).astype("int64")
+
+
+@pytest.mark.parametrize("convert", [lambda a: a, lambda a: to_tensor(a if a.dtype != np.float64 else a.astype("float32"))])
+def test_arrays_and_names_are_all_that_a_model_needs(convert):
+    x, y = map(convert, arrays())
+    model = Model(nn.Linear(2, 2))
+    model.prepare("sgd", "cross_entropy", ["accuracy"])
+    model.prepare(SGD(0.5, parameters=model.parameters()), "cross-entropy", "acc")
+    model.fit(x, y, epochs=20, verbose=0)
+    assert model.evaluate(x, y, verbose=0)["acc"] > 0.9
+    assert model.evaluate(x, labels=y, batch_size=7, verbose=0)["acc"] > 0.9
+    assert model.predict(x, stack_outputs=True, verbose=0)[0].shape == (40, 2)
+
+
+def test_arrays_come_in_batches_of_32_unless_told_otherwise():
+    seen = []
+
+    class Sizes(Callback):
+        def on_train_batch_end(self, step, logs=None):
+            seen.append(logs["batch_size"])
+
+    x, y = arrays()
+    model = Model(nn.Linear(2, 2))
+    model.prepare("adam", "cross_entropy")
+    model.fit(x, y, verbose=0, callbacks=Sizes())
+    model.fit(x, y, batch_size=20, verbose=0, callbacks=Sizes())
+    model.fit(x[:3], y[:3], batch_size=1, verbose=0, callbacks=Sizes())
+    assert seen == [32, 8, 20, 20, 1, 1, 1]
+
+
+def test_several_arrays_are_several_inputs():
+    class Sum(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.linear = nn.Linear(2, 1)
+
+        def forward(self, a, b):
+            return self.linear(a) + self.linear(b)
+
+    x = np.ones([6, 2], "float32")
+    model = Model(Sum())
+    model.prepare("adam", "mse")
+    model.fit([x, x], np.ones([6, 1]), verbose=0)
+    model.fit([x, x], labels=np.ones([6, 1]), eval_data=([x, x], np.ones([6, 1])), verbose=0)
+    assert model.evaluate([x, x], labels=np.ones([6, 1], "float32"), verbose=0)["loss"][0] > 0
+
+
+def test_a_network_of_doubles_keeps_doubles():
+    net = nn.Linear(2, 2)
+    net.to(dtype="float64")
+    model = Model(net)
+    model.prepare("sgd", "cross_entropy")
+    model.fit(*arrays(), verbose=0)
+
+
+def test_the_loss_of_an_autoencoder_needs_no_labels():
+    model = Model(nn.Linear(2, 2))
+    model.prepare("sgd", lambda output: (output**2).mean())
+    model.fit(arrays()[0], verbose=0)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda m, x, y: m.fit(x, verbose=0), r"data gives 1 field, .* no labels for CrossEntropyLoss.*Return \(x, y\)"),
+        (lambda m, x, y: m.fit(TensorDataset([to_tensor(x.astype("float32"))]), verbose=0), r"data gives 1 field"),
+        (lambda m, x, y: m.evaluate(x, verbose=0), r"data gives 1 field"),
+        (lambda m, x, y: m.fit(x, y[:5]), "different numbers of samples. Got 40, 5"),
+        (lambda m, x, y: m.fit(x[:0], y[:0]), "there are no samples"),
+        (lambda m, x, y: m.fit(np.array(["a"]), y[:1]), "not an array of samples. Got ndarray with dtype <U1"),
+        (lambda m, x, y: m.prepare("adma"), "Got 'adma', expected one of sgd, .*Did you mean 'adam"),
+        (lambda m, x, y: m.prepare("adam", "crossentropy"), "Did you mean 'cross_entropy'"),
+        (lambda m, x, y: m.prepare("adam", "mse", "acuracy"), "Did you mean 'accuracy'"),
+    ],
+)
+def test_what_is_wrong_with_arrays_and_names_is_said(call, message):
+    model = Model(nn.Linear(2, 2))
+    model.prepare("sgd", "cross_entropy")
+    with pytest.raises((ValueError, TypeError), match=message):
+        call(model, *arrays())

@@ -1,4 +1,6 @@
 """Optimizers against their definitions in NumPy; groups, penalties, clipping, state."""
+import warnings
+
 import numpy as np
 import pytest
 
@@ -598,3 +600,42 @@ def test_clipping_spares_parameters_that_need_none():
     give([clips, free], [np.full(1, 8.0, "float32")] * 2)
     opt.Momentum(1.0, parameters=[clips, free], grad_clip=nn.ClipGradByGlobalNorm(2.0), rescale_grad=0.5).step()
     np.testing.assert_allclose([clips.item(), free.item()], [-1.0, -4.0], rtol=1e-6)
+
+
+def network_and(kind, **options):
+    net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 3), nn.LayerNorm(3))
+    return net, kind(parameters=net.parameters(), **options)
+
+
+@pytest.mark.parametrize("kind", [opt.Adam, opt.Momentum, opt.Adagrad])
+def test_a_network_that_is_built_again_takes_the_state_of_the_first(kind):
+    # As a cell of a notebook that runs again: the layers have the next numbers, and nothing else differs.
+    def step(net, updater):
+        net(wt.ones([4, 2])).square().sum().backward()
+        updater.step()
+        updater.clear_grad()
+
+    first, before = network_and(kind, learning_rate=0.1)
+    step(first, before)
+    again, after = network_and(kind, learning_rate=0.1)
+    again.set_state_dict(first.state_dict())
+    state = dict(reversed(before.state_dict().items()))  # the order says nothing
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        after.set_state_dict({name: value.numpy() if hasattr(value, "numpy") else value for name, value in state.items()})
+    step(first, before)
+    step(again, after)
+    for p, q in zip(first.parameters(), again.parameters()):
+        np.testing.assert_array_equal(p.numpy(), q.numpy())
+
+
+def test_a_state_that_belongs_elsewhere_is_told():
+    _, adam = network_and(opt.Adam)
+    with pytest.warns(UserWarning, match="nothing in this state belongs to Adam. Got x, expected names such as linear_"):
+        adam.set_state_dict({"x": 1})
+    other = nn.Linear(5, 5)
+    theirs = opt.Adam(parameters=other.parameters())
+    other(wt.ones([1, 5])).sum().backward()
+    theirs.step()
+    with pytest.warns(UserWarning, match="this state is of other parameters. Got those of linear_"):
+        adam.set_state_dict(theirs.state_dict())

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what __getattr__ finds, for editors and checkers
     from wherry_train.checkpoint import Checkpoint
+    from wherry_train.diagnosis import doctor
     from wherry_train.model import Model
     from wherry_train.serialization import load, save
-    from wherry_train.state import random_state, set_random_state
+    from wherry_train.state import random_state, seed_everything, set_random_state
     from wherry_train.tables import flops, summary
 
 __version__ = "0.1.1"
@@ -15,10 +16,12 @@ __version__ = "0.1.1"
 _LATER = {  # each loads its module when it is first used
     "Checkpoint": "checkpoint",
     "Model": "model",
+    "doctor": "diagnosis",
     "flops": "tables",
     "load": "serialization",
     "random_state": "state",
     "save": "serialization",
+    "seed_everything": "state",
     "set_random_state": "state",
     "summary": "tables",
 }

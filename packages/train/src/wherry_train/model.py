@@ -22,6 +22,8 @@ from wherry_tensor.errors import (
     UnimplementedError,
 )
 from wherry_train import amp
+from wherry_train.arrays import ArrayDataset, is_array, is_arrays
+from wherry_train.by_name import loss_named, metric_named, optimizer_named
 from wherry_train.callbacks import CallbackList, EarlyStopping, ResumeTraining
 from wherry_train.checkpoint import Checkpoint
 from wherry_train.io import DataLoader, Dataset, DistributedBatchSampler, IterableDataset
@@ -36,6 +38,16 @@ _SCALER_OPTIONS = (
     "use_dynamic_loss_scaling",
 )
 _CAST_OPTIONS = ("custom_white_list", "custom_black_list", "dtype")
+
+
+
+
+class _LeftOut(int):
+    """A default that is told from the same number given."""
+
+
+_ONE = _LeftOut(1)
+_BATCH_OF_ARRAYS = 32
 
 
 class NotReadyError(PreconditionNotMetError, AssertionError):
@@ -88,26 +100,31 @@ class Model:
         self._scaler: Any = None
         self._cast: dict[str, Any] | None = None  # arguments of auto_cast
         self._taken: tuple[Any, int | None] | None = None  # `forward` and how many parts of a batch it takes
+        self._check = False  # the next batch is looked at by the doctor
         self._seen: list[tuple[list[int], Any]] = []  # shapes and dtypes of the last inputs
 
     def prepare(self, optimizer: Any = None, loss: Any = None, metrics: Any = None, amp_configs: Any = None) -> None:
         """Set what training and evaluation need. What is left out is unset.
 
         Args:
-            optimizer: for training.
+            optimizer: for training. Or its name, "adam" say, for the usual settings and a learning rate of 0.001.
             loss: a layer or a function of (outputs..., labels...); it returns a scalar, or a list of them, which are
-                added up.
-            metrics: one Metric or a list.
+                added up. Or its name, "cross_entropy" say.
+            metrics: one Metric or a list. Or names, "accuracy" say.
             amp_configs: mixed precision: "O1", "O2" or "O0", or a dict with "level", the options of
                 `amp.GradScaler` (`init_loss_scaling`, ...), `custom_white_list`, `custom_black_list` and "dtype".
 
         Raises:
             TypeError: `loss` cannot be called, `optimizer` is none, or a metric is none (also an AssertionError).
-            ValueError: `amp_configs` has an unknown level or option.
+            ValueError: `amp_configs` has an unknown level or option, or there is nothing of that name.
 
         Source:
             `paddle.Model.prepare`.
         """
+        if isinstance(optimizer, str):
+            optimizer = optimizer_named(optimizer, self.parameters())
+        if isinstance(loss, str):
+            loss = loss_named(loss)
         if loss is not None and not callable(loss):
             raise InvalidTypeError(
                 f"Model.prepare: 'loss' must be sub classes of `paddle.nn.Layer` or any callable function. "
@@ -118,7 +135,7 @@ class Model:
                 f"Model.prepare: 'optimizer' must be an optimizer. Got {type(optimizer).__name__}, expected one of "
                 f"paddle.optimizer. Write paddle.optimizer.Adam(parameters=model.parameters())."
             )
-        found = _listed(metrics)
+        found = [metric_named(metric) if isinstance(metric, str) else metric for metric in _listed(metrics)]
         for metric in found:
             if not isinstance(metric, Metric):
                 raise AssertedTypeError(
@@ -194,6 +211,14 @@ class Model:
                 self._optimizer.clear_grad()
         return [loss.numpy() for loss in losses], self._measure(outputs, labels)
 
+    def _warn_of(self, inputs: list[Tensor], labels: list[Tensor]) -> None:
+        """Warn of what keeps the first step from training anything."""
+        from wherry_train.diagnosis import examined
+
+        found = examined(self.network, self._loss, inputs, labels, self._optimizer)
+        if found:
+            warnings.warn(str(found), stacklevel=4)
+
     def _require_ready(self) -> None:
         if self._optimizer is None or self._loss is None:
             missing = "optimizer" if self._optimizer is None else "loss"
@@ -263,7 +288,16 @@ class Model:
         return _listed(self.network(*inputs))
 
     def _losses(self, outputs: list[Tensor], labels: list[Tensor]) -> list[Tensor]:
-        return [] if self._loss is None else _listed(self._loss(*outputs, *labels))
+        if self._loss is None:
+            return []
+        if not labels and not _accepts(self._loss, len(outputs)):
+            fields = "1 field" if len(self._seen) == 1 else f"{len(self._seen)} fields"
+            raise InvalidArgumentError(
+                f"Model: data gives {fields}, all of which the network takes: there are no labels for {_name_of(self._loss)}. Got "
+                f"batches of inputs alone, expected (x, y). Return (x, y) from the data set, or write model.fit(x, y). Where the "
+                f"network needs fewer inputs than its forward has arguments, describe them: Model(network, inputs=[...])."
+            )
+        return _listed(self._loss(*outputs, *labels))
 
     def _measure(self, outputs: list[Tensor], labels: list[Tensor]) -> list[Any]:
         values = []
@@ -275,18 +309,20 @@ class Model:
     # Whole data sets.
 
     def fit(
-        self, train_data: Any = None, eval_data: Any = None, batch_size: Any = 1, epochs: int = 1, eval_freq: int = 1,
+        self, train_data: Any = None, eval_data: Any = None, batch_size: Any = _ONE, epochs: int = 1, eval_freq: int = 1,
         log_freq: int = 10, save_dir: str | None = None, save_freq: int = 1, verbose: int = 2, drop_last: bool = False,
         shuffle: bool = True, num_workers: int = 0, callbacks: Any = None, accumulate_grad_batches: int = 1,
-        num_iters: int | None = None,
+        num_iters: int | None = None, *, labels: Any = None, check: bool = False,
     ) -> None:
         """Train the network.
 
         Args:
             train_data: a Dataset, or an iterable of batches such as a DataLoader. A batch is a list: inputs, then
-                labels.
-            eval_data: the same, to evaluate; None does not.
-            batch_size: samples in a batch; a pair for both data sets. Unused for what are batches already.
+                labels. Or arrays or tensors with samples in their first axis, one or a list: `fit(x, y)`.
+            eval_data: the same, to evaluate; None does not. Beside arrays it is what `labels` is, or, with `labels`, a
+                pair of inputs and labels.
+            batch_size: samples in a batch; a pair for both data sets. Unused for what are batches already. 1 if it is
+                left out, 32 with arrays.
             epochs: passes over the data.
             eval_freq: how many epochs lie between evaluations; the first epoch is evaluated.
             log_freq: how many steps lie between two prints.
@@ -299,13 +335,24 @@ class Model:
             callbacks: a Callback or a list.
             accumulate_grad_batches: how many batches add up their gradients for one update.
             num_iters: how many steps to train in all; replaces `epochs`.
+            labels: the labels of arrays, as `fit(x, labels=y, eval_data=(x2, y2))`. Float64 of NumPy becomes what the
+                network has.
+            check: True looks at the first batch as `wherry.doctor` does, and warns of what will not train.
 
         Raises:
             ValueError: there is no `train_data`, or a number is out of range (also an AssertionError).
             RuntimeError: `prepare` was not called with an optimizer and a loss (also an AssertionError).
 
         Source:
-            `paddle.Model.fit`. The order of the samples is Paddle's.
+            `paddle.Model.fit`. The order of the samples is Paddle's. Arrays and `check` are Wherry's own.
+
+        Examples:
+            >>> model = wherry.Model(wherry.nn.Linear(2, 3))
+            >>> model.prepare("adam", "cross_entropy", "accuracy")
+            >>> x, y = np.random.rand(20, 2), np.random.randint(0, 3, 20)
+            >>> model.fit(x, y, epochs=2, verbose=0)
+            >>> sorted(model.evaluate(x, y, verbose=0))
+            ['acc', 'loss']
         """
         if train_data is None:
             raise AssertedArgumentError(
@@ -320,6 +367,14 @@ class Model:
                     f"Model.fit: {name} counts. Got {name}={value!r}, expected an int of 1 or more. Leave it out for the default."
                 )
         self._require_ready()
+        if is_arrays(train_data) and (labels is not None or is_arrays(eval_data) or is_array(train_data)):
+            if labels is None and is_arrays(eval_data):
+                labels, eval_data = eval_data, None
+            train_data = ArrayDataset(train_data, labels, self._floats(), "Model.fit")
+            if isinstance(eval_data, (list, tuple)) and len(eval_data) == 2 and all(map(is_arrays, eval_data)):
+                eval_data = ArrayDataset(eval_data[0], eval_data[1], self._floats(), "Model.fit(eval_data=...)")
+            if batch_size is _ONE:
+                batch_size = _BATCH_OF_ARRAYS
         sizes = batch_size if isinstance(batch_size, (list, tuple)) else (batch_size, batch_size)
         train_loader = _loader(train_data, sizes[0], shuffle, drop_last, num_workers, "Model.fit")
         eval_loader = None if eval_data is None else _loader(eval_data, sizes[1], False, False, num_workers, "Model.fit")
@@ -334,6 +389,7 @@ class Model:
         if eval_loader is None and any(isinstance(c, EarlyStopping) for c in watchers.callbacks):
             warnings.warn("EarlyStopping needs validation data.", stacklevel=2)
         self.stop_training = False
+        self._check = bool(check)
         watchers.call("on_train_begin", None)
         resumer = next((c for c in watchers.callbacks if isinstance(c, ResumeTraining)), None)
         run = Checkpoint() if resumer is None else resumer.begin(watchers.callbacks)
@@ -370,6 +426,9 @@ class Model:
             step = run.step - 1
             watchers.call("on_train_batch_begin", step, logs)
             inputs, labels = self._split(batch)
+            if self._check:
+                self._check = False
+                self._warn_of(inputs, labels)
             updated = run.step % accumulate == 0 or run.step == steps
             losses, _ = self._train(inputs, labels, updated)
             logs = self._logs(losses, step, inputs)
@@ -382,19 +441,26 @@ class Model:
             self._apply_gradients()
         return logs
 
+    def _floats(self) -> str | None:
+        """What float64 of NumPy becomes: the dtype of the network, unless that is float64."""
+        dtypes = {p.dtype.name for p in self.network.parameters() if p.dtype.is_floating}
+        return None if "float64" in dtypes else "float32"
+
     def evaluate(
-        self, eval_data: Any, batch_size: int = 1, log_freq: int = 10, verbose: int = 2, num_workers: int = 0,
-        callbacks: Any = None, num_iters: int | None = None,
+        self, eval_data: Any, batch_size: Any = _ONE, log_freq: int = 10, verbose: int = 2, num_workers: int = 0,
+        callbacks: Any = None, num_iters: int | None = None, *, labels: Any = None,
     ) -> dict[str, Any]:
         """The loss and the metrics on a data set.
 
         Args:
-            eval_data: a Dataset, or an iterable of batches such as a DataLoader.
-            batch_size: samples in a batch. Unused for what are batches already.
+            eval_data: a Dataset, or an iterable of batches such as a DataLoader. Or arrays, with the labels behind:
+                `evaluate(x, y)`.
+            batch_size: samples in a batch. Unused for what are batches already. 1 if it is left out, 32 with arrays.
             log_freq: how many steps lie between two prints.
             verbose: 0 prints nothing, 1 a progress bar, 2 a line now and then.
             num_workers: processes that read the data; 0 reads in this one.
             callbacks: a Callback or a list.
+            labels: the labels of arrays, as `evaluate(x, labels=y, batch_size=64)`.
             num_iters: how many batches to evaluate; None takes all.
 
         Returns:
@@ -407,6 +473,11 @@ class Model:
         Source:
             `paddle.Model.evaluate`.
         """
+        if is_arrays(batch_size) and labels is None:
+            labels, batch_size = batch_size, _ONE
+        if is_array(eval_data) or (labels is not None and is_arrays(eval_data)):
+            eval_data = ArrayDataset(eval_data, labels, self._floats(), "Model.evaluate")
+            batch_size = _BATCH_OF_ARRAYS if batch_size is _ONE else batch_size
         loader = _loader(eval_data, batch_size, False, False, num_workers, "Model.evaluate")
         watchers = CallbackList(
             callbacks, self, steps=_length(loader), log_freq=log_freq, verbose=verbose, metrics=self._names()
@@ -432,14 +503,14 @@ class Model:
         return logs
 
     def predict(
-        self, test_data: Any, batch_size: int = 1, num_workers: int = 0, stack_outputs: bool = False, verbose: int = 1,
+        self, test_data: Any, batch_size: Any = _ONE, num_workers: int = 0, stack_outputs: bool = False, verbose: int = 1,
         callbacks: Any = None,
     ) -> list[Any]:
         """The network's outputs on a data set.
 
         Args:
-            test_data: a Dataset, or an iterable of batches such as a DataLoader. Labels in it are left aside.
-            batch_size: samples in a batch. Unused for what are batches already.
+            test_data: a Dataset, or an iterable of batches such as a DataLoader. Labels in it are left aside. Or an array.
+            batch_size: samples in a batch. Unused for what are batches already. 1 if it is left out, 32 with an array.
             num_workers: processes that read the data; 0 reads in this one.
             stack_outputs: True joins the batches.
             verbose: 0 prints nothing, 1 a progress bar, 2 a line now and then.
@@ -454,6 +525,9 @@ class Model:
         Source:
             `paddle.Model.predict`.
         """
+        if is_array(test_data):
+            test_data = ArrayDataset(test_data, None, self._floats(), "Model.predict")
+            batch_size = _BATCH_OF_ARRAYS if batch_size is _ONE else batch_size
         loader = _loader(test_data, batch_size, False, False, num_workers, "Model.predict")
         steps = _length(loader)
         watchers = CallbackList(callbacks, self, steps=steps, verbose=verbose)
@@ -673,6 +747,21 @@ def _arguments(forward: Callable[..., Any]) -> int | None:
     if inspect.Parameter.VAR_POSITIONAL in kinds:
         return None
     return sum(kind in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD) for kind in kinds)
+
+
+def _accepts(loss: Any, count: int) -> bool:
+    """Whether a loss can be called with this many arguments; True where nobody knows."""
+    try:
+        inspect.signature(loss.forward if isinstance(loss, Layer) else loss).bind(*[None] * count)
+    except TypeError:
+        return False
+    except ValueError:  # a function that does not tell
+        return True
+    return True
+
+
+def _name_of(function: Any) -> str:
+    return getattr(function, "__name__", None) or type(function).__name__
 
 
 def _loader(

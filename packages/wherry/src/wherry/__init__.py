@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # what __getattr__ finds, for editors and checkers
     )
     from wherry._modes import disable_signal_handler, disable_static, enable_static
     from wherry_nn import ParamAttr, create_parameter
-    from wherry_train import Model, flops, load, save, summary
+    from wherry_train import Model, doctor, flops, load, save, seed_everything, summary
 
 _kernels.register()
 for _module in ("device", "linalg"):  # in place of the star's `device`, which is tensor's
@@ -61,9 +61,11 @@ _LATER = {  # at the top in Paddle; programs that use tensors alone need not loa
     "Model": "wherry_train",
     "ParamAttr": "wherry_nn",
     "create_parameter": "wherry_nn",
+    "doctor": "wherry_train",
     "flops": "wherry_train",
     "load": "wherry_train",
     "save": "wherry_train",
+    "seed_everything": "wherry_train",
     "summary": "wherry_train",
 }
 

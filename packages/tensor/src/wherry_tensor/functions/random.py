@@ -42,7 +42,8 @@ __all__ = [
 
 
 def seed(seed: int) -> Generator:
-    """Start the random numbers over.
+    """Start the random numbers over. The order of samples is not among them: DataLoader and the samplers shuffle with
+    `numpy.random`, as Paddle's do. `wherry.seed_everything` seeds both, and Python's `random`.
 
     Args:
         seed: an int from 0 to 2 ** 64 - 1.

@@ -7,6 +7,7 @@ step costs in Python therefore hardly depends on the number of parameters.
 """
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -600,7 +601,7 @@ class Optimizer:
                 f"set_state_dict: this is not a state. Got {type(state_dict).__name__}, expected a dict. Pass what paddle.load or "
                 f"state_dict() returned."
             )
-        state = dict(state_dict)
+        state = self._renamed(dict(state_dict))
         if isinstance(self._learning_rate, LRScheduler):
             if "LR_Scheduler" not in state:
                 raise KeyError(
@@ -620,6 +621,48 @@ class Optimizer:
         if isinstance(self._learning_rate, LRScheduler):
             self._learning_rate.set_state_dict(scheduler_state)
         self._accumulators_holder = state
+
+    def _renamed(self, state: dict[str, Any]) -> dict[str, Any]:
+        """`state` with the names of our parameters, where it has those of a network that was built alike.
+
+        Names count the layers of a process: a network that is built a second time, as by a cell of a notebook that runs
+        again, has `linear_2.w_0` for what was `linear_0.w_0`. The kinds, the order and the shapes must be the same.
+        """
+        if not self._accumulator_names:
+            return state
+        ending = "" if self._name is None else f"_{self._name}"
+        pattern = re.compile(rf"(.+){re.escape(ending)}_({'|'.join(map(re.escape, self._accumulator_names))})_\d+")
+        keys = {key: match for key in state if isinstance(key, str) and (match := pattern.fullmatch(key))}
+        theirs = {match[1] for match in keys.values()}
+        ours = {p.name: p for p in self._all_parameters()}
+        if not keys:
+            rest = [key for key in state if key not in ("LR_Scheduler", "master_weights")]
+            if rest:
+                warnings.warn(
+                    f"{type(self).__name__}.set_state_dict: nothing in this state belongs to {type(self).__name__}. Got {_names(state)}, "
+                    f"expected names such as {next(iter(ours), 'linear_0.w_0')}_{self._accumulator_names[0]}_0. Load what the "
+                    f"state_dict() of the same kind of optimizer gave.", stacklevel=3,
+                )
+            return state
+        if theirs & ours.keys():
+            return state
+        by_place = {place: name for name, place in _places(ours).items()}
+        new = {name: by_place.get(place) for name, place in _places(theirs).items()}
+        fits = all(
+            ours.get(new[match[1]] or "") is not None
+            and (match[2] in self._number_names or list(getattr(state[key], "shape", [])) == ours[new[match[1]]].shape)  # type: ignore[index]
+            for key, match in keys.items()
+        )
+        if not fits:
+            warnings.warn(
+                f"{type(self).__name__}.set_state_dict: this state is of other parameters. Got those of {_names(dict.fromkeys(sorted(theirs)))}, "
+                f"expected those of {_names(ours)}. Build the network and the optimizer as they were.", stacklevel=3,
+            )
+            return state
+        renamed = {(f"{new[keys[key][1]]}{key[len(keys[key][1]):]}" if key in keys else key): value for key, value in state.items()}
+        if isinstance(state.get("master_weights"), dict):
+            renamed["master_weights"] = {new.get(name) or name: value for name, value in state["master_weights"].items()}
+        return renamed
 
     def _fitting_values(self, state: dict[str, Any]) -> list[tuple[Tensor, Tensor]]:
         """Each accumulator and master weight with its value from `state`."""
@@ -777,6 +820,19 @@ def _as_regularizer(decay: Any, optimizer: Optimizer) -> WeightDecayRegularizer 
         f"{type(optimizer).__name__}: weight_decay should be float or a regularizer. Got {decay!r} ({type(decay).__name__}), "
         f"expected one of these, or None. Write weight_decay=1e-4, or regularizer.L1Decay(1e-4)."
     )
+
+
+def _places(names: Iterable[str]) -> dict[str, tuple[str, int, str]]:
+    """For names such as `linear_7.w_0`: the kind, which one of its kind it is among these, and the rest."""
+    parts = {}
+    for name in names:
+        match = re.fullmatch(r"(.*?)_(\d+)((?:\..*)?)", name)
+        parts[name] = (match[1], int(match[2]), match[3]) if match else (name, 0, "")
+    ranks: dict[str, list[int]] = {}
+    for kind, number_, _ in parts.values():
+        ranks.setdefault(kind, []).append(number_)
+    order = {kind: {n: i for i, n in enumerate(sorted(set(numbers)))} for kind, numbers in ranks.items()}
+    return {name: (kind, order[kind][n], rest) for name, (kind, n, rest) in parts.items()}
 
 
 def _names(state: dict[str, Any]) -> str:
