@@ -1,6 +1,7 @@
 """Activation functions: element-wise ops with attributes, and their fused gradients."""
 import math
 
+from wherry_tensor._core import Op
 from wherry_tensor.ops.creation import full
 from wherry_tensor.ops.declare import Meta, decompose, infer, op
 from wherry_tensor.ops.elementwise import (
@@ -57,12 +58,6 @@ tanh_vjp = op("tanh_vjp", "ct, out")
 gelu_vjp = op("gelu_vjp", "ct, x", approximate=bool)
 silu_vjp = op("silu_vjp", "ct, x")
 
-__all__ = [
-    "relu", "relu6", "leaky_relu", "prelu", "elu", "selu", "celu", "gelu", "sigmoid", "log_sigmoid", "silu", "mish",
-    "softplus", "softsign", "hardtanh", "hardsigmoid", "hardswish", "hardshrink", "softshrink", "tanhshrink",
-    "thresholded_relu", "stanh", "relu_vjp", "sigmoid_vjp", "tanh_vjp", "gelu_vjp", "silu_vjp",
-]
-
 
 # Shape rules: the broadcast shape of the inputs, and their dtype.
 
@@ -89,12 +84,10 @@ def _pair(op, dtypes=floats):
 
 
 _unary(relu, integers + floats)
-for _op in (relu6, leaky_relu, elu, selu, celu, gelu, sigmoid, log_sigmoid, silu, mish, softplus, softsign, hardtanh,
-            hardsigmoid, hardswish, hardshrink, softshrink, tanhshrink, thresholded_relu, stanh):
-    _unary(_op)
 _pair(relu_vjp, integers + floats)
-for _op in (prelu, sigmoid_vjp, tanh_vjp, gelu_vjp, silu_vjp):
-    _pair(_op)
+for _op in [value for value in globals().values() if isinstance(value, Op) and value not in infer]:
+    (_unary if len(_op.inputs) == 1 else _pair)(_op)
+
 
 
 # Decompositions.

@@ -22,8 +22,6 @@ attention_dropout = op("attention_dropout", "q, k, v, mask?", effects="random", 
 attention_dropout_vjp = op("attention_dropout_vjp", "ct, q, k, v, mask?, out, lse, keep", scale=float, causal=bool,
                            p=float, outputs="q_ct, k_ct, v_ct")
 
-__all__ = ["attention_dropout", "attention_dropout_vjp"]
-
 
 # Shape rules.
 

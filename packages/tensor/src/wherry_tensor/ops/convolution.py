@@ -56,8 +56,6 @@ adaptive_avg_pool2d = op("adaptive_avg_pool2d", "x", output_size=tuple, data_for
 adaptive_avg_pool2d_vjp = op("adaptive_avg_pool2d_vjp", "ct, like~", data_format=str)
 adaptive_max_pool2d = op("adaptive_max_pool2d", "x", output_size=tuple, data_format=str, outputs="out, mask")
 
-__all__ = [name for name, value in list(globals().items()) if isinstance(value, type(conv2d))]
-
 
 # Shape rules.
 
@@ -619,7 +617,7 @@ def decompose_avg_pool2d_vjp(ct, like, *, kernel, strides, paddings, ceil_mode, 
         total = None
         for tap in range(p.kernel):
             part = ops.slice_vjp(
-                share, canvas, axes=(p.axis,), starts=(tap,), ends=(tap + (p.count - 1) * p.stride + 1,), steps=(p.stride,)
+                share, canvas, axes=(p.axis,), starts=(tap,), ends=(tap + (p.windows - 1) * p.stride + 1,), steps=(p.stride,)
             )
             total = part if total is None else total + part
         share = _framed_axis(total, p.axis, -p.before, p.size + p.before - p.total, 0.0)
@@ -659,7 +657,7 @@ class _Axis(NamedTuple):
     kernel: int = 1
     stride: int = 1
     before: int = 0
-    count: int = 0  # windows
+    windows: int = 0  # how many
     total: int = 0  # places that they reach over, paddings included
 
 
@@ -709,7 +707,7 @@ def _tap(x, plan, taps):
     """What this tap of each window sees."""
     for p, tap in zip(plan, taps, strict=True):
         x = ops.slice(
-            x, axes=(p.axis,), starts=(tap,), ends=(tap + (p.count - 1) * p.stride + 1,), steps=(p.stride,)
+            x, axes=(p.axis,), starts=(tap,), ends=(tap + (p.windows - 1) * p.stride + 1,), steps=(p.stride,)
         )
     return x
 

@@ -22,8 +22,6 @@ conv3d_input_vjp = op("conv3d_input_vjp", "ct, weight, like~", strides=tuple, pa
 conv3d_weight_vjp = op("conv3d_weight_vjp", "ct, x, weight~", strides=tuple, paddings=tuple, dilations=tuple,
                        groups=int, data_format=str)
 
-__all__ = [name for name, value in list(globals().items()) if isinstance(value, type(conv3d))]
-
 shape_rules_of_convolution(3, conv3d, conv3d_transpose, conv3d_input_vjp, conv3d_weight_vjp)
 
 

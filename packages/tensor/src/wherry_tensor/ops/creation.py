@@ -10,8 +10,6 @@ arange = op("arange", "", sizes="length", start=Scalar, step=Scalar, length=int,
 linspace = op("linspace", "", sizes="num", start=Scalar, stop=Scalar, num=int, dtype=DType)
 eye = op("eye", "", sizes="rows, columns", rows=int, columns=int, dtype=DType)
 
-__all__ = [name for name, value in list(globals().items()) if isinstance(value, type(full))]
-
 
 # Shape rules.
 

@@ -101,8 +101,6 @@ where = op("where", "condition, x, y")
 clip = op("clip", "x, min?, max?")  # bounds have the dtype of x and broadcast to its shape
 lerp = op("lerp", "x, y, weight")
 
-__all__ = [name for name, value in list(globals().items()) if isinstance(value, type(add))]
-
 
 # Shape rules: a shape is broadcast from the inputs'; only the dtype differs from op to op.
 

@@ -56,8 +56,6 @@ bincount = op("bincount", "x, weights?", minlength=int)
 histogram = op("histogram", "x", bins=int, min=float, max=float)  # int64; min == max: the data's range
 shard_index = op("shard_index", "x", index_num=int, nshards=int, shard_id=int, ignore_value=int)
 
-__all__ = [name for name, value in list(globals().items()) if isinstance(value, type(gather))]
-
 
 # Shape rules.
 

@@ -71,8 +71,6 @@ diagonal_vjp = op("diagonal_vjp", "ct, like~", offset=int, axis1=int, axis2=int)
 # A shape as data: int32 [rank] (Paddle's paddle.shape).
 shape_of = op("shape_of", "x~")
 
-__all__ = [name for name, value in list(globals().items()) if isinstance(value, type(reshape))]
-
 
 # Shape rules.
 

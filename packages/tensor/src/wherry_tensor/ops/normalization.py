@@ -60,8 +60,6 @@ attention = op("attention", "q, k, v, mask?", scale=float, causal=bool, outputs=
 attention_vjp = op("attention_vjp", "ct, q, k, v, mask?, out, lse", scale=float, causal=bool,
                    outputs="q_ct, k_ct, v_ct")
 
-__all__ = [name for name, value in list(globals().items()) if isinstance(value, type(softmax))]
-
 
 # Shape rules.
 

@@ -38,8 +38,6 @@ lamb = op("lamb", "param, moment1, moment2, beta1_power, beta2_power, grad, lr, 
 sum_of_squares = op("sum_of_squares", "*xs")
 all_finite = op("all_finite", "*xs")
 
-__all__ = [name for name, value in list(globals().items()) if isinstance(value, type(sgd))]
-
 
 # Shape rules.
 

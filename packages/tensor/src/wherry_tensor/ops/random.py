@@ -16,8 +16,6 @@ bernoulli = op("bernoulli", "x", effects="random")
 multinomial = op("multinomial", "x", effects="random", num_samples=int, replacement=bool)  # int64
 poisson = op("poisson", "x", effects="random")
 
-__all__ = [name for name, value in list(globals().items()) if isinstance(value, type(uniform))]
-
 
 # Shape rules.
 

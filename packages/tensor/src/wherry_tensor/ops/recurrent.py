@@ -44,8 +44,6 @@ simple_rnn = op("simple_rnn", "x, h, weight_ih, weight_hh, bias_ih, bias_hh, len
 simple_rnn_vjp = op("simple_rnn_vjp", "out_ct?, h_last_ct?, x, h, weight_ih, weight_hh, bias_ih, bias_hh, length?, out",
                     relu=bool, reverse=bool, outputs="sum_ct, h_ct")
 
-__all__ = [name for name, value in list(globals().items()) if isinstance(value, type(lstm))]
-
 
 # Shape rules.
 

@@ -52,8 +52,6 @@ cummin = op("cummin", "x", axis=int, outputs="values, indices")
 # y[i] = a[i] * y[i - 1] + b[i] from y = 0 before the first; `reverse` runs from the last to the first.
 linear_scan = op("linear_scan", "a, b", axis=int, reverse=bool)
 
-__all__ = [name for name, value in list(globals().items()) if isinstance(value, type(reduce_sum))]
-
 
 # Shape rules.
 

@@ -19,8 +19,6 @@ from wherry_tensor.ops.shapes import (
 resample = op("resample", "x, index, weight", axis=int)
 resample_vjp = op("resample_vjp", "ct, index, weight, like~", axis=int)  # adds weight * ct at the places
 
-__all__ = ["resample", "resample_vjp"]
-
 
 @infer.rule(resample)
 def infer_resample(x, index, weight, *, axis):

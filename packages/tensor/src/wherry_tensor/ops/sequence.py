@@ -22,8 +22,6 @@ ctc_loss = op("ctc_loss", "log_probs, labels, input_lengths, label_lengths", bla
 ctc_loss_vjp = op("ctc_loss_vjp", "ct, log_probs, labels, input_lengths, label_lengths, alpha", blank=int,
                   norm_by_times=bool)
 
-__all__ = [name for name, value in list(globals().items()) if isinstance(value, type(ctc_loss))]
-
 
 @infer.rule(ctc_loss)
 def infer_ctc_loss(log_probs, labels, input_lengths, label_lengths, *, blank, norm_by_times):
