@@ -20,6 +20,7 @@ from wherry_nn.functional.loss import cross_entropy
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, float64, int64, is_symbolic
 from wherry_tensor.arguments import flag, number, require_tensor, to_dtype
+from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
 from wherry_tensor.functions.reduction import mean
 
@@ -47,14 +48,14 @@ def margin_ranking_loss(
 
     Args:
         input: floating.
-        other: the same dtype; shapes broadcast.
+        other: any dtype; shapes broadcast.
         label: 1 where `input` should be the larger one, -1 where `other` should; any dtype.
         margin: by how much.
         reduction: "mean", "sum" or "none".
         name: accepted for compatibility; unused.
 
     Returns:
-        The dtype of `input`.
+        The widest of the floating dtypes.
 
     Shape:
         The result is 0-d, or with "none" the broadcast shape.
@@ -74,9 +75,13 @@ def margin_ranking_loss(
     if reduction not in ("mean", "sum", "none"):
         raise unknown_reduction("margin_ranking_loss", reduction)
     require_floating("margin_ranking_loss", input)
-    other = to_dtype(require_tensor(other, "margin_ranking_loss", "other"), input.dtype)
-    label = to_dtype(require_tensor(label, "margin_ranking_loss", "label"), input.dtype)
-    loss = (other - input) * label
+    require_tensor(other, "margin_ranking_loss", "other")
+    require_tensor(label, "margin_ranking_loss", "label")
+    dtype = input.dtype
+    for given in (other, label):
+        if given.dtype.is_floating and given.dtype is not dtype:
+            dtype = promote_floating(dtype, given.dtype)
+    loss = (to_dtype(other, dtype) - to_dtype(input, dtype)) * to_dtype(label, dtype)
     margin = number(margin, "margin_ranking_loss", "margin")
     return reduced(ops.relu(loss + margin if margin else loss), reduction)
 

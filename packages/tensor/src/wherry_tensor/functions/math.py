@@ -1433,6 +1433,8 @@ def divide(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
             # Rounded down where the exact quotient is negative and no integer: one too small.
             raised = ops.logical_and(to_dtype(rest, bool_), (x < 0) != (y < 0))
             return ops.add(down, to_dtype(raised, x.dtype))
+        if isinstance(x, Tensor) and isinstance(y, Tensor) and x.dtype.is_complex is not y.dtype.is_complex:
+            return promoted("divide", _divide, x, y, error)  # two floating dtypes are refused, as in Paddle
         raise refused("divide", error, x=x, y=y) from None
 
 
