@@ -50,7 +50,7 @@ ON_PURPOSE: list[tuple[str, Callable, str]] = [
     ("diag diagflat diag_embed", always, "an extension: the gradient; Paddle's stops"),
     ("equal_all logical_xor multiply inner", lambda call: len({str(v.dtype) for v in call.inputs.values()}) > 1,
      "mixed dtypes are refused; Paddle compares or promotes these"),
-    ("gather gather_nd index_select index_sample take_along_axis", always, "positions outside are refused; Paddle reads what lies there"),
+    ("gather gather_nd index_select index_sample take_along_axis put_along_axis", always, "positions outside are refused; Paddle reads what lies there"),
     ("gcd lcm", lambda call: kinds(call) & set("fc"), "of integers; Paddle truncates floats"),
     ("kthvalue mode cummax cummin median", scalar, "0-d: the gradient is the cotangent once; Paddle's is another"),
     ("logspace", always, "the powers are rounded, not the exponents"),
