@@ -24,6 +24,8 @@ np.testing.assert_array_equal(ops.relu(x).numpy(), [[0, 0, 0], [3, 0, 1]])
 np.testing.assert_array_equal(ops.leaky_relu(x, negative_slope=0.5).numpy(), [[-1, 0, np.nan], [3, -0.25, 1]])
 row = to_tensor(np.array([1.0, 2.0, 3.0], "float32"))
 np.testing.assert_array_equal(ops.add(x, row).numpy(), x.numpy() + row.numpy())
+from wherry_tensor._core import kernel_generation
+assert kernel_generation() == 2, "plans of the first registration are stale"
 columns = ops.transpose(x, perm=(1, 0))
 np.testing.assert_array_equal(ops.add(columns, columns).numpy(), 2 * x.numpy().T)
 for call, error, text in [

@@ -107,6 +107,9 @@ cdef class DType:
     cdef readonly bint is_bool
 
 
+cdef class Op
+
+
 cdef class Plan:
     """What a call of an op needs to know once: outputs, kernel, encoded attributes."""
     cdef uint64_t hash
@@ -125,6 +128,8 @@ cdef class Plan:
     cdef bint allocates          # a size of an output depends on the data
     cdef int64_t work            # the largest size among inputs and outputs
     cdef list kept               # Python objects that `encoded` points into
+    cdef readonly Op op
+    cdef readonly int64_t generation   # of the kernels when it was made
     cdef void *memory
 
 

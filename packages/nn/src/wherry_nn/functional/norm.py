@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wherry_nn.functional._windows import sizes
-from wherry_tensor import ops
+from wherry_tensor import _core, ops
 from wherry_tensor._core import DType, Tensor, bfloat16, float16, float32, float64
 from wherry_tensor.arguments import number, refused, require_tensor
 from wherry_tensor.errors import InvalidArgumentError
@@ -132,7 +132,7 @@ def _constant(value: float, dtype: DType) -> Tensor:
     if found is None:
         if len(_constants) > 64:
             _constants.clear()
-        found = _constants[value, dtype] = full([], value, dtype)
+        found = _constants[value, dtype] = _core.scalar(value, dtype)  # never a value of a captured program
     return found
 
 

@@ -161,6 +161,20 @@ def scalar(value, DType dtype not None):
     return scalar_tensor(value, dtype.code)
 
 
+def set_number(Tensor x not None, value):
+    """Write a number into a 0-d tensor, past all layers: a tensor that a program reads keeps its place and gets a new value."""
+    cdef PyObject *inputs[1]
+    cdef PyObject *outs[MAX_OUTPUTS]
+    cdef PyObject *targets[1]
+    cdef Tensor number = scalar_tensor(value, x.t.dtype)
+    if x.t.rank or x.t.data == NULL:
+        raise ValueError(f"set_number: this is not a number. Got a Tensor of shape {x.shape}, expected a 0-d tensor with data.")
+    inputs[0] = <PyObject *>number
+    targets[0] = <PyObject *>x
+    run(copy_op, inputs, 1, empty_tuple, outs, targets)
+    Py_DECREF(<object>outs[0])
+
+
 def uninitialized(shape, DType dtype not None):
     """A tensor whose values are whatever the memory held."""
     cdef Tensor out

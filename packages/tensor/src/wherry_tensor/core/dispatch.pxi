@@ -298,7 +298,7 @@ cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs
     if into != NULL:
         check_into(op, plan, into)
     try:
-        if random_rules is not None and plan.flags & WRY_USES_RANDOM and op in random_rules and \
+        if random_rules is not None and op.random and op in random_rules and \
                 run_rule(op, random_rules[op], inputs, n, attrs, outs):
             pass
         elif plan.kernel == NULL:

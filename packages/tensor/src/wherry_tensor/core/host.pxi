@@ -1,7 +1,7 @@
 # The host side of the kernel ABI: how tables of kernels come in.
 
 cdef int register_kernels(const char *device, const wry_kernel_entry *entries, size_t count) except -1:
-    global any_kernels
+    global any_kernels, kernels_generation
     cdef size_t i
     cdef Op op
     cdef KernelRow *rows
@@ -35,6 +35,7 @@ cdef int register_kernels(const char *device, const wry_kernel_entry *entries, s
         op.plans = [None] * 8  # plans hold kernels
         op.used = 0
     any_kernels = True
+    kernels_generation += 1
     return 0
 
 

@@ -5,10 +5,119 @@ ctypedef struct KernelRow:
     uint32_t flags
 
 
+cdef int64_t kernels_generation = 0  # goes up when kernels are registered: pointers kept from before are stale
+
+
 @cython.final
 cdef class Plan:
+    """What calls of an op with certain shapes, dtypes and attributes need to know. Made by `plan_of`; immutable.
+
+    Attributes:
+        op: the op.
+        generation: of the kernels when the plan was made; compare it with `kernel_generation()`.
+    """
+
     def __dealloc__(self):
         free(self.memory)
+
+    @property
+    def kernel_address(self):
+        """Of a `wry_kernel` of wherry/abi.h; 0 where the core's views or the decomposition answer."""
+        return <size_t><void *>self.kernel
+
+    @property
+    def kernel_flags(self):
+        """The kernel's WRY_* flags of wherry/abi.h."""
+        return self.flags
+
+    @property
+    def elements(self):
+        """The largest number of elements among inputs and outputs; by so much a random op moves the generator."""
+        return self.work
+
+    @property
+    def outputs(self):
+        """Shape and dtype of each output; None in place of a shape that only the kernel knows."""
+        return tuple([
+            (None if self.out_rank[i] < 0 else
+             tuple([self.out_shape[i * WRY_MAX_RANK + j] for j in range(self.out_rank[i])]), dtype_of_code(self.out_dtype[i]))
+            for i in range(self.n_outputs)
+        ])
+
+    def __repr__(self):
+        what = "kernel" if self.kernel != NULL else "decomposition"
+        return f"<Plan of {self.op.name}: {what}, generation {self.generation}>"
+
+
+def plan_of(Op op not None, metas, tuple attrs, device=None):
+    """The plan of a call, for an executor that runs a program many times.
+
+    Args:
+        op: the op.
+        metas: the Meta of each input, None for an absent one. Sizes are known.
+        attrs: the values of all attributes, in the order of the declaration; sizes of a capture replaced by numbers.
+        device: where it will run; None is the cpu.
+
+    Returns:
+        A Plan. It holds the kernel's address, which stays good while `kernel_generation()` is the plan's `generation`.
+
+    Raises:
+        ValueError, TypeError: the op does not take such inputs, or a size is unknown.
+        NotImplementedError: there is neither a kernel nor a decomposition.
+    """
+    cdef PyObject *inputs[MAX_INPUTS]
+    cdef int64_t *key
+    cdef int length = 0, j
+    cdef Py_ssize_t i, n = len(metas)
+    cdef Tensor ghost
+    cdef list ghosts = []
+    cdef Plan plan
+    if device not in (None, "cpu"):
+        raise NotImplementedError(f"plan_of: no such device. Got {device!r}, expected 'cpu', the one that has kernels here.")
+    if n > MAX_INPUTS:
+        raise ValueError(f"plan_of: {op.name} got {n} inputs, expected at most {MAX_INPUTS}.")
+    for i in range(n):
+        meta = metas[i]
+        if meta is not None:
+            for size in meta.shape:
+                if size < 0:
+                    raise ValueError(
+                        f"plan_of: input {i} of {op.name} has an unknown size. Got {meta!r}, expected known sizes. "
+                        f"Make the plan when the program runs."
+                    )
+            ghost = symbolic(meta.shape, meta.dtype)
+            ghosts.append(ghost)
+            inputs[i] = <PyObject *>ghost
+        else:
+            ghosts.append(None)
+            inputs[i] = <PyObject *>None
+    check_counts(op, tuple(ghosts), attrs)
+    key = <int64_t *>malloc(n * (WRY_MAX_RANK + 1) * sizeof(int64_t) + 8)
+    if key == NULL:
+        raise MemoryError()
+    try:
+        for i in range(n):
+            if ghosts[i] is None:
+                key[length] = -1
+                length += 1
+                continue
+            ghost = ghosts[i]
+            key[length] = ghost.t.dtype | (ghost.t.rank << 8)
+            length += 1
+            for j in range(ghost.t.rank):
+                key[length] = ghost.dims[j]
+                length += 1
+        plan = make_plan(op, inputs, n, attrs, key, length, 0)
+    finally:
+        free(key)
+    if plan.kernel == NULL and not op.view_code and column_decompose.get(op) is None:
+        raise no_kernel(op, inputs, n, plan)
+    return plan
+
+
+def kernel_generation():
+    """Goes up whenever kernels are registered: plans of an older generation point to kernels that were replaced."""
+    return kernels_generation
 
 
 cdef uint64_t hash_attr(object a, int depth=0) except? 0x5EED:
@@ -239,6 +348,8 @@ cdef Plan make_plan(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, const i
             raise unknown_attr(op, attrs)
     metas = infer_metas(op, inputs, n, attrs)
     plan.hash = hash
+    plan.op = op
+    plan.generation = kernels_generation
     plan.attrs = attrs
     plan.key_length = length
     plan.n_outputs = op.n_outputs

@@ -191,13 +191,14 @@ class Optimizer:
         self._learning_rate = scheduler
 
     def _rate_of(self, factor: float) -> Tensor:
-        """The learning rate times `factor` as a tensor; the same tensor until the rate changes."""
+        """The learning rate times `factor` as a tensor: always the same one, so that a captured step sees the rate change."""
         rate = self._learning_rate
         if type(rate) is not float:
             rate = float(rate()) if isinstance(rate, LRScheduler) else float(rate)
         if rate != self._rate:
             self._rate = rate
-            self._rates.clear()
+            for of, tensor in self._rates.items():
+                _core.set_number(tensor, rate * of)
         tensor = self._rates.get(factor)
         if tensor is None:
             tensor = self._rates[factor] = _core.scalar(rate * factor, _core.float64)
