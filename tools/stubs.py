@@ -1,65 +1,137 @@
-"""Writes the type stubs of what is compiled or made at run time, and checks that they are up to date.
+"""Writes the type stubs of what is compiled or put together at run time, and checks that they are up to date.
 
-    python tools/stubs.py          write packages/tensor/src/wherry_tensor/_core.pyi and ops/__init__.pyi
-    python tools/stubs.py --check  exit 1 when they differ from what the installed packages say
+    python tools/stubs.py          write them beside the sources
+    python tools/stubs.py --check  exit 1, naming them, when some differ from what the installed packages say
 
-Each method has its parameters and the first line of its docstring.
+They are: `wherry_tensor/_core.pyi` (the compiled core, with the methods that other modules give to Tensor),
+`wherry_tensor/ops/__init__.pyi` (the vocabulary), and a stub for each module that takes its names from others by a star or
+looks them up when they are asked for: a checker cannot follow either, so the stub says of each public name where it comes from.
 """
 from __future__ import annotations
 
+import builtins
+import difflib
+import functools
+import importlib
 import inspect
+import pkgutil
+import re
 import sys
+import types
 from pathlib import Path
+from typing import Any
 
-import wherry_autograd  # noqa: F401  gives Tensor its methods for gradients
-import wherry_tensor
-from wherry_tensor import _core, ops
+sys.path.insert(0, str(Path(__file__).parent))
+from packages import needed, packages  # noqa: E402
 
-ROOT = Path(__file__).parent.parent / "packages/tensor/src/wherry_tensor"
-SPECIAL = {  # what introspection cannot say
+import wherry  # noqa: E402  with it come all methods of Tensor
+from wherry_tensor import _core, ops  # noqa: E402
+
+CORE = packages()["tensor"].source.parent
+SPECIAL = {  # what introspection cannot say: attributes of Tensor
     "shape": "list[int]", "strides": "list[int]", "ndim": "int", "size": "int", "dtype": "DType", "itemsize": "int", "nbytes": "int",
     "stop_gradient": "bool", "persistable": "bool", "name": "str", "is_leaf": "bool", "grad": "Tensor | None", "inplace_version": "int",
     "node": "Any", "hooks": "Any", "T": "Tensor", "data": "Tensor", "place": "Any", "layout": "str", "type": "Any", "grad_fn": "Any",
 }
 SETTABLE = {"stop_gradient", "persistable", "name", "grad", "data", "node", "hooks"}
+RESULTS = {"numpy": "np.ndarray[Any, Any]", "tolist": "Any", "item": "Any", "element_size": "int"}  # of compiled methods
 OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
+PRIVATE_METHODS = ("_bump_inplace_version", "_is_initialized", "_shares_memory_with", "_share_data_with")
 
 
-def signature(function) -> str:
-    """Parameters as a stub writes them: defaults become `...`."""
-    parts, keyword_only = [], False
-    for p in inspect.signature(function).parameters.values():
-        if p.kind is p.VAR_POSITIONAL:
-            parts.append(f"*{p.name}: Any")
-            keyword_only = True
-        elif p.kind is p.VAR_KEYWORD:
-            parts.append(f"**{p.name}: Any")
-        else:
-            if p.kind is p.KEYWORD_ONLY and not keyword_only:
-                parts.append("*")
+# ---- signatures -----------------------------------------------------------------------------------
+
+
+class Annotations:
+    """Annotations of functions as a stub may repeat them, and the imports that they then need."""
+
+    def __init__(self, here: str) -> None:
+        self.here = here
+        self.imports: set[str] = set()
+
+    def of(self, function: Any, name: str) -> str:
+        """The annotation of a parameter or of `return`; Any where there is none, or one that cannot be named here."""
+        text = getattr(function, "__annotations__", {}).get(name)
+        if text is None:
+            return "Any"
+        text = text if isinstance(text, str) else inspect.formatannotation(text)
+        scope = getattr(inspect.unwrap(function), "__globals__", {})
+        for word in set(re.findall(r"(?<![\w.])[A-Za-z_]\w*", re.sub(r"(['\"]).*?\1", "", text))):
+            if hasattr(builtins, word) or word == "Any":
+                continue
+            home = home_of(word, scope.get(word))
+            if home is None or (self.here == "wherry_tensor._core" and home.startswith("wherry_") and not home.startswith("wherry_tensor")):
+                return "Any"  # what stands above the core is not known to it
+            if home != self.here:
+                self.imports.add(f"from {home} import {word}")
+        return text
+
+    def signature(self, function: Any, of_method: bool = False) -> str:
+        """Parameters as a stub writes them: defaults become `...`. The first one of a method is `self`."""
+        parts, keyword_only = [], False
+        for p in inspect.signature(function).parameters.values():
+            kind = self.of(function, p.name)
+            if of_method and not parts and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
+                parts.append("self")
+            elif p.kind is p.VAR_POSITIONAL:
+                parts.append(f"*{p.name}: {kind}")
                 keyword_only = True
-            bare = p.name in ("self", "cls")
-            parts.append(p.name + ("" if bare else ": Any") + ("" if p.default is p.empty else " = ..."))
-    return ", ".join(parts)
+            elif p.kind is p.VAR_KEYWORD:
+                parts.append(f"**{p.name}: {kind}")
+            else:
+                if p.kind is p.KEYWORD_ONLY and not keyword_only:
+                    parts.append("*")
+                    keyword_only = True
+                parts.append(f"{p.name}: {kind}" + ("" if p.default is p.empty else " = ..."))
+        return ", ".join(parts)
+
+    def method(self, name: str, function: Any, indent: str = "    ", result: str | None = None) -> str:
+        """`def name(...) -> ...:` with the first line of the docstring."""
+        signature = self.signature(function, of_method=bool(indent))
+        result = result or self.of(function, "return")
+        head = f"{indent}def {name}({signature}) -> {result}:"
+        doc = first_line(function)
+        return f"{head} ..." if not doc else f'{head}\n{indent}    """{doc}"""'
 
 
-def first_line(thing) -> str:
+@functools.cache
+def text_of(module: str) -> str:
+    """The source of a module; empty for those that are compiled."""
+    file = getattr(sys.modules[module], "__file__", None) or ""
+    return Path(file).read_text() if file.endswith(".py") else ""
+
+
+def home_of(name: str, value: Any) -> str | None:
+    """The module in which `value` is defined as `name`; None where none of ours or of the standard library says so."""
+    module = getattr(value, "__module__", None)
+    if module == "wherry_tensor._core":
+        return module
+    if isinstance(module, str) and getattr(sys.modules.get(module), name, None) is value and not isinstance(value, types.UnionType):
+        return module
+    if name in ("Callable", "Sequence", "Iterator", "Iterable", "Mapping", "Generator") and value is not None:
+        return "collections.abc" if value is getattr(importlib.import_module("collections.abc"), name) else None
+    if isinstance(value, _core.DType):
+        return "wherry_tensor._core" if hasattr(_core, name) else None
+    defined = re.compile(rf"(?m)^{re.escape(name)}\s*(:[^=]+)?=")
+    for module in sorted(m for m in sys.modules if m.partition(".")[0].partition("_")[0] == "wherry"):
+        if vars(sys.modules[module]).get(name) is value and value is not None and defined.search(text_of(module)):
+            return module
+    return None
+
+
+def first_line(thing: Any) -> str:
     text = inspect.getdoc(thing) or ""
     lines = [line for line in text.splitlines() if line and not line.startswith(("Tensor.", "Op.", thing.__name__ + "("))]
     return lines[0].replace('"""', "'''").replace("\\", "\\\\") if lines else ""
 
 
-def method(name: str, function, indent: str = "    ") -> list[str]:
-    doc = first_line(function)
-    result = "Tensor" if getattr(function, "__annotations__", {}).get("return") == "Tensor" else "Any"
-    head = f"{indent}def {name}({signature(function)}) -> {result}:"
-    return [f'{head} ...' if not doc else f'{head}\n{indent}    """{doc}"""']
+# ---- the core -------------------------------------------------------------------------------------
 
 
-def tensor_class() -> list[str]:
+def tensor_class(known: Annotations) -> list[str]:
     body: list[str] = []
     for name in sorted(dir(_core.Tensor)):
-        if name.startswith("_") and name not in ("_bump_inplace_version", "_is_initialized", "_shares_memory_with", "_share_data_with"):
+        if name.startswith("_") and name not in PRIVATE_METHODS:
             continue
         value = inspect.getattr_static(_core.Tensor, name)
         if name in SPECIAL:
@@ -67,9 +139,9 @@ def tensor_class() -> list[str]:
             if name in SETTABLE:
                 body.append(f"    @{name}.setter\n    def {name}(self, value: Any) -> None: ...")
         elif isinstance(value, property):
-            body.append(f"    @property\n    def {name}(self) -> Any: ...")
+            body.append(f"    @property\n    def {name}(self) -> {known.of(value.fget, 'return')}: ...")
         else:
-            body += method(name, value)
+            body.append(known.method(name, value, result=RESULTS.get(name)))
     for op in OPERATORS:
         for form in ("", "r"):
             body.append(f"    def __{form}{op}__(self, other: Any) -> Tensor: ...")
@@ -84,40 +156,56 @@ def tensor_class() -> list[str]:
         body.append(f"    def __{op}__(self) -> {result}: ...")
     body += ["    def __getitem__(self, index: Any) -> Tensor: ...", "    def __setitem__(self, index: Any, value: Any) -> None: ...",
              "    def __iter__(self) -> Iterator[Tensor]: ...", "    def __init__(self, *args: Any, **kwargs: Any) -> None: ...",
-             "    def __getattr__(self, name: str) -> Any: ...  # attributes that programs set, and methods of upper packages"]
+             "    def __array__(self, dtype: Any = ..., copy: Any = ...) -> np.ndarray[Any, Any]: ...",
+             "    def __buffer__(self, flags: int, /) -> memoryview: ...", "    def __dlpack__(self, **options: Any) -> Any: ...", "    def __dlpack_device__(self) -> tuple[int, int]: ...",
+             "    def __deepcopy__(self, memo: Any) -> Tensor: ..."]
     return body
 
 
 def core_stub() -> str:
-    lines = ['"""Stub of the compiled core, written by tools/stubs.py."""', "from collections.abc import Iterator", "from typing import Any", ""]
-    lines += ["VOCABULARY_VERSION: int", "ABI_VERSION: int", "MAX_RANK: int", "registry: dict[str, Op]", "host: object", ""]
+    known = Annotations("wherry_tensor._core")
+    lines = ["VOCABULARY_VERSION: int", "ABI_VERSION: int", "MAX_RANK: int", "registry: dict[str, Op]", "host: object", ""]
     lines += ["class DType:", '    """The type of a tensor\'s elements."""', "    name: str", "    code: int", "    itemsize: int",
               "    is_floating: bool", "    is_complex: bool", "    is_integer: bool", "    is_bool: bool", ""]
     lines += [f"{name}: DType" for name in sorted(vars(_core)) if isinstance(getattr(_core, name), _core.DType)]
-    lines += ["", "class Scalar: ...", "", "class Op:", '    """A primitive; calling it applies it."""', "    name: str", "    input_spec: str",
-              "    inputs: tuple[tuple[str, bool, bool], ...]", "    attr_names: tuple[str, ...]", "    attr_types: tuple[Any, ...]",
-              "    outputs: tuple[str, ...]", "    view: bool", "    differentiable: int", "    vjp_rule: Any",
-              "    def __init__(self, name: str, input_spec: str, attr_names: tuple[str, ...], attr_types: tuple[Any, ...],",
-              "                 outputs: tuple[str, ...], view: bool) -> None: ...",
-              "    def __call__(self, *inputs: Any, **attrs: Any) -> Any: ..."]
-    for name in sorted(vars(_core.Op)):
-        if not name.startswith("_") and callable(getattr(_core.Op, name)):
-            lines += method(name, getattr(_core.Op, name))
-    lines += ["", "class Generator:"]
-    for name in ("__init__", *sorted(n for n in vars(_core.Generator) if not n.startswith("_"))):
-        value = inspect.getattr_static(_core.Generator, name)
-        if name == "__init__":
-            lines.append("    def __init__(self, seed: int = ...) -> None: ...")
-        elif callable(value):
-            lines += method(name, value)
-        else:
-            lines.append(f"    {name}: int")
-    lines += ["", "class Tensor:", '    """An n-dimensional array of one dtype on one device."""', *tensor_class(), ""]
+    lines += ["", *op_class(known)]
+    for name, value in sorted(vars(_core).items()):
+        if isinstance(value, type) and value.__module__ == _core.__name__ and value not in (_core.DType, _core.Op, _core.Tensor):
+            lines += ["", *other_class(name, value, known)]
+    lines += ["", "class Tensor:", '    """An n-dimensional array of one dtype on one device."""', *tensor_class(known), ""]
     for name in sorted(vars(_core)):
         value = getattr(_core, name)
         if not name.startswith("_") and type(value).__name__ in ("cython_function_or_method", "builtin_function_or_method"):
-            lines += method(name, value, "")
-    return "\n".join(lines) + "\n"
+            lines.append(known.method(name, value, ""))
+    head = ['"""Stub of the compiled core, written by tools/stubs.py."""']
+    imports = sorted({*known.imports, "from collections.abc import Iterator", "from typing import Any", "import numpy as np"})
+    return "\n".join([*head, *imports, "", *lines]) + "\n"
+
+
+def other_class(name: str, kind: type, known: Annotations) -> list[str]:
+    """A small class: its parameters, methods and numbers."""
+    lines = [f"class {name}:", f'    """{first_line(kind)}"""' if kind.__doc__ else "", "    def __init__(self, *args: Any, **kwargs: Any) -> None: ..."]
+    for public in sorted(n for n in vars(kind) if not n.startswith("_")):
+        value = inspect.getattr_static(kind, public)
+        lines.append(known.method(public, value) if callable(value) else f"    {public}: Any")
+    return [line for line in lines if line]
+
+
+def op_class(known: Annotations) -> list[str]:
+    """Op as it is: its parameters by the signature of the compiled class, its attributes as `vars` lists them."""
+    kinds = {
+        "name": "str", "input_spec": "str", "inputs": "tuple[tuple[str, bool, bool], ...]", "attr_names": "tuple[str, ...]",
+        "attr_types": "tuple[Any, ...]", "outputs": "tuple[str, ...]", "view": "bool", "differentiable": "int",
+    }
+    members = {name: inspect.getattr_static(_core.Op, name) for name in sorted(vars(_core.Op)) if not name.startswith("_")}
+    lines = ["class Op:", '    """A primitive; calling it applies it."""']
+    lines += [f"    {name}: {kinds.get(name, 'Any')}" for name, member in members.items() if not callable(member)]
+    parameters = "self, *args: Any, **kwargs: Any"
+    if _core.Op.__init__.__doc__ and "Initialize self" not in _core.Op.__init__.__doc__:
+        parameters = known.signature(_core.Op.__init__, of_method=True)
+    lines.append(f"    def __init__({parameters}) -> None: ...")
+    lines.append("    def __call__(self, *inputs: Any, **attrs: Any) -> Any: ...")
+    return lines + [known.method(name, member) for name, member in members.items() if callable(member)]
 
 
 def ops_stub() -> str:
@@ -128,16 +216,69 @@ def ops_stub() -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> None:
-    out_of_date = []
-    for path, text in ((ROOT / "_core.pyi", core_stub()), (ROOT / "ops/__init__.pyi", ops_stub())):
-        if "--check" in sys.argv:
-            if not path.exists() or path.read_text() != text:
-                out_of_date.append(path.name)
+# ---- modules that are put together ----------------------------------------------------------------
+
+
+def collected() -> list[tuple[str, Path]]:
+    """Modules with `__all__` that a checker cannot read, and their sources; `ops` has a stub of its own."""
+    found = []
+    for package in (packages()[name] for name in needed(["wherry"])):
+        top = importlib.import_module(package.module)
+        names = [package.module, *(m.name for m in pkgutil.walk_packages(top.__path__, f"{package.module}."))]
+        for name in names:
+            if "testing" in name or name.endswith("__main__") or name == "wherry_tensor.ops":
+                continue
+            module = importlib.import_module(name)
+            path = package.folder / "src" / Path(module.__file__ or "").relative_to(Path(top.__file__ or "").parent.parent)
+            own = path.name == "__init__.py" or package.name == "wherry"
+            if own and hasattr(module, "__all__") and re.search(r"(?m)^from \S+ import \*|^def __getattr__", text_of(name)):
+                found.append((name, path))
+    return found
+
+
+def collected_stub(name: str) -> str:
+    module = importlib.import_module(name)
+    known = Annotations(name)
+    lines = ["__version__: str"] if hasattr(module, "__version__") else []
+    for public in sorted(set(module.__all__)):
+        value = getattr(module, public)
+        if isinstance(value, types.ModuleType):
+            parent, _, last = value.__name__.rpartition(".")
+            lines.append(f"from {parent} import {last} as {public}" if parent else f"import {last} as {public}")
+        elif getattr(value, "__module__", None) == name and inspect.isfunction(value):
+            lines.append(known.method(public, value, ""))
         else:
+            called = getattr(value, "__name__", public)
+            called = called if home_of(called, value) else public
+            home = home_of(called, value)
+            if isinstance(value, _core.DType):
+                home, called = "wherry_tensor._core", f"{value.name}_" if value.name == "bool" else value.name
+            if home in (None, name):
+                raise SystemExit(f"stubs: {name}.{public} is defined nowhere that a stub could name. Move it into a module of its own")
+            lines.append(f"from {home} import {called} as {public}")
+    head = [f'"""Stub of {name}, written by tools/stubs.py: where each public name comes from."""']
+    imports = sorted({*known.imports, *(["from typing import Any"] if any("Any" in line for line in lines) else [])})
+    return "\n".join([*head, *imports, *sorted(lines)]) + "\n"
+
+
+def main() -> int:
+    texts = {CORE / "_core.pyi": core_stub(), CORE / "ops/__init__.pyi": ops_stub()}
+    for name, path in collected():
+        texts[path.with_suffix(".pyi")] = collected_stub(name)
+    faults = 0
+    for path, text in texts.items():
+        before = path.read_text() if path.exists() else ""
+        if "--check" not in sys.argv:
             path.write_text(text)
-    if out_of_date:
-        raise SystemExit(f"out of date: {', '.join(out_of_date)} (of wherry-tensor {wherry_tensor.__version__}). Run python tools/stubs.py")
+        elif before != text:
+            faults += 1
+            print(f"stubs: {path.relative_to(packages()['tensor'].folder.parent.parent)} is out of date (wherry {wherry.__version__}):")
+            changes = difflib.unified_diff(before.splitlines(), text.splitlines(), "written", "now", lineterm="", n=0)
+            print("\n".join(list(changes)[:12]))
+    if faults:
+        print("stubs: build the packages, then run  python tools/stubs.py")
+    return 1 if faults else 0
 
 
-main()
+if __name__ == "__main__":
+    sys.exit(main())

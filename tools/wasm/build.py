@@ -105,7 +105,8 @@ def build(package: str, pyodide: Path) -> Path:
         if table.packages()[package].compiled:
             cross_build(folder, Path(output), pyodide)
         else:
-            run([host() / "python", "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "-q", "-w", output, folder])
+            run([host() / "python", "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "-q", "-w", output, folder],
+                env={**os.environ, "WHERRY_DEPENDENCIES": "index"})
         (wheel,) = Path(output).glob("*.whl")
         check(wheel, pyodide)
         WHEELHOUSE.mkdir(parents=True, exist_ok=True)

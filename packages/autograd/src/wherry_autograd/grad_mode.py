@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Generator
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 from wherry_tensor._core import set_grad_mode
 
@@ -50,38 +50,51 @@ class _GradMode:
         return wrapped  # type: ignore[return-value]
 
 
-class no_grad(_GradMode):  # noqa: N801  Paddle's name
-    """No op is recorded inside: results stop gradients and keep nothing for a backward pass.
+class _Switch(Protocol):
+    """For checkers: `no_grad()` is a block and a decorator, and `@no_grad` decorates as well."""
 
-    Examples:
-        >>> x = wherry.to_tensor([2.0], stop_gradient=False)
-        >>> with wherry.no_grad():
-        ...     y = x * 2
-        >>> y.stop_gradient
-        True
-        >>> @wherry.no_grad()
-        ... def double(x):
-        ...     return x * 2
-        >>> double(x).stop_gradient
-        True
-    """
-
-    _enabled = False
+    @overload
+    def __call__(self) -> _GradMode: ...
+    @overload
+    def __call__(self, function: Function) -> Function: ...
 
 
-class enable_grad(_GradMode):  # noqa: N801  Paddle's name
-    """Ops are recorded inside, also within `no_grad`.
+if TYPE_CHECKING:
+    no_grad: _Switch
+    enable_grad: _Switch
+else:
 
-    Examples:
-        >>> x = wherry.to_tensor([2.0], stop_gradient=False)
-        >>> with wherry.no_grad():
-        ...     with wherry.enable_grad():
-        ...         y = x * 2
-        >>> y.stop_gradient
-        False
-    """
+    class no_grad(_GradMode):  # noqa: N801  Paddle's name
+        """No op is recorded inside: results stop gradients and keep nothing for a backward pass.
 
-    _enabled = True
+        Examples:
+            >>> x = wherry.to_tensor([2.0], stop_gradient=False)
+            >>> with wherry.no_grad():
+            ...     y = x * 2
+            >>> y.stop_gradient
+            True
+            >>> @wherry.no_grad()
+            ... def double(x):
+            ...     return x * 2
+            >>> double(x).stop_gradient
+            True
+        """
+
+        _enabled = False
+
+    class enable_grad(_GradMode):  # noqa: N801  Paddle's name
+        """Ops are recorded inside, also within `no_grad`.
+
+        Examples:
+            >>> x = wherry.to_tensor([2.0], stop_gradient=False)
+            >>> with wherry.no_grad():
+            ...     with wherry.enable_grad():
+            ...         y = x * 2
+            >>> y.stop_gradient
+            False
+        """
+
+        _enabled = True
 
 
 class set_grad_enabled:  # noqa: N801  Paddle's name

@@ -10,7 +10,7 @@ import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
 from wherry_autograd import no_grad
 from wherry_nn import unique_name
@@ -27,6 +27,15 @@ from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, Inval
 from wherry_tensor.functions.creation import to_tensor
 
 __all__ = ["HookRemoveHelper", "Layer", "create_parameter"]
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result", covariant=True)
+
+
+class HasForward(Protocol[Arguments, Result]):
+    """For checkers: calling a layer takes and gives what its own `forward` does."""
+
+    def forward(self, *inputs: Arguments.args, **kwargs: Arguments.kwargs) -> Result: ...
 
 
 class HookRemoveHelper:
@@ -180,6 +189,10 @@ class Layer:
         )
 
     # Running.
+
+    # The only form that checkers see: what it takes and gives is up to the `forward` of the class.
+    @overload  # type: ignore[misc]
+    def __call__(self: HasForward[Arguments, Result], *inputs: Arguments.args, **kwargs: Arguments.kwargs) -> Result: ...
 
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         """Run `forward` between the hooks. Subclasses define `forward`, not this."""

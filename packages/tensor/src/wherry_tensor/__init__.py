@@ -127,6 +127,12 @@ def in_dynamic_mode() -> _Any:
     return True
 
 
+def __getattr__(name: str) -> _Any:
+    from wherry_tensor.elsewhere import absent
+
+    raise absent(name)
+
+
 __all__ = [  # noqa: PLE0604
     "CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "CustomPlace", "DType", "IPUPlace", "NPUPlace", "Tensor", "XPUPlace",
     "bfloat16", "bool", "complex64", "complex128", "device", "dtype", "errors", "finfo",

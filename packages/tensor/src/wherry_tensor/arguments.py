@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 from wherry_tensor import _core, ops
 from wherry_tensor._core import DType, Tensor, float32, int32, int64, is_symbolic
@@ -16,8 +16,8 @@ from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
 from wherry_tensor.sizes import Size
 
-Axes = int | Sequence[int] | Tensor | None
-Shape = int | Sequence[int | Tensor] | Tensor
+Axes: TypeAlias = int | Sequence[int] | Tensor | None
+Shape: TypeAlias = int | Sequence[int | Tensor] | Tensor
 
 MAX_RANK = 12  # what the kernel ABI's tensors hold
 _HUGE = 1 << 62  # sums of two such numbers still fit

@@ -1,8 +1,5 @@
 """`paddle.amp`: mixed precision."""
 # ruff: noqa: F403  its own list says what
-from typing import TYPE_CHECKING
-
 from wherry_train.amp import *
 
-if not TYPE_CHECKING:  # checkers cannot follow a list that is computed
-    from wherry_train.amp import __all__ as __all__
+from wherry_train.amp import __all__ as __all__

@@ -1,8 +1,5 @@
 """`paddle.metric`."""
 # ruff: noqa: F403  its own list says what
-from typing import TYPE_CHECKING
-
 from wherry_train.metric import *
 
-if not TYPE_CHECKING:  # checkers cannot follow a list that is computed
-    from wherry_train.metric import __all__ as __all__
+from wherry_train.metric import __all__ as __all__

@@ -199,7 +199,7 @@ class MultiHeadAttention(Layer):
         out, weights = attend(q, k, v, mask, 1.0 / math.sqrt(self.head_dim), False, p, self.need_weights)
         batch, _, time, _ = out.shape
         out = ops.reshape(ops.transpose(out, perm=(0, 2, 1, 3)), shape=(batch, time, self.embed_dim))
-        results = [self.out_proj(out)]
+        results: list[Any] = [self.out_proj(out)]
         if self.need_weights:
             results.append(weights)
         if cache is not None:

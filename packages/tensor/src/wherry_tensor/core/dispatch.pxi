@@ -459,7 +459,10 @@ cdef int perform(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject *
         if t.t.data == NULL:
             no_data = True
     recording = not thread.grad_off and record != NULL
-    needs_grad = needs_grad and recording
+    if needs_grad and not recording:
+        needs_grad = False
+        if record == NULL and not thread.grad_off and not warned_unrecorded:
+            warn_unrecorded(op)
     if into != NULL and recording:
         for i in range(op.n_outputs):
             t = <Tensor>into[i]
@@ -530,6 +533,22 @@ cdef int perform(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject *
             t = <Tensor>into[i]
             t.node = None
             t.flags |= STOP_GRADIENT
+    return 0
+
+
+cdef bint warned_unrecorded = False
+
+
+cdef int warn_unrecorded(Op op) except -1:
+    """Once in a process: without autograd nothing is recorded, though an input asks for gradients."""
+    global warned_unrecorded
+    import warnings
+    warned_unrecorded = True
+    warnings.warn(
+        f"{op.name}: no gradients are recorded. Got an input with stop_gradient=False, expected wherry_autograd to be imported, "
+        f"which records. pip install wherry-autograd, then import wherry_autograd; or leave stop_gradient at True.",
+        RuntimeWarning, stacklevel=2,
+    )
     return 0
 
 

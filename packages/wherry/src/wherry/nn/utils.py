@@ -1,8 +1,5 @@
 """`paddle.nn.utils`."""
 # ruff: noqa: F403  its own list says what
-from typing import TYPE_CHECKING
-
 from wherry_nn.utils import *
 
-if not TYPE_CHECKING:  # checkers cannot follow a list that is computed
-    from wherry_nn.utils import __all__ as __all__
+from wherry_nn.utils import __all__ as __all__

@@ -1,0 +1,11 @@
+"""Stub of wherry.device.cuda, written by tools/stubs.py: where each public name comes from."""
+from wherry_tensor.cuda import device_count as device_count
+from wherry_tensor.cuda import empty_cache as empty_cache
+from wherry_tensor.cuda import get_device_capability as get_device_capability
+from wherry_tensor.cuda import get_device_name as get_device_name
+from wherry_tensor.cuda import get_device_properties as get_device_properties
+from wherry_tensor.cuda import max_memory_allocated as max_memory_allocated
+from wherry_tensor.cuda import max_memory_reserved as max_memory_reserved
+from wherry_tensor.cuda import memory_allocated as memory_allocated
+from wherry_tensor.cuda import memory_reserved as memory_reserved
+from wherry_tensor.cuda import synchronize as synchronize
