@@ -157,7 +157,8 @@ def tensor_class(known: Annotations) -> list[str]:
     body += ["    def __getitem__(self, index: Any) -> Tensor: ...", "    def __setitem__(self, index: Any, value: Any) -> None: ...",
              "    def __iter__(self) -> Iterator[Tensor]: ...", "    def __init__(self, *args: Any, **kwargs: Any) -> None: ...",
              "    def __array__(self, dtype: Any = ..., copy: Any = ...) -> np.ndarray[Any, Any]: ...",
-             "    def __buffer__(self, flags: int, /) -> memoryview: ...", "    def __dlpack__(self, **options: Any) -> Any: ...", "    def __dlpack_device__(self) -> tuple[int, int]: ...",
+             "    def __buffer__(self, flags: int, /) -> memoryview: ...",
+             "    def __dlpack__(self, **options: Any) -> Any: ...", "    def __dlpack_device__(self) -> tuple[int, int]: ...",
              "    def __deepcopy__(self, memo: Any) -> Tensor: ..."]
     return body
 
@@ -184,7 +185,8 @@ def core_stub() -> str:
 
 def other_class(name: str, kind: type, known: Annotations) -> list[str]:
     """A small class: its parameters, methods and numbers."""
-    lines = [f"class {name}:", f'    """{first_line(kind)}"""' if kind.__doc__ else "", "    def __init__(self, *args: Any, **kwargs: Any) -> None: ..."]
+    lines = [f"class {name}:", f'    """{first_line(kind)}"""' if kind.__doc__ else ""]
+    lines += ["    def __init__(self, *args: Any, **kwargs: Any) -> None: ..."]
     for public in sorted(n for n in vars(kind) if not n.startswith("_")):
         value = inspect.getattr_static(kind, public)
         lines.append(known.method(public, value) if callable(value) else f"    {public}: Any")
@@ -255,10 +257,15 @@ def collected_stub(name: str) -> str:
                 home, called = "wherry_tensor._core", f"{value.name}_" if value.name == "bool" else value.name
             if home in (None, name):
                 raise SystemExit(f"stubs: {name}.{public} is defined nowhere that a stub could name. Move it into a module of its own")
-            lines.append(f"from {home} import {called} as {public}")
+            if called == public:
+                lines.append(f"from {home} import {public} as {public}")
+            else:  # a stub hands on only what keeps its name
+                lines += [f"from {home} import {called} as _{called}", f"{public} = _{called}"]
+    lines = list(dict.fromkeys(lines))
     head = [f'"""Stub of {name}, written by tools/stubs.py: where each public name comes from."""']
     imports = sorted({*known.imports, *(["from typing import Any"] if any("Any" in line for line in lines) else [])})
-    return "\n".join([*head, *imports, *sorted(lines)]) + "\n"
+    lines.sort(key=lambda line: (not line.startswith(("from ", "import ")), line))
+    return "\n".join([*head, *imports, *lines]) + "\n"
 
 
 def main() -> int:

@@ -3,8 +3,6 @@
 `functional` computes; the layers hold the parameters; `initializer` fills them.
 """
 # ruff: noqa: F401, F403, F405  each module lists its names
-from typing import TYPE_CHECKING
-
 from wherry_nn import clip, functional, initializer, layers, quant, unique_name, utils
 from wherry_nn.clip import *
 from wherry_nn.container import Identity, LayerDict, LayerList, ParameterList, Sequential
@@ -13,22 +11,21 @@ from wherry_nn.layers import *
 from wherry_nn.param_attr import ParamAttr, WeightDecayRegularizer, WeightNormParamAttr
 from wherry_nn.parameter import Parameter
 
-if not TYPE_CHECKING:  # checkers cannot follow a list that is computed
-    __all__ = [
-        "Identity",
-        "Layer",
-        "LayerDict",
-        "LayerList",
-        "ParamAttr",
-        "Parameter",
-        "ParameterList",
-        "Sequential",
-        "WeightDecayRegularizer",
-        "WeightNormParamAttr",
-        "create_parameter",
-        "unique_name",
-    ]
-    __all__ += clip.__all__
-    __all__ += layers.__all__
+__all__ = [
+    "Identity",
+    "Layer",
+    "LayerDict",
+    "LayerList",
+    "ParamAttr",
+    "Parameter",
+    "ParameterList",
+    "Sequential",
+    "WeightDecayRegularizer",
+    "WeightNormParamAttr",
+    "create_parameter",
+    "unique_name",
+]
+__all__ += clip.__all__
+__all__ += layers.__all__
 
 __version__ = "0.2.1"

@@ -1,5 +1,4 @@
 """Stub of wherry_nn, written by tools/stubs.py: where each public name comes from."""
-__version__: str
 from wherry_nn import unique_name as unique_name
 from wherry_nn.clip import ClipGradByGlobalNorm as ClipGradByGlobalNorm
 from wherry_nn.clip import ClipGradByNorm as ClipGradByNorm
@@ -137,3 +136,4 @@ from wherry_nn.param_attr import ParamAttr as ParamAttr
 from wherry_nn.param_attr import WeightDecayRegularizer as WeightDecayRegularizer
 from wherry_nn.param_attr import WeightNormParamAttr as WeightNormParamAttr
 from wherry_nn.parameter import Parameter as Parameter
+__version__: str

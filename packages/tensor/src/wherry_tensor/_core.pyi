@@ -950,7 +950,7 @@ def from_values(values: Any, shape: Any, dtype: Any) -> Any:
 def get_default_generator() -> Any:
     """The generator that random ops draw from."""
 def get_num_threads() -> Any:
-    """How many threads a kernel may use."""
+    """How many threads a kernel may use: all cores that the process may use, until somebody says otherwise."""
 def is_grad_enabled() -> Any:
     """Are ops of this thread recorded for gradients?"""
 def is_symbolic(x: Any) -> Any:

@@ -36,9 +36,9 @@ def require_tensor(x: Any, op_name: str, name: str = "x") -> Tensor:
 def integer(value: Any, op_name: str, name: str) -> int:
     """An int, given as Python int, NumPy integer or integer tensor of one element; bool is none."""
     if type(value) is int or type(value) is Size:
-        return value
+        return value  # type: ignore[return-value]  # a Size stands for an int
     if is_symbolic(value) and value.size == 1 and value.dtype.is_integer:
-        return Size("value", value)
+        return Size("value", value)  # type: ignore[return-value]  # a Size stands for an int
     if not isinstance(value, (bool, float)) and hasattr(value, "__index__"):
         try:
             return int(value.__index__())
@@ -246,13 +246,13 @@ def values_of(x: Tensor, op_name: str, name: str) -> tuple[int, ...]:
     if not is_symbolic(x):
         return tuple(x.tolist()) if x.ndim else (x.item(),)
     if x.ndim == 0:
-        return (Size("value", x),)
+        return (Size("value", x),)  # type: ignore[return-value]  # a Size stands for an int
     if x.shape[0] < 0:
         raise InvalidArgumentError(
             f"{op_name}: '{name}' is a tensor that holds an unknown number of values. Got shape {x.shape} in a captured "
             f"program, expected a known size. Give a list of numbers and tensors of one element."
         )
-    return tuple(Size("value", x[i]) for i in range(x.shape[0]))
+    return tuple(Size("value", x[i]) for i in range(x.shape[0]))  # type: ignore[misc]  # a Size stands for an int
 
 
 def numpy_module() -> Any:

@@ -1,15 +1,7 @@
 """Training: optimizers, mixed precision, data loading, metrics and `Model`."""
 # ruff: noqa: F401  imports for checkers
 from importlib import import_module as _import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:  # what __getattr__ finds, for editors and checkers
-    from wherry_train.checkpoint import Checkpoint
-    from wherry_train.diagnosis import doctor
-    from wherry_train.model import Model
-    from wherry_train.serialization import load, save
-    from wherry_train.state import random_state, seed_everything, set_random_state
-    from wherry_train.tables import flops, summary
+from typing import Any
 
 __version__ = "0.1.1"
 

@@ -1,5 +1,4 @@
 """Stub of wherry_vision, written by tools/stubs.py: where each public name comes from."""
-__version__: str
 from wherry_vision import image as image
 from wherry_vision import models as models
 from wherry_vision import transforms as transforms
@@ -39,3 +38,4 @@ from wherry_vision.transforms.geometric import RandomResizedCrop as RandomResize
 from wherry_vision.transforms.geometric import RandomRotation as RandomRotation
 from wherry_vision.transforms.geometric import RandomVerticalFlip as RandomVerticalFlip
 from wherry_vision.transforms.geometric import Resize as Resize
+__version__: str

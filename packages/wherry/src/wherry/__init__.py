@@ -7,32 +7,18 @@ wherry_autograd, layers from wherry_nn. Modules below load when they are first u
 """
 # ruff: noqa: F401, F405  names of the star are listed from tensor's own list; others are for checkers
 from importlib import import_module as _import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from wherry import _missing
+
+_missing.speak()  # before the imports that may find a package missing
+
+# ruff: noqa: E402
 # Registers the kernels now: asking the installed packages for their entry points is slower.
 import wherry_ops_cpu.column as _kernels
 from wherry_autograd import enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled
 from wherry_tensor import *  # noqa: F403
 from wherry_tensor import __all__ as _tensor_names
-
-if TYPE_CHECKING:  # what __getattr__ finds, for editors and checkers
-    from wherry import (
-        amp,
-        autograd,
-        callbacks,
-        incubate,
-        io,
-        metric,
-        nn,
-        optimizer,
-        regularizer,
-        utils,
-        version,
-        vision,
-    )
-    from wherry._modes import disable_signal_handler, disable_static, enable_static
-    from wherry_nn import ParamAttr, create_parameter
-    from wherry_train import Model, doctor, flops, load, save, seed_everything, summary
 
 _kernels.register()
 for _module in ("device", "linalg"):  # in place of the star's `device`, which is tensor's
@@ -92,4 +78,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -1,5 +1,4 @@
 """Stub of wherry, written by tools/stubs.py: where each public name comes from."""
-__version__: str
 from wherry import amp as amp
 from wherry import autograd as autograd
 from wherry import callbacks as callbacks
@@ -27,11 +26,11 @@ from wherry_tensor import errors as errors
 from wherry_tensor import in_dynamic_mode as in_dynamic_mode
 from wherry_tensor import ops as ops
 from wherry_tensor._core import DType as DType
-from wherry_tensor._core import DType as dtype
+from wherry_tensor._core import DType as _DType
 from wherry_tensor._core import Generator as Generator
 from wherry_tensor._core import Tensor as Tensor
 from wherry_tensor._core import bfloat16 as bfloat16
-from wherry_tensor._core import bool_ as bool
+from wherry_tensor._core import bool_ as _bool_
 from wherry_tensor._core import complex128 as complex128
 from wherry_tensor._core import complex64 as complex64
 from wherry_tensor._core import float16 as float16
@@ -155,8 +154,7 @@ from wherry_tensor.functions.inplace import neg_ as neg_
 from wherry_tensor.functions.inplace import not_equal_ as not_equal_
 from wherry_tensor.functions.inplace import pow_ as pow_
 from wherry_tensor.functions.inplace import reciprocal_ as reciprocal_
-from wherry_tensor.functions.inplace import remainder_ as floor_mod_
-from wherry_tensor.functions.inplace import remainder_ as mod_
+from wherry_tensor.functions.inplace import remainder_ as _remainder_
 from wherry_tensor.functions.inplace import remainder_ as remainder_
 from wherry_tensor.functions.inplace import round_ as round_
 from wherry_tensor.functions.inplace import rsqrt_ as rsqrt_
@@ -265,8 +263,7 @@ from wherry_tensor.functions.math import pow as pow
 from wherry_tensor.functions.math import rad2deg as rad2deg
 from wherry_tensor.functions.math import real as real
 from wherry_tensor.functions.math import reciprocal as reciprocal
-from wherry_tensor.functions.math import remainder as floor_mod
-from wherry_tensor.functions.math import remainder as mod
+from wherry_tensor.functions.math import remainder as _remainder
 from wherry_tensor.functions.math import remainder as remainder
 from wherry_tensor.functions.math import round as round
 from wherry_tensor.functions.math import rsqrt as rsqrt
@@ -425,8 +422,17 @@ from wherry_tensor.functions.search import searchsorted as searchsorted
 from wherry_tensor.functions.search import sort as sort
 from wherry_tensor.functions.search import topk as topk
 from wherry_tensor.printing import set_printoptions as set_printoptions
+from wherry_train.diagnosis import doctor as doctor
 from wherry_train.model import Model as Model
 from wherry_train.serialization import load as load
 from wherry_train.serialization import save as save
+from wherry_train.state import seed_everything as seed_everything
 from wherry_train.tables import flops as flops
 from wherry_train.tables import summary as summary
+__version__: str
+bool = _bool_
+dtype = _DType
+floor_mod = _remainder
+floor_mod_ = _remainder_
+mod = _remainder
+mod_ = _remainder_

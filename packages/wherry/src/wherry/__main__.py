@@ -7,12 +7,15 @@ import runpy
 import sys
 from pathlib import Path
 
+import wherry
+
 SERVING = "wherry_web.serving"  # stands above this package: known by name only
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status."""
     parser = argparse.ArgumentParser(prog="wherry", description="Wherry from the command line.")
+    parser.add_argument("--version", action="version", version=f"wherry {wherry.__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
 
     ops = commands.add_parser(
@@ -20,6 +23,11 @@ def main(arguments: list[str] | None = None) -> int:
         description="Print the coverage matrix (op by column), or the card of each op that is named.",
     )
     ops.add_argument("names", nargs="*", metavar="op", help="an op, such as softmax; none: the matrix of all")
+
+    commands.add_parser(
+        "doctor", help="what is installed, what runs here, what is missing",
+        description="Print versions, instruction set, threads and memory, and what to type where something is missing.",
+    )
 
     run = commands.add_parser(
         "run", help="run a script whose imports say `paddle`",
@@ -40,6 +48,10 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     if chosen.command == "ops":
         return print_ops(chosen.names)
+    if chosen.command == "doctor":
+        from wherry._doctor import report
+
+        return min(report(), 1)
     if chosen.command == "serve":
         status: int = importlib.import_module(SERVING).serve(chosen)
         return status

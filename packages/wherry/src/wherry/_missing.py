@@ -19,7 +19,7 @@ class Missing:
         project = name.replace("_", "-")
         raise ModuleNotFoundError(
             f"wherry: a package is missing. Got no module {name}, expected {project} to be installed. "
-            f"pip install {project}, or pip install --force-reinstall wherry, which brings all; `wherry doctor` lists what is there.",
+            f"pip install {project}, or pip install --force-reinstall wherry, which brings all.",
             name=name,
         )
 

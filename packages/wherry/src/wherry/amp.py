@@ -1,5 +1,4 @@
 """`paddle.amp`: mixed precision."""
 # ruff: noqa: F403  its own list says what
 from wherry_train.amp import *
-
 from wherry_train.amp import __all__ as __all__

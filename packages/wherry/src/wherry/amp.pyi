@@ -1,9 +1,12 @@
 """Stub of wherry.amp, written by tools/stubs.py: where each public name comes from."""
-from wherry_train.amp.casting import auto_cast as amp_guard
+from wherry_train.amp.casting import auto_cast as _auto_cast
 from wherry_train.amp.casting import auto_cast as auto_cast
-from wherry_train.amp.casting import decorate as amp_decorate
+from wherry_train.amp.casting import decorate as _decorate
 from wherry_train.amp.casting import decorate as decorate
 from wherry_train.amp.casting import is_bfloat16_supported as is_bfloat16_supported
 from wherry_train.amp.casting import is_float16_supported as is_float16_supported
-from wherry_train.amp.grad_scaler import GradScaler as AmpScaler
 from wherry_train.amp.grad_scaler import GradScaler as GradScaler
+from wherry_train.amp.grad_scaler import GradScaler as _GradScaler
+AmpScaler = _GradScaler
+amp_decorate = _decorate
+amp_guard = _auto_cast

@@ -1,5 +1,4 @@
 """`paddle.callbacks`."""
 # ruff: noqa: F403  its own list says what
 from wherry_train.callbacks import *
-
 from wherry_train.callbacks import __all__ as __all__

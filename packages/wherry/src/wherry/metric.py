@@ -1,5 +1,4 @@
 """`paddle.metric`."""
 # ruff: noqa: F403  its own list says what
 from wherry_train.metric import *
-
 from wherry_train.metric import __all__ as __all__

@@ -1,5 +1,4 @@
 """`paddle.regularizer`."""
 # ruff: noqa: F403  its own list says what
 from wherry_train.regularizer import *
-
 from wherry_train.regularizer import __all__ as __all__

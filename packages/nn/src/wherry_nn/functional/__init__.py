@@ -1,7 +1,5 @@
 """`paddle.nn.functional`: what layers compute, without parameters of their own."""
 # ruff: noqa: F403, F405  each module lists its names
-from typing import TYPE_CHECKING
-
 from wherry_nn.functional import (
     activation,
     attention,
@@ -37,21 +35,20 @@ from wherry_nn.functional.sliding import *
 from wherry_nn.functional.structured_loss import *
 from wherry_nn.functional.vision import *
 
-if not TYPE_CHECKING:  # checkers cannot follow a list that is computed
-    __all__ = []
-    __all__ += activation.__all__
-    __all__ += attention.__all__
-    __all__ += common.__all__
-    __all__ += conv.__all__
-    __all__ += distance.__all__
-    __all__ += extension.__all__
-    __all__ += loss.__all__
-    __all__ += margin_loss.__all__
-    __all__ += norm.__all__
-    __all__ += padding.__all__
-    __all__ += pooling.__all__
-    __all__ += resizing.__all__
-    __all__ += sampling.__all__
-    __all__ += sliding.__all__
-    __all__ += structured_loss.__all__
-    __all__ += vision.__all__
+__all__ = []
+__all__ += activation.__all__
+__all__ += attention.__all__
+__all__ += common.__all__
+__all__ += conv.__all__
+__all__ += distance.__all__
+__all__ += extension.__all__
+__all__ += loss.__all__
+__all__ += margin_loss.__all__
+__all__ += norm.__all__
+__all__ += padding.__all__
+__all__ += pooling.__all__
+__all__ += resizing.__all__
+__all__ += sampling.__all__
+__all__ += sliding.__all__
+__all__ += structured_loss.__all__
+__all__ += vision.__all__

@@ -1,7 +1,5 @@
 """The concrete layers of `paddle.nn`."""
 # ruff: noqa: F403, F405  each module lists its names
-from typing import TYPE_CHECKING
-
 from wherry_nn.layers import (
     activation,
     common,
@@ -33,19 +31,18 @@ from wherry_nn.layers.sliding import *
 from wherry_nn.layers.transformer import *
 from wherry_nn.layers.vision import *
 
-if not TYPE_CHECKING:  # checkers cannot follow a list that is computed
-    __all__ = []
-    __all__ += activation.__all__
-    __all__ += common.__all__
-    __all__ += conv.__all__
-    __all__ += decode.__all__
-    __all__ += distance.__all__
-    __all__ += loss.__all__
-    __all__ += norm.__all__
-    __all__ += padding.__all__
-    __all__ += pooling.__all__
-    __all__ += resizing.__all__
-    __all__ += rnn.__all__
-    __all__ += sliding.__all__
-    __all__ += transformer.__all__
-    __all__ += vision.__all__
+__all__ = []
+__all__ += activation.__all__
+__all__ += common.__all__
+__all__ += conv.__all__
+__all__ += decode.__all__
+__all__ += distance.__all__
+__all__ += loss.__all__
+__all__ += norm.__all__
+__all__ += padding.__all__
+__all__ += pooling.__all__
+__all__ += resizing.__all__
+__all__ += rnn.__all__
+__all__ += sliding.__all__
+__all__ += transformer.__all__
+__all__ += vision.__all__

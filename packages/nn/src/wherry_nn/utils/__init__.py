@@ -1,7 +1,5 @@
 """`paddle.nn.utils`: reparametrizations of weights, parameters as one vector, clipping, weights of PyTorch."""
 # ruff: noqa: F401, F403, F405  each module lists its names
-from typing import TYPE_CHECKING
-
 from wherry_nn.utils import clip_grad, spectral, transform_parameters, weight_normalization
 from wherry_nn.utils.clip_grad import *
 from wherry_nn.utils.from_torch import from_torch
@@ -9,10 +7,9 @@ from wherry_nn.utils.spectral import *
 from wherry_nn.utils.transform_parameters import *
 from wherry_nn.utils.weight_normalization import *
 
-if not TYPE_CHECKING:  # checkers cannot follow a list that is computed
-    __all__ = []
-    __all__ += clip_grad.__all__
-    __all__ += ["from_torch"]
-    __all__ += spectral.__all__
-    __all__ += transform_parameters.__all__
-    __all__ += weight_normalization.__all__
+__all__ = []
+__all__ += clip_grad.__all__
+__all__ += ["from_torch"]
+__all__ += spectral.__all__
+__all__ += transform_parameters.__all__
+__all__ += weight_normalization.__all__

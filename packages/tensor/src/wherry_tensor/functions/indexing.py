@@ -304,7 +304,7 @@ class _Parsed:
                             f"Indices count from 0; the last one is {size - 1}, or -1."
                         )
                     axes.append(axis)
-                    starts.append(item)
+                    starts.append(item)  # type: ignore[arg-type]  # a Size stands for an int
                     stops.append(_FAR if type(item) is int and item == -1 else item + 1)
                     steps.append(1)
                     dropped.append(axis)
@@ -377,9 +377,9 @@ def _clamped(bound: Any) -> Any:
 
 def _slice_number(value: Any) -> int:
     if type(value) is Size:
-        return value
+        return value  # type: ignore[return-value]  # a Size stands for an int
     if _core.is_symbolic(value) and value.size == 1 and value.dtype.is_integer:
-        return Size("value", value)
+        return Size("value", value)  # type: ignore[return-value]  # a Size stands for an int
     if type(value) is not int:
         try:
             value = operator.index(value)

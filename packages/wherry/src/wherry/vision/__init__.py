@@ -1,12 +1,9 @@
 """`paddle.vision`."""
 # ruff: noqa: F401  imports for checkers
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import wherry_vision as _vision
 from wherry_vision import __all__ as __all__
-
-if TYPE_CHECKING:  # what __getattr__ finds, for editors and checkers
-    from wherry_vision import models, transforms
 
 
 def __getattr__(name: str) -> Any:
@@ -15,4 +12,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -1,5 +1,4 @@
 """`paddle.vision.image`."""
 # ruff: noqa: F403  its own list says what
 from wherry_vision.image import *
-
 from wherry_vision.image import __all__ as __all__
