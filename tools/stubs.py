@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
-from packages import needed, packages  # noqa: E402
+from package_table import needed, packages  # noqa: E402
 
 import wherry  # noqa: E402  with it come all methods of Tensor
 from wherry_tensor import _core, ops  # noqa: E402

@@ -9,7 +9,7 @@
 Wheels go to wheelhouse/; tox, the Makefile and `pip install .` install from there. A wheel that serves every Python
 (pure, or built for the stable ABI) is built by the oldest one alone. The build tools live in a
 virtual environment of their own per Python under .cache/, so that nothing is downloaded twice; that
-pip's ordinary isolated build works too is tested in tests/test_packaging.py. Which packages there are says packages.py.
+pip's ordinary isolated build works too is tested in tests/test_packaging.py. Which packages there are says package_table.py.
 """
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ import sys
 import time
 from pathlib import Path
 
-from packages import PYTHONS, ROOT, Package, needed, packages
+from package_table import PYTHONS, ROOT, Package, needed, packages
 
 WHEELHOUSE = ROOT / "wheelhouse"
 CACHE = ROOT / ".cache"

@@ -13,7 +13,7 @@ import wherry
 
 ROOT = Path(__file__).parent.parent.parent
 sys.path.append(str(ROOT / "tools"))
-from packages import needed, packages  # noqa: E402  which packages there are
+from package_table import needed, packages  # noqa: E402  which packages there are
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(ROOT.glob("packages/*/README.md"))]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS

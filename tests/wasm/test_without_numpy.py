@@ -7,7 +7,7 @@ import sys
 import pytest
 
 sys.path.append("tools")  # of the repository, which is the current folder
-from packages import packages  # noqa: E402
+from package_table import packages  # noqa: E402
 
 pytestmark = pytest.mark.skipif(sys.platform != "emscripten", reason="runs in Pyodide: node tests/wasm/run.mjs")
 

@@ -26,7 +26,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(ROOT / "tools"), str(HERE)]
 
 import imports  # noqa: E402
-import packages as table  # noqa: E402
+import package_table as table  # noqa: E402
 import wheels as native  # noqa: E402
 
 PYODIDE = "0.29.5"  # Python 3.13, Emscripten 4.0.9

@@ -88,15 +88,15 @@ def renamed(metadata, siblings):
 
 def found_siblings():
     """Projects that the facade needs and where they are; empty outside a checkout."""
-    if os.environ.get("WHERRY_DEPENDENCIES") == "index" or not (TOOLS / "packages.py").is_file():
+    if os.environ.get("WHERRY_DEPENDENCIES") == "index" or not (TOOLS / "package_table.py").is_file():
         return {}
     sys.path.insert(0, str(TOOLS))
-    import packages
+    import package_table
     import wheels
 
     places = {}
-    for name in packages.needed([FACADE.name]):
-        package = packages.packages()[name]
+    for name in package_table.needed([FACADE.name]):
+        package = package_table.packages()[name]
         if package.folder != FACADE:
             built = wheels.wheel_for(sys.executable, name, wheels.digest_of(name))
             places[package.project] = (built or package.folder).as_uri()

@@ -108,8 +108,14 @@ class Mersenne:
         """Values in [min, max), float32 or float64."""
 
 class Plan:
-    """What a call of an op needs to know once: outputs, kernel, encoded attributes."""
+    """What calls of an op with certain shapes, dtypes and attributes need to know. Made by `plan_of`; immutable."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    elements: Any
+    generation: Any
+    kernel_address: Any
+    kernel_flags: Any
+    op: Any
+    outputs: Any
 
 class Scalar:
     """The declared type of an attribute that is an int, float, bool or complex number."""
@@ -955,12 +961,16 @@ def is_grad_enabled() -> Any:
     """Are ops of this thread recorded for gradients?"""
 def is_symbolic(x: Any) -> Any:
     """Is `x` a tensor of a captured program, without data?"""
+def kernel_generation() -> Any:
+    """Goes up whenever kernels are registered: plans of an older generation point to kernels that were replaced."""
 def load_kernels(device: Any) -> Any:
     """Asks the installed packages for their kernels of one device, once."""
 def memory_stats() -> Any:
     """Bytes: allocated, peak_allocated (held by tensors), reserved, peak_reserved (with the cache)."""
 def op_of_name(name: Any) -> Any:
     """The op called `name`."""
+def plan_of(op: Any, metas: Any, attrs: Any, device: Any = ...) -> Any:
+    """The plan of a call, for an executor that runs a program many times."""
 def pop_layer(layer: Any, position: Any = ...) -> Any:
     """Remove the topmost layer, which must be `layer`."""
 def push_layer(layer: Any, position: Any = ...) -> Any:
@@ -985,6 +995,8 @@ def set_memory_cache_limit(nbytes: Any) -> Any:
     """How many bytes of freed memory the allocator keeps at most."""
 def set_num_threads(count: Any) -> Any:
     """Set how many threads a kernel may use, at least 1. Results do not depend on it."""
+def set_number(x: Any, value: Any) -> Any:
+    """Write a number into a 0-d tensor, past all layers: a tensor that a program reads keeps its place and gets a new value."""
 def set_random_rules(rules: Any) -> Any:
     """Let `rules`, functions by op, draw in place of the kernels of random ops; None gives these back their work."""
 def share_buffer(data: Any) -> Any:

@@ -1,7 +1,7 @@
 """The packages of this repository, read from the pyproject.toml of each: that is the only table.
 
-    python tools/packages.py            write what other files say of them: the lists between marks, each `__version__`
-    python tools/packages.py --check    exit 1, naming them, when some are out of date
+    python tools/package_table.py            write what other files say of them: the lists between marks, each `__version__`
+    python tools/package_table.py --check    exit 1, naming them, when some are out of date
 
 A new package is a folder below packages/ with a pyproject.toml that says what it needs, then one run of this program.
 Other tools import it: which packages there are, in which order, what each needs. Of its own the file of a package has
@@ -225,7 +225,7 @@ def main() -> int:
     for file, text in texts.items():
         if file.read_text() != text:
             if check:
-                faults.append(f"{file.relative_to(ROOT)} is out of date: run python tools/packages.py")
+                faults.append(f"{file.relative_to(ROOT)} is out of date: run python tools/package_table.py")
             else:
                 file.write_text(text)
     for fault in faults:
