@@ -44,6 +44,15 @@ def test_a_line_is_no_wider_than_the_terminal(monkeypatch):
     assert len(out.getvalue()) == 1 + 49
 
 
+def test_the_last_line_is_whole(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "50")
+    out = Terminal()
+    bar = ProgressBar(20, 1, out)
+    bar.update(19, [("loss", [0.5] * 9)])
+    bar.update(20, [("loss", [0.25] * 9), ("acc", 0.75)])
+    assert "0.2500 - acc: 0.7500 - " in out.getvalue() and out.getvalue().endswith("s/step\n")
+
+
 def test_a_file_gets_the_last_line_and_one_now_and_then(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(progress_bar.time, "perf_counter", lambda: now[0])

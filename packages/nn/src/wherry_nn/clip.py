@@ -10,6 +10,7 @@ from typing import Any
 
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, scalar
+from wherry_tensor.constructed import as_constructed
 from wherry_tensor.errors import AssertedArgumentError, InvalidTypeError
 
 __all__ = ["ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue"]
@@ -18,6 +19,9 @@ __all__ = ["ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue"]
 class ClipGradBase:
     """What the three ways of clipping have in common. Calling one maps pairs (parameter, gradient) to such
     pairs, without those that have no gradient."""
+
+    def __repr__(self) -> str:
+        return as_constructed(self)
 
     def __call__(self, params_grads: Iterable[tuple[Any, Tensor | None]]) -> list[tuple[Any, Tensor]]:
         present = [(p, g) for p, g in params_grads if g is not None]

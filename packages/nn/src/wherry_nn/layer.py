@@ -1072,8 +1072,14 @@ def _as_value(value: Any, key: str) -> Tensor:
     numpy = numpy_module()
     if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
         return to_tensor(value)
+    origin = type(value).__module__.partition(".")[0]
+    if origin == "torch":
+        raise InvalidTypeError(
+            f"set_state_dict: the value of '{key}' is a tensor of PyTorch, whose layers have other layouts. Got torch.{type(value).__name__}, "
+            f"expected a Tensor of Wherry or a NumPy array. Write nn.utils.from_torch(state, layer), which transposes and renames."
+        )
     raise InvalidTypeError(
-        f"set_state_dict: the value of '{key}' is not a tensor. Got {type(value).__name__}, expected a Tensor or a NumPy array. "
+        f"set_state_dict: the value of '{key}' is not a tensor. Got {origin}.{type(value).__name__}, expected a Tensor or a NumPy array. "
         f"Convert it with to_tensor."
     )
 

@@ -128,6 +128,45 @@ def _array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
     return array if dtype is None else array.astype(dtype, copy=False)
 
 
+def _array_function(self: Tensor, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    """NumPy's functions of arrays (`np.mean(x)`, `np.concatenate([x, y])`): on the tensors' values, with arrays as results."""
+    return function(*_as_arrays(args), **_as_arrays(kwargs))
+
+
+def _as_arrays(value: Any) -> Any:
+    kind = type(value)
+    if isinstance(value, Tensor):
+        return value.detach().numpy()
+    if kind is list or kind is tuple:
+        return kind(map(_as_arrays, value))
+    if kind is dict:
+        return {key: _as_arrays(item) for key, item in value.items()}
+    return value
+
+
+def _array_interface(self: Tensor) -> dict[str, Any]:
+    """The older way of sharing arrays, which Pillow's `Image.fromarray` asks for."""
+    code = _INTERFACE_CODES.get(self.dtype.name)
+    if code is None or _core.is_symbolic(self):
+        raise AttributeError(f"__array_interface__: this tensor has no values of NumPy's. Got {self.dtype.name}, cast with x.astype('float32').")
+    x = self.detach()
+    shared = x if x.is_contiguous() else ops.copy(x)
+    # Strides say that the values are not as they lie there: whoever reads asks for tobytes() then.
+    strides = None if shared is x else tuple(n * x.itemsize for n in x.strides)
+    return {"shape": tuple(x.shape), "typestr": code, "data": memoryview(shared), "strides": strides, "version": 3}
+
+
+_INTERFACE_CODES = {
+    "bool": "|b1", "uint8": "|u1", "int8": "|i1", "int16": "<i2", "int32": "<i4", "int64": "<i8", "float16": "<f2", "float32": "<f4",
+    "float64": "<f8", "complex64": "<c8", "complex128": "<c16",
+}
+
+
+def _tobytes(self: Tensor) -> bytes:
+    """The values as bytes, row by row, as of NumPy's arrays."""
+    return memoryview(self.detach()).tobytes()
+
+
 # Copying and pickling.
 
 
@@ -220,6 +259,21 @@ def _format(self: Tensor, spec: str) -> str:
     )
 
 
+def _round(self: Tensor, digits: int | None = None) -> Tensor:
+    """`round(x)` and `round(x, 2)`: the nearest multiples of 1, or of 0.01; halves go away from 0, as in `paddle.round`."""
+    if not digits or not self.dtype.is_floating:
+        return ops.round(self) if self.dtype.is_floating else ops.copy(self)
+    scale = 10.0 ** abs(digits)
+    return ops.round(self * scale) / scale if digits > 0 else ops.round(self / scale) * scale
+
+
+def _repr_html(self: Tensor) -> str:
+    """What notebooks show."""
+    from wherry_tensor.notebook import tensor_to_html
+
+    return tensor_to_html(self)
+
+
 def _transposed(self: Tensor) -> Tensor:
     """The tensor with its axes in reverse order; a view."""
     return ops.transpose(self, _BACKWARDS[self.ndim])
@@ -232,6 +286,11 @@ methods = {
     "__dlpack__": _dlpack,
     "__dlpack_device__": _dlpack_device,
     "__array__": _array,
+    "__array_function__": _array_function,
+    "__array_interface__": property(_array_interface, doc=_array_interface.__doc__),
+    "__round__": _round,
+    "_repr_html_": _repr_html,
+    "tobytes": _tobytes,
     "__reduce__": _reduce,
     "__reduce_ex__": lambda self, protocol: _reduce(self),
     "__deepcopy__": _deepcopy,

@@ -109,6 +109,26 @@ def _shown_part(x: Tensor, shape: tuple[int, ...]) -> Any:
     return _edges(x, shape, 0)
 
 
+def shown_table(x: Tensor, rows: int, columns: int) -> list[list[str]]:
+    """The texts of a tensor of one or two axes, a row in a list; of more than `rows` or `columns` only the ends, with dots."""
+    text = _text_of(x.dtype)
+    ops = _ops()
+    if len(x.shape) == 1:
+        x = ops.reshape(x, (1, x.shape[0]))
+    places = [
+        [*range(most // 2), None, *range(n - most // 2, n)] if n > most else list(range(n)) for n, most in zip(x.shape, (rows, columns))
+    ]
+    dots = "\N{HORIZONTAL ELLIPSIS}"
+    found = []
+    for i in places[0]:
+        if i is None:
+            found.append([dots] * len(places[1]))
+            continue
+        row = ops.select(x, axis=0, index=i)
+        found.append([dots if j is None else text(ops.select(row, axis=0, index=j).item()) for j in places[1]])
+    return found
+
+
 def _edges(x: Tensor, shape: tuple[int, ...], axis: int) -> Any:
     """Both ends of every axis from `axis` on; the axes before it were selected away."""
     n, edge = shape[axis], _Options.edgeitems

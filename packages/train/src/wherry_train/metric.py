@@ -17,6 +17,7 @@ import numpy as np
 from wherry_tensor import _core, argmax, assign, cast, equal, expand, topk, unsqueeze
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import integer, require_tensor
+from wherry_tensor.constructed import as_constructed
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 from wherry_tensor.sizes import equals, is_unknown
 from wherry_train.state import PlainState
@@ -49,6 +50,9 @@ class Metric(PlainState, abc.ABC):
         >>> float(metric.accumulate())
         0.5
     """
+
+    def __repr__(self) -> str:
+        return as_constructed(self, "name")
 
     @abc.abstractmethod
     def reset(self) -> None:

@@ -21,6 +21,7 @@ from wherry_tensor.errors import (
     PreconditionNotMetError,
     UnimplementedError,
 )
+from wherry_tensor.notebook import table_to_html
 from wherry_train import amp
 from wherry_train.arrays import ArrayDataset, is_array, is_arrays
 from wherry_train.by_name import loss_named, metric_named, optimizer_named
@@ -102,6 +103,32 @@ class Model:
         self._taken: tuple[Any, int | None] | None = None  # `forward` and how many parts of a batch it takes
         self._check = False  # the next batch is looked at by the doctor
         self._seen: list[tuple[list[int], Any]] = []  # shapes and dtypes of the last inputs
+
+    def __repr__(self) -> str:
+        parts = [f"  {name}: {value!r}".replace("\n", "\n  ") for name, value in self._parts().items()]
+        return "Model(\n" + "\n".join(parts) + "\n)"
+
+    def _parts(self) -> dict[str, Any]:
+        parts: dict[str, Any] = {"network": self.network}
+        if self._optimizer is not None:
+            parts["optimizer"] = self._optimizer
+        if self._loss is not None:
+            parts["loss"] = self._loss
+        if self._metrics:
+            parts["metrics"] = self._metrics
+        return parts
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for name, layer in self.network.named_sublayers(include_self=not self.network._sub_layers):
+            if not layer._sub_layers:
+                sizes = ", ".join(str(p.shape) for p in layer.parameters())
+                rows.append([name, f"{type(layer).__name__}({layer.extra_repr()})", sizes, f"{sum(p.size for p in layer.parameters()):,}"])
+        total = sum(p.size for p in self.network.parameters())
+        facts = [[name, repr(value)] for name, value in self._parts().items() if name != "network"]
+        caption = f"Model of {type(self.network).__name__}: {total:,} parameters"
+        table = table_to_html(["layer", "kind", "parameters", "values"], rows, caption)
+        return table + (table_to_html(["prepared", ""], facts) if facts else "")
 
     def prepare(self, optimizer: Any = None, loss: Any = None, metrics: Any = None, amp_configs: Any = None) -> None:
         """Set what training and evaluation need. What is left out is unset.

@@ -9,9 +9,12 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from wherry_train.notebook import HtmlBar, in_notebook
+
 __all__ = ["ProgressBar"]
 
 _WIDTH = 30  # of the bar, in characters
+_BLINK = 0.1  # seconds between pictures in a notebook
 _PATIENCE = 10.0  # seconds between lines in a file that stands for a terminal
 
 
@@ -20,8 +23,9 @@ class ProgressBar:
 
     Args:
         steps: how many there are; None where nobody knows.
-        verbose: 1 rewrites one line, with a bar; 2 and 3 print line after line. Where the output is no terminal and
-            no notebook, 1 prints a line every ten seconds and the last one: a file has no line to rewrite.
+        verbose: 1 rewrites one line, with a bar, which is a picture in a notebook; 2 and 3 print line after line. Where
+            the output is neither terminal nor notebook, 1 prints a line every ten seconds and the last one: a file has no
+            line to rewrite.
         file: where to print; standard output if None.
     """
 
@@ -31,6 +35,9 @@ class ProgressBar:
         self._file = file
         self._width = 0  # of what stands in the line
         self._pending = ""  # a line that was not printed, for the one before was just now
+        # In a notebook the bar is a picture; a file that was given gets text there too.
+        self._html = HtmlBar() if verbose == 1 and file is None and in_notebook() else None
+        self._last = (0, "")
         self._started = self._last_line = time.perf_counter()
 
     def update(self, step: int, values: Iterable[tuple[str, Any]] = ()) -> None:
@@ -47,11 +54,21 @@ class ProgressBar:
         if bar and self.steps is not None and not done:
             rest += f" - ETA: {_clock(seconds / max(step, 1) * (self.steps - step))}"
         rest += f" - {_duration(seconds / max(step, 1))}/step"
-        if bar and self._rewrites():
+        if bar and self._html is not None:
+            now = time.perf_counter()
+            if done or now - self._last_line >= _BLINK or not self._pending:
+                self._html.show(step, self.steps, line + rest)
+                self._last_line = now
+            self._pending, self._last = line + rest, (step, line + rest)
+            if done:
+                self.finish()
+        elif bar and self._rewrites():
             # A line that wraps could not be rewritten: numbers matter more than the picture.
             columns = shutil.get_terminal_size().columns or 80
             whole = line + picture + rest
-            line = whole if len(whole) < columns else (line + rest)[: columns - 1]
+            line = whole if len(whole) < columns else line + rest
+            if not done:  # the last one may wrap: nothing is written over it
+                line = line[: columns - 1]
             self._write("\r" + line + " " * (self._width - len(line)))
             self._width = len(line)
             if done:
@@ -65,6 +82,11 @@ class ProgressBar:
 
     def finish(self) -> None:
         """End the line, or print the last one that was held back."""
+        if self._html is not None and self.verbose == 1:
+            if self._pending:
+                self._html.show(self._last[0], self.steps, self._last[1])
+            self._pending = ""
+            return
         if self._width or self._pending:
             self._write(self._pending + "\n")
         self._width = 0
@@ -72,7 +94,7 @@ class ProgressBar:
 
     def _rewrites(self) -> bool:
         file = sys.stdout if self._file is None else self._file
-        return "ipykernel" in sys.modules or (hasattr(file, "isatty") and file.isatty())
+        return hasattr(file, "isatty") and file.isatty()
 
     def _write(self, text: str) -> None:
         file = sys.stdout if self._file is None else self._file

@@ -40,6 +40,9 @@ class L1Decay(WeightDecayRegularizer):
         """The gradient of the penalty, in the dtype of `grad`. `block` is accepted for compatibility."""
         return _scaled(ops.sign(_as(param, grad)), self._coeff)
 
+    def __repr__(self) -> str:
+        return f"L1Decay(coeff={self._coeff!r})"
+
     def __str__(self) -> str:
         return f"L1Decay, coeff={self._coeff:f}"
 
@@ -68,6 +71,9 @@ class L2Decay(WeightDecayRegularizer):
     def __call__(self, param: Tensor, grad: Tensor, block: Any = None) -> Tensor:
         """The gradient of the penalty, in the dtype of `grad`. `block` is accepted for compatibility."""
         return _scaled(_as(param, grad), self._coeff)
+
+    def __repr__(self) -> str:
+        return f"L2Decay(coeff={self._coeff!r})"
 
     def __str__(self) -> str:
         return f"L2Decay, coeff={self._coeff:f}"

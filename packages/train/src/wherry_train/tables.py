@@ -17,6 +17,8 @@ from wherry_tensor import cast, uniform
 from wherry_tensor._core import Tensor
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import AssertedTypeError, InvalidArgumentError, InvalidTypeError
+from wherry_tensor.notebook import table_to_html
+from wherry_train.notebook import in_notebook
 
 __all__ = ["flops", "summary"]
 
@@ -36,7 +38,8 @@ def summary(net: Layer, input_size: Any = None, dtypes: Any = None, input: Any =
         input: in place of `input_size`: what to call the network with, a tensor or what holds tensors.
 
     Returns:
-        `{"total_params": ..., "trainable_params": ...}`: numbers of values, those of buffers included in the first.
+        `{"total_params": ..., "trainable_params": ...}`: numbers of values, those of buffers included in the first. In a
+        notebook the table is HTML.
 
     Raises:
         TypeError: `net` is not a Layer, or a shape is none (also a ValueError).
@@ -78,8 +81,35 @@ def summary(net: Layer, input_size: Any = None, dtypes: Any = None, input: Any =
     table = _Table(net)
     with _looking_on(net, table.see, containers=True):
         net(*inputs)
-    print(table.text(_total_size(inputs)))
-    return {"total_params": table.total, "trainable_params": table.trainable}
+    found = Summary(table)
+    if in_notebook():
+        found.display()
+    else:
+        print(table.text(_total_size(inputs)))
+    return found
+
+
+class Summary(dict[str, int]):
+    """The numbers of `summary`, with the table for notebooks."""
+
+    def __init__(self, table: _Table) -> None:
+        super().__init__(total_params=table.total, trainable_params=table.trainable)
+        self._rows = [list(row) for row in table.rows.values()]
+        self._displayed = False
+
+    def display(self) -> None:
+        """Show the table in a notebook; what the cell ends with is then only the numbers."""
+        from IPython.display import display
+
+        display({"text/plain": repr(self), "text/html": self._repr_html_()}, raw=True)
+        self._displayed = True
+
+    def _repr_html_(self) -> str:
+        caption = f"{self['total_params']:,} parameters, {self['trainable_params']:,} trainable"
+        return f"<div>{caption}</div>" if self._displayed else table_to_html(list(_TITLES), self._rows, caption)
+
+    def __reduce__(self) -> Any:
+        return dict, (dict(self),)
 
 
 class _Table:

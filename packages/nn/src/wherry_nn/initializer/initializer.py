@@ -7,6 +7,7 @@ from typing import Any
 from wherry_autograd import no_grad
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import require_tensor
+from wherry_tensor.constructed import as_constructed
 from wherry_tensor.errors import AssertedTypeError, InvalidArgumentError, InvalidTypeError
 
 __all__ = ["Initializer", "calculate_gain", "default_initializer", "fans", "require_floating", "set_global_initializer"]
@@ -21,6 +22,9 @@ class Initializer:
         >>> print(x.numpy())
         [3. 3.]
     """
+
+    def __repr__(self) -> str:
+        return as_constructed(self)
 
     def __call__(self, param: Tensor, block: Any = None) -> None:
         """Write the first values into `param`. `block` is accepted for compatibility; unused."""

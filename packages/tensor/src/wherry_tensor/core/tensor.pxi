@@ -564,8 +564,11 @@ cdef class Tensor:
     def __releasebuffer__(self, Py_buffer *buffer):
         free(buffer.internal)
 
-    def numpy(self):
-        """A NumPy array with a copy of the values; bfloat16 comes as its bits in uint16, as in Paddle."""
+    def numpy(self, blocking=True):
+        """A NumPy array with a copy of the values; bfloat16 comes as its bits in uint16, as in Paddle.
+
+        `blocking` is accepted for compatibility: the values are there when it returns.
+        """
         cdef Tensor x = self
         import numpy
         need_data(self, "numpy")

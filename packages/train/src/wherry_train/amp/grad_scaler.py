@@ -71,6 +71,12 @@ class GradScaler:
         self.set_decr_every_n_nan_or_inf(decr_every_n_nan_or_inf)
         self.set_init_loss_scaling(init_loss_scaling)
 
+    def __repr__(self) -> str:
+        if not self._enable:
+            return f"{type(self).__name__}(enable=False)"
+        moves = f"grows after {self._incr_every_n_steps} steps" if self._use_dynamic_loss_scaling else "fixed"
+        return f"{type(self).__name__}(scale={self._scale:g}, {moves}, incr_count={self._incr_count}, decr_count={self._decr_count})"
+
     # Scaling.
 
     def scale(self, var: Tensor) -> Tensor:

@@ -133,6 +133,20 @@ class DataLoader:
         self._persistent_workers = bool(persistent_workers)
         self._workers: Workers | None = None
 
+    def __repr__(self) -> str:
+        of = type(self.dataset).__name__
+        facts = [of if self._streams or not hasattr(self.dataset, "__len__") else f"{of} of {len(self.dataset)} samples"]
+        sampler = self.batch_sampler
+        if isinstance(sampler, BatchSampler):
+            facts.append(f"batch_size={sampler.batch_size}")
+            facts += ["shuffle=True"] * bool(sampler.shuffle) + ["drop_last=True"] * bool(sampler.drop_last)
+        elif sampler is not None:
+            facts.append(f"batch_sampler={type(sampler).__name__}")
+        else:
+            facts.append(f"batch_size={self.batch_size}")
+        facts += [f"num_workers={self.num_workers}"] * bool(self.num_workers)
+        return f"DataLoader({', '.join(facts)})"
+
     def __len__(self) -> int:
         """Batches in an epoch; an IterableDataset does not know (a ValueError, also a TypeError)."""
         if self._streams:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from wherry_tensor._core import Generator, Tensor
+from wherry_tensor.constructed import as_constructed
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError
 from wherry_train.io.dataset import IterableDataset, permutation
 
@@ -44,6 +45,9 @@ class Sampler:
 
     def __init__(self, data_source: Any = None) -> None:
         self.data_source = data_source
+
+    def __repr__(self) -> str:
+        return as_constructed(self, "generator")
 
     def __iter__(self) -> Iterator[Any]:
         raise NotImplementedError(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wherry_tensor._core import Tensor
+from wherry_tensor.constructed import as_constructed
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError
 
 __all__ = [
@@ -88,6 +89,11 @@ class LRScheduler:
     def __call__(self) -> float:
         """The rate in use."""
         return self.last_lr
+
+    def __repr__(self) -> str:
+        text = as_constructed(self, "learning_rate", "last_epoch", "verbose")[:-1]
+        comma = "" if text.endswith("(") else ", "
+        return f"{text}{comma}base_lr={self.base_lr:g}, last_lr={self.last_lr:g}, last_epoch={self.last_epoch})"
 
     def step(self, epoch: int | None = None) -> None:
         """Count one more epoch and compute its rate. Call it after the optimizer's `step`.

@@ -24,6 +24,7 @@ from wherry_train.regularizer import L2Decay
 
 __all__ = ["Optimizer"]
 
+_SHOWN = ("momentum", "use_nesterov", "beta1", "beta2", "epsilon", "rho", "centered", "initial")  # in repr
 _HALF = (_core.float16, _core.bfloat16)
 
 
@@ -97,6 +98,17 @@ class Optimizer:
                 self._add_param_group(dict(options))
         else:
             self._groups.append(_Group(self._parameter_list, {}, self._grad_clip))
+
+    def __repr__(self) -> str:
+        rate: Any = self._learning_rate
+        decay = self.regularization if self.regularization is not None else vars(self).get("_weight_decay")
+        facts = [f"learning_rate={rate!r}"]
+        facts += [f"{name}={value!r}" for name in _SHOWN if (value := vars(self).get(f"_{name}")) is not None]
+        facts += [f"weight_decay={decay!r}"] * (decay is not None) + [f"grad_clip={self._grad_clip!r}"] * (self._grad_clip is not None)
+        held = list(self._all_parameters())
+        values = sum(p.size for p in held)
+        groups = f" in {len(self._groups)} groups" if len(self._groups) > 1 else ""
+        return f"{type(self).__name__}({', '.join(facts)}, parameters={len(held)} tensors of {values:,} values{groups})"
 
     # Parameter groups.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wherry_tensor import Tensor
+from wherry_tensor.constructed import as_constructed
 from wherry_tensor.errors import InvalidTypeError
 from wherry_tensor.functions.movement import transpose
 from wherry_vision.transforms import functional as F
@@ -60,6 +61,9 @@ class BaseTransform:
         changed = [self._apply(key)(part) for key, part in zip(self.keys, parts, strict=False)]
         changed.extend(parts[len(self.keys) :])
         return changed[0] if len(changed) == 1 else tuple(changed)
+
+    def __repr__(self) -> str:
+        return as_constructed(self)
 
     def _get_params(self, inputs: tuple[Any, ...]) -> Any:
         return None
