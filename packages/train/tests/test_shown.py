@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import wherry_nn as nn
-import wherry_tensor as wt
 from wherry_train import Model, amp, io, metric, notebook, summary
 from wherry_train import optimizer as opt
 from wherry_train.optimizer import lr
