@@ -77,10 +77,9 @@ def margin_ranking_loss(
     require_floating("margin_ranking_loss", input)
     require_tensor(other, "margin_ranking_loss", "other")
     require_tensor(label, "margin_ranking_loss", "label")
-    dtype = input.dtype
-    for given in (other, label):
-        if given.dtype.is_floating and given.dtype is not dtype:
-            dtype = promote_floating(dtype, given.dtype)
+    dtype = promote_floating(input.dtype, other.dtype) if other.dtype.is_floating else input.dtype
+    if label.dtype is float64:  # as in Paddle; narrower ones hold 1 and -1 as well as the scores do
+        dtype = float64
     loss = (to_dtype(other, dtype) - to_dtype(input, dtype)) * to_dtype(label, dtype)
     margin = number(margin, "margin_ranking_loss", "margin")
     return reduced(ops.relu(loss + margin if margin else loss), reduction)
