@@ -18,7 +18,7 @@ from wherry_nn.functional._losses import (
 from wherry_nn.functional.distance import pairwise_distance
 from wherry_nn.functional.loss import cross_entropy
 from wherry_tensor import ops
-from wherry_tensor._core import Tensor, float64, int64, is_symbolic
+from wherry_tensor._core import Tensor, float32, float64, int64, is_symbolic
 from wherry_tensor.arguments import flag, number, require_tensor, to_dtype
 from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
@@ -78,7 +78,7 @@ def margin_ranking_loss(
     require_tensor(other, "margin_ranking_loss", "other")
     require_tensor(label, "margin_ranking_loss", "label")
     dtype = promote_floating(input.dtype, other.dtype) if other.dtype.is_floating else input.dtype
-    if label.dtype is float64:  # as in Paddle; narrower ones hold 1 and -1 as well as the scores do
+    if dtype is float32 and label.dtype is float64:  # as in Paddle; 1 and -1 are exact in 16 bits too
         dtype = float64
     loss = (to_dtype(other, dtype) - to_dtype(input, dtype)) * to_dtype(label, dtype)
     margin = number(margin, "margin_ranking_loss", "margin")
