@@ -1,4 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, binding=True
+# cython: auto_pickle=False
 """The tape and the engine that walks it back.
 
 Recording: the core calls `record` after every op that touches a tensor which asks for gradients. It
@@ -937,19 +938,36 @@ cdef object copy_of(object ct):
 
 
 cdef int accumulate(Tensor leaf, PyObject **ct) except -1:
-    """Add to `.grad`, in place where there is one."""
-    cdef Tensor grad
-    if not isinstance(leaf.grad_value, Tensor):  # none, or zeros that were never written
-        grad = owned(ct)
-        grad.flags &= ~<uint32_t>STOP_GRADIENT  # as in Paddle
-        leaf.grad_value = grad
-        return 0
-    grad = leaf.grad_value
-    if grad.storage != NULL and grad.node is None and same_meta(grad, <Tensor>ct[0]) and not grad_enabled():
-        inplace(add_op, grad, <object>ct[0])
-    else:
-        leaf.grad_value = apply2(add_op, grad, <object>ct[0], ())
-    return 0
+    """Add to `.grad`, in place where there is one.
+
+    Large additions let go of the GIL, so another thread's walk may come to the same leaf meanwhile. What is being added
+    to is therefore taken away from the leaf; what is found there afterwards is added too.
+    """
+    cdef Tensor grad, own = None
+    while True:
+        if not isinstance(leaf.grad_value, Tensor):  # none, or zeros that were never written
+            if own is None:
+                own = owned(ct)
+                own.flags &= ~<uint32_t>STOP_GRADIENT  # as in Paddle
+                if isinstance(leaf.grad_value, Tensor):
+                    continue
+            leaf.grad_value = own
+            return 0
+        grad = leaf.grad_value
+        leaf.grad_value = None
+        more = <object>ct[0] if own is None else own
+        try:
+            if grad.storage != NULL and grad.node is None and same_meta(grad, <Tensor>more) and not grad_enabled():
+                own = inplace(add_op, grad, more)
+            else:
+                own = apply2(add_op, grad, more, ())
+        except BaseException:
+            if leaf.grad_value is None:
+                leaf.grad_value = grad
+            raise
+        if leaf.grad_value is None:
+            leaf.grad_value = own
+            return 0
 
 
 cdef inline bint same_meta(Tensor x, Tensor y) noexcept:

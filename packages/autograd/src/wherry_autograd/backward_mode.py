@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from wherry_autograd import _engine
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, add_methods, clear_gradients, is_symbolic
+from wherry_tensor.arguments import require_tensor
 
 if TYPE_CHECKING:
     import numpy
@@ -186,6 +187,7 @@ def tensor_backward(self: Tensor, grad_tensor: Tensor | None = None, retain_grap
         >>> print(x.grad.numpy())
         [2. 4.]
     """
+    require_tensor(self, "backward")
     if grad_tensor is None:
         _engine.run_backward((self,), None, retain_graph)
     else:
@@ -194,6 +196,7 @@ def tensor_backward(self: Tensor, grad_tensor: Tensor | None = None, retain_grap
 
 def tensor_gradient(self: Tensor) -> numpy.ndarray | None:
     """The gradient as a NumPy array, or None."""
+    require_tensor(self, "gradient")
     return None if self.grad is None else self.grad.numpy()
 
 
@@ -243,6 +246,7 @@ def tensor_register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) 
         >>> print(x.grad.numpy(), handle.remove())
         [20. 20.] True
     """
+    require_tensor(self, "register_hook")
     if self.stop_gradient:
         raise RuntimeError(
             f"register_hook: cannot register a hook on a tensor that stops gradients. "

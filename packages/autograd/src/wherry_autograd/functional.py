@@ -12,6 +12,7 @@ from wherry_autograd.backward_mode import grad
 from wherry_autograd.grad_mode import enable_grad
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import require_tensor
 
 __all__ = ["Hessian", "Jacobian", "hessian", "jacobian", "jvp", "vjp"]
 
@@ -30,6 +31,7 @@ class Jacobian:
     def __init__(self, ys: Tensor, xs: Tensor, is_batched: bool = False) -> None:
         first = 1 if is_batched else 0
         for name, x in (("ys", ys), ("xs", xs)):
+            require_tensor(x, "jacobian", name)
             if not first <= x.ndim <= first + 1:
                 raise ValueError(
                     f"jacobian: {name}.ndim should be {first} or {first + 1} when is_batched={is_batched} but got "
@@ -168,6 +170,7 @@ def hessian(ys: Tensor, xs: Any, batch_axis: int | None = None) -> Any:
          [ 0. 12.]]
     """
     batched = _check_batch_axis("hessian", batch_axis)
+    require_tensor(ys, "hessian", "ys")
     scalars = ys.shape[0] if batched and ys.ndim else 1
     if ys.size != scalars:
         raise ValueError(

@@ -108,6 +108,14 @@ def switch(
         >>> _ = unique_name.switch(*before)
     """
     global _generator, _checker
+    for name, value, kind in (
+        ("new_generator", new_generator, UniqueNameGenerator), ("new_para_name_checker", new_para_name_checker, ParameterNameChecker),
+    ):
+        if value is not None and not isinstance(value, kind):
+            raise InvalidTypeError(
+                f"unique_name.switch: argument '{name}' must be what switch returned before. Got {type(value).__name__}, "
+                f"expected {kind.__name__} or None. For a prefix use unique_name.guard('{value if isinstance(value, str) else 'net'}_')."
+            )
     before = _generator, _checker
     _generator = UniqueNameGenerator() if new_generator is None else new_generator
     _checker = ParameterNameChecker() if new_para_name_checker is None else new_para_name_checker

@@ -115,6 +115,7 @@ cdef extern from "Python.h":
     void PyType_Modified(PyTypeObject *)
     int PyDict_SetItem(PyObject *, PyObject *, PyObject *) except -1
     int PyType_Check(object)
+    int PyErr_CheckSignals() except -1
     bint PyLong_CheckExact(object)
     bint PyLong_Check(object)
     bint PyFloat_CheckExact(object)

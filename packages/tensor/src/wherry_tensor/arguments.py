@@ -5,6 +5,8 @@ error that Paddle raises. A wrong Python type is InvalidTypeError (a TypeError a
 """
 from __future__ import annotations
 
+import os
+import reprlib
 import sys
 from collections.abc import Sequence
 from itertools import pairwise
@@ -21,6 +23,12 @@ Shape: TypeAlias = int | Sequence[int | Tensor] | Tensor
 
 MAX_RANK = 12  # what the kernel ABI's tensors hold
 _HUGE = 1 << 62  # sums of two such numbers still fit
+_MOST_REPEATS = 1 << 16  # passes or layers: minutes of work, and far more than anybody has meant
+
+# What stands in an error text may be as deep or as long as it likes, and its `repr` may fail.
+_short = reprlib.Repr()
+_short.maxlevel, _short.maxlist, _short.maxtuple, _short.maxdict, _short.maxset = 3, 8, 13, 4, 4
+_short.maxstring, _short.maxlong, _short.maxother = 60, 40, 60
 
 
 def require_tensor(x: Any, op_name: str, name: str = "x") -> Tensor:
@@ -44,7 +52,7 @@ def integer(value: Any, op_name: str, name: str) -> int:
             return int(value.__index__())
         except TypeError:  # a tensor of several elements, or of floats
             pass
-    shown = f"shape {value.shape}, dtype {value.dtype.name}" if isinstance(value, Tensor) else repr(value)
+    shown = f"shape {value.shape}, dtype {value.dtype.name}" if isinstance(value, Tensor) else short(value)
     raise InvalidTypeError(
         f"{op_name}: argument '{name}' must be one integer. Got {shown}, expected an int. "
         f"Convert it with int(...) if it counts something."
@@ -78,7 +86,7 @@ def fitted(value: Any, dtype: DType, op_name: str) -> Any:
             value = value.real
         if isinstance(value, float) and not -9.3e18 < value < 1.85e19:  # also NaN
             raise InvalidArgumentError(
-                f"{op_name}: {dtype.name} has no such number. Got {value!r}, expected a finite number that fits. "
+                f"{op_name}: {dtype.name} has no such number. Got {short(value)}, expected a finite number that fits. "
                 f"Choose a floating dtype."
             )
         bits = dtype.itemsize * 8
@@ -111,8 +119,37 @@ def flag(value: Any, op_name: str, name: str) -> bool:
 def _shown(value: Any) -> str:
     if isinstance(value, Tensor):
         return f"a Tensor of shape {value.shape}"
-    text = repr(value)
+    text = short(value)
     return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"
+
+
+def short(value: Any) -> str:
+    """`repr(value)` for an error text: of bounded length, and never an error itself."""
+    return _short.repr(value)
+
+
+def repeats(value: Any, op_name: str, name: str, least: int, each: str) -> int:
+    """How often something is done: an int from `least` on that can be waited for. `each` says what one costs."""
+    count = integer(value, op_name, name)
+    if type(count) is int and not least <= count <= _MOST_REPEATS:
+        raise InvalidArgumentError(
+            f"{op_name}: '{name}' is out of range. Got {name}={short(count)}, expected an int in [{least}, {_MOST_REPEATS}]: "
+            f"each costs {each}. Check the order of the arguments."
+        )
+    return count
+
+
+def require_room(nbytes: float, op_name: str, what: str) -> None:
+    """Refuse what the machine's memory cannot hold, before the first part of it is made."""
+    try:
+        whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # a system that does not say
+        whole = 1 << 47
+    if nbytes > whole:
+        raise MemoryError(
+            f"{op_name}: {what} would need {nbytes:.3g} bytes. Got a machine with {whole:.3g}, expected one that holds it. "
+            f"Make it smaller."
+        )
 
 
 def one_axis(axis: Any, rank: int, op_name: str, error: type[Exception] = InvalidArgumentError, name: str = "axis") -> int:
@@ -125,7 +162,7 @@ def one_axis(axis: Any, rank: int, op_name: str, error: type[Exception] = Invali
     if rank == 0 and -1 <= at <= 0:
         return 0
     raise error(
-        f"{op_name}: {name} {at} is out of range for rank {rank}. Got {name}={axis!r}, expected one in "
+        f"{op_name}: {name} {at} is out of range for rank {rank}. Got {name}={short(axis)}, expected one in "
         f"[{-max(rank, 1)}, {max(rank, 1)}). Axes count from 0; the last is {max(rank, 1) - 1}, or -1."
     )
 
@@ -148,7 +185,7 @@ def axes_of(axis: Axes, rank: int, op_name: str) -> tuple[int, ...]:
         for a, b in pairwise(found):
             if a == b:
                 raise InvalidArgumentError(
-                    f"{op_name}: axis {a} is named twice. Got axis={list(axis)} for rank {rank}, expected each axis "
+                    f"{op_name}: axis {a} is named twice. Got axis={short(axis)} for rank {rank}, expected each axis "
                     f"once. Axis -1 is the same as {rank - 1}."
                 )
         return tuple(found) if rank else ()
@@ -190,7 +227,7 @@ def sizes_of(shape: Shape, op_name: str, name: str = "shape") -> tuple[int, ...]
             continue
         if size < 0:
             raise InvalidArgumentError(
-                f"{op_name}: a size cannot be negative. Got {name}={list(sizes)}, expected sizes >= 0. "
+                f"{op_name}: a size cannot be negative. Got {name}={short(list(sizes))}, expected sizes >= 0. "
                 f"A new tensor has nothing from which -1 could be inferred."
             )
         total *= size
@@ -200,7 +237,7 @@ def sizes_of(shape: Shape, op_name: str, name: str = "shape") -> tuple[int, ...]
         )
     if total >= 1 << 59:  # in bytes it would not fit into 63 bits
         raise MemoryError(
-            f"{op_name}: no machine holds such a tensor. Got {name}={list(sizes)}, {total} elements. Check the sizes."
+            f"{op_name}: no machine holds such a tensor. Got {name}={short(list(sizes))}, {short(total)} elements. Check the sizes."
         )
     return sizes
 
@@ -210,10 +247,10 @@ def shape_argument(shape: Any, op_name: str, name: str = "shape") -> tuple[Any, 
         return tuple(shape)
     if isinstance(shape, Tensor) and shape.dtype.is_integer and shape.ndim <= 1:
         return values_of(shape, op_name, name)
-    got = f"a Tensor of shape {shape.shape}, dtype {shape.dtype.name}" if isinstance(shape, Tensor) else repr(shape)
+    got = f"a Tensor of shape {shape.shape}, dtype {shape.dtype.name}" if isinstance(shape, Tensor) else short(shape)
     raise InvalidTypeError(
         f"{op_name}: '{name}' is not a list of sizes. Got {got}, expected a list or tuple of ints, or a 1-D int32 or "
-        f"int64 tensor. Write [{shape}] for one size." if isinstance(shape, int) else
+        f"int64 tensor. Write [{short(shape)}] for one size." if isinstance(shape, int) else
         f"{op_name}: '{name}' is not a list of sizes. Got {got}, expected a list or tuple of ints, or a 1-D int32 or "
         f"int64 tensor. Write [2, -1] for two rows."
     )
@@ -235,7 +272,7 @@ def integers_of(values: Any, op_name: str, name: str) -> tuple[int, ...]:
     known = [value for value in found if type(value) is not Size]
     if known and not -_HUGE < min(known) <= max(known) < _HUGE:
         raise InvalidArgumentError(
-            f"{op_name}: a number is too large. Got {name}={found}, expected numbers of at most 62 bits. "
+            f"{op_name}: a number is too large. Got {name}={short(found)}, expected numbers of at most 62 bits. "
             f"No tensor has so many elements."
         )
     return tuple(found)

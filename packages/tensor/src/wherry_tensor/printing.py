@@ -104,7 +104,8 @@ def tensor_to_string(x: Tensor) -> str:
 def _shown_part(x: Tensor, shape: tuple[int, ...]) -> Any:
     """The elements that are shown: nested lists, with _GAP where a summary leaves some out."""
     size = math.prod(shape)
-    if size <= _Options.threshold:
+    # Without elements there may still be more empty lists than anybody can read, or memory holds.
+    if size <= _Options.threshold and (size or math.prod(n for n in shape if n) <= _Options.threshold):
         return x.tolist()
     return _edges(x, shape, 0)
 

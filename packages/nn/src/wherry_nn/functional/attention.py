@@ -253,6 +253,7 @@ def added_mask(mask: Tensor | None, like: Tensor, op_name: str) -> Tensor | None
     if mask is None:
         return None
     dtype = require_tensor(mask, op_name, "attn_mask").dtype
+    require_tensor(like, op_name, "query")
     if dtype.is_bool or dtype.is_integer:
         return (ops.cast(mask, dtype=like.dtype) - 1.0) * 1e9
     return to_dtype(mask, like.dtype)

@@ -528,7 +528,8 @@ def sigmoid_focal_loss(
     """
     if reduction not in ("mean", "sum", "none"):
         raise unknown_reduction("sigmoid_focal_loss", reduction)
-    label = data_like("sigmoid_focal_loss", logit, label, "logit")
+    data_like("sigmoid_focal_loss", logit, label, "logit")  # the checks; as in Paddle the weights have a gradient for the label
+    label = to_dtype(label, logit.dtype)
     alpha, gamma = number(alpha, "sigmoid_focal_loss", "alpha"), number(gamma, "sigmoid_focal_loss", "gamma")
     no = 1.0 - label
     # Not 1 - p: the sigmoid of -logit keeps its digits where the answer is sure.

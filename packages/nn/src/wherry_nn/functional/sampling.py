@@ -5,9 +5,10 @@ from typing import Any
 
 from wherry_nn.functional._losses import require_one_process
 from wherry_tensor import ops
-from wherry_tensor._core import Tensor, bool_, int64, is_symbolic
-from wherry_tensor.arguments import integer, require_tensor, to_dtype
+from wherry_tensor._core import Tensor, int64, is_symbolic
+from wherry_tensor.arguments import integer, require_room, require_tensor, to_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
+from wherry_tensor.functions.random import randint
 
 __all__ = ["class_center_sample", "gather_tree"]
 
@@ -68,20 +69,33 @@ def class_center_sample(label: Tensor, num_classes: int, num_samples: int, group
                 f"class_center_sample: a label is not a class. Got {low if low < 0 else high}, expected labels in "
                 f"[0, {classes}). Check num_classes."
             )
-    occurs = ops.index_put(
-        ops.full(shape=(classes,), value=False, dtype=bool_), ops.full_like(label, value=True, dtype=bool_), label,
-        axes=(0,), accumulate=False,
-    )
-    present = ops.reshape(ops.nonzero(occurs), shape=(-1,))
-    order = ops.randperm(n=classes, dtype=int64)
-    others = ops.masked_select(order, ops.logical_not(ops.gather(occurs, order, axis=0)))
+    # Nothing here is as long as there are classes: only as long as the labels and the choice.
+    present = ops.unique(label, axis=None)[0]
     missing = max(samples - present.shape[0], 0)
-    chosen = ops.concat(present, others[:missing], axis=0)
-    positions = ops.index_put(
-        ops.full(shape=(classes,), value=0, dtype=int64),
-        ops.arange(start=0, step=1, length=chosen.shape[0], dtype=int64), chosen, axes=(0,), accumulate=False,
-    )
-    return to_dtype(ops.gather(positions, label, axis=0), dtype), to_dtype(chosen, dtype)
+    require_room(40 * missing, op_name, f"a choice of {samples} classes")
+    chosen = ops.concat(present, _others(classes, present, missing), axis=0)
+    return to_dtype(ops.searchsorted(present, label, right=False), dtype), to_dtype(chosen, dtype)
+
+
+def _others(classes: int, present: Tensor, count: int) -> Tensor:
+    """`count` classes in random order, all different and none of `present`, which is sorted."""
+    if 2 * (count + present.shape[0]) >= classes:
+        return _without(ops.randperm(n=classes, dtype=int64), present)[:count]
+    found = ops.slice(present, axes=(0,), starts=(0,), ends=(0,), steps=(1,))
+    while found.shape[0] < count:  # at least half of what is drawn is new, so this ends after a few turns
+        drawn = randint(0, classes, [2 * (count - found.shape[0]) + 16], dtype=int64)
+        found = ops.concat(found, _without(drawn, present), axis=0)
+        first = ops.unique(found, axis=None)[1]
+        found = ops.gather(found, ops.sort(first, axis=0, descending=False)[0], axis=0)  # in the order they were drawn
+    return found[:count]
+
+
+def _without(values: Tensor, present: Tensor) -> Tensor:
+    if not present.shape[0]:
+        return values
+    at = ops.searchsorted(present, values, right=False)
+    last = ops.full(shape=(), value=present.shape[0] - 1, dtype=int64)
+    return ops.masked_select(values, ops.not_equal(ops.gather(present, ops.minimum(at, last), axis=0), values))
 
 
 def gather_tree(ids: Tensor, parents: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ from wherry_nn.initializer import Constant
 from wherry_nn.layer import Layer
 from wherry_nn.layers.described import described
 from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import require_tensor
 from wherry_tensor.errors import AssertedArgumentError
 
 __all__ = [
@@ -658,7 +659,7 @@ class Softmax2D(Layer):
         self._name = name
 
     def forward(self, x: Tensor) -> Tensor:
-        if x.ndim not in (3, 4):
+        if require_tensor(x, "Softmax2D").ndim not in (3, 4):
             raise AssertedArgumentError(
                 f"Softmax2D: Softmax2D requires a 3D or 4D tensor as input. Received: {x.ndim}D. Got shape {x.shape}, "
                 f"expected [N, C, H, W] or [C, H, W]. Use Softmax(axis) for others."

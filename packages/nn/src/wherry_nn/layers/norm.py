@@ -11,6 +11,7 @@ from wherry_nn.layer import Layer
 from wherry_nn.param_attr import ParamAttr
 from wherry_nn.utils.spectral import as_matrix, largest_singular_value, power_iteration
 from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import require_tensor
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError
 
 __all__ = [
@@ -32,7 +33,7 @@ _one = Constant(1.0)
 
 
 def _require_rank(layer: Layer, x: Tensor, ranks: tuple[int, ...]) -> None:
-    if x.ndim not in ranks:
+    if require_tensor(x, type(layer).__name__, "input").ndim not in ranks:
         wanted = " or ".join(f"{rank}D" for rank in ranks)
         raise InvalidArgumentError(
             f"{type(layer).__name__}: expected {wanted} input (got {x.ndim}D input). Got shape {x.shape}, expected {wanted}. "
@@ -82,7 +83,7 @@ class _BatchNormBase(Layer):
         self._variance = _statistic(self, shape, 1.0, None if name is None else f"{name}_variance")
 
     def forward(self, input: Tensor) -> Tensor:
-        if self._ranks and input.ndim not in self._ranks:
+        if self._ranks and getattr(input, "ndim", None) not in self._ranks:
             _require_rank(self, input, self._ranks)
         return F.batch_norm(
             input, self._mean, self._variance, self.weight, self.bias, self.training, self._momentum, self._epsilon,
@@ -806,7 +807,7 @@ class SpectralNorm(Layer):
             setattr(self, name, self.create_parameter([size], attr=attr, dtype=dtype))
 
     def forward(self, x: Tensor) -> Tensor:
-        if x.shape != self._weight_shape:
+        if require_tensor(x, "SpectralNorm").shape != self._weight_shape:
             raise InvalidArgumentError(
                 f"SpectralNorm: the weight has another shape. Got {x.shape}, expected {self._weight_shape}. "
                 f"Make a layer for each shape."

@@ -15,7 +15,7 @@ from wherry_nn.layer import Layer
 from wherry_nn.param_attr import ParamAttr
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int32, int64
-from wherry_tensor.arguments import integer, number, require_tensor
+from wherry_tensor.arguments import integer, number, repeats, require_room, require_tensor
 from wherry_tensor.dtype import get_default_dtype
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, UnimplementedError
 from wherry_tensor.functions.creation import full
@@ -675,16 +675,19 @@ class RNNBase(LayerList):
         self.mode = self.cell_type.__name__.removesuffix("Cell").upper()
         self.input_size = integer(input_size, op_name, "input_size")
         self.hidden_size = integer(hidden_size, op_name, "hidden_size")
-        self.num_layers = integer(num_layers, op_name, "num_layers")
+        self.num_layers = repeats(num_layers, op_name, "num_layers", 1, "the parameters of a layer")
         self.num_directions = 1 if direction == "forward" else 2
         self.time_major = bool(time_major)
         self.dropout = float(number(dropout, op_name, "dropout"))
         self.state_components = 2 if self.cell_type is LSTMCell else 1
-        if self.num_layers < 1 or not 0.0 <= self.dropout <= 1.0:
+        if not 0.0 <= self.dropout <= 1.0:
             raise InvalidArgumentError(
-                f"{op_name}: these settings make no network. Got num_layers={num_layers}, dropout={dropout}, expected "
-                f"num_layers >= 1 and a dropout probability in [0, 1]. Check the order of the arguments."
+                f"{op_name}: these settings make no network. Got dropout={dropout}, expected a probability in [0, 1]. "
+                f"Check the order of the arguments."
             )
+        gates = {"LSTM": 4, "GRU": 3}.get(self.mode, 1)
+        numbers = gates * self.num_directions * self.num_layers * self.hidden_size * (self.hidden_size + 2)
+        require_room(4 * numbers, op_name, f"{self.num_layers} layers of {self.hidden_size}")
         width = self.input_size
         for _ in range(self.num_layers):
             cells = [self.cell_type(width, self.hidden_size, **cell_options) for _ in range(self.num_directions)]

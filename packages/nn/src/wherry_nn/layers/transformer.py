@@ -14,7 +14,7 @@ from wherry_nn.layers.common import Dropout, Linear
 from wherry_nn.layers.norm import LayerNorm
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
-from wherry_tensor.arguments import integer, require_tensor
+from wherry_tensor.arguments import integer, repeats, require_room, require_tensor
 from wherry_tensor.dtype import as_dtype, get_default_dtype
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError
 
@@ -637,7 +637,8 @@ def _repeated(layer: Any, count: Any, op_name: str, name: str) -> LayerList:
             f"{op_name}: argument '{name}' must be a layer. Got {type(layer).__name__}, expected a Layer. "
             f"Write {op_name}({op_name}Layer(...), num_layers)."
         )
-    count = integer(count, op_name, "num_layers")
+    count = repeats(count, op_name, "num_layers", 0, "the parameters of a layer")
+    require_room(count * sum(p.nbytes for p in layer.parameters()), op_name, f"{count} layers")
     config = getattr(layer, "_config", None)
     others = (copy.deepcopy(layer) if config is None else type(layer)(**config) for _ in range(count - 1))
     return LayerList([layer, *others] if count > 0 else [])

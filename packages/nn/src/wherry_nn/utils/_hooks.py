@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 from wherry_nn.layer import Layer
 from wherry_nn.parameter import Parameter
+from wherry_tensor.errors import InvalidTypeError
 
 __all__ = ["hook_of", "parameter_of", "refuse_second"]
 
@@ -13,6 +14,10 @@ Hook = TypeVar("Hook")
 
 def hook_of(layer: Layer, name: str, kind: type[Hook]) -> tuple[int, Hook] | None:
     """The hook of this kind for this parameter, with its key among the layer's hooks."""
+    if not isinstance(layer, Layer):
+        raise InvalidTypeError(
+            f"{kind.__name__}: 'layer' must be a layer. Got {type(layer).__name__}, expected a Layer, as nn.Linear(2, 3) makes."
+        )
     for key, hook in layer._forward_pre_hooks.items():
         if isinstance(hook, kind) and hook.name == name:  # type: ignore[attr-defined]
             return key, hook

@@ -8,7 +8,7 @@ from typing import Any
 from wherry_autograd import no_grad
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
-from wherry_tensor.arguments import number
+from wherry_tensor.arguments import number, require_tensor
 from wherry_tensor.errors import InvalidArgumentError
 from wherry_tensor.functions import linalg
 from wherry_tensor.functions.creation import full
@@ -102,4 +102,6 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -
 
 def _gradients(parameters: Any) -> list[Tensor]:
     found = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    for i, parameter in enumerate(found):
+        require_tensor(parameter, "clip_grad", f"parameters[{i}]")
     return [parameter.grad for parameter in found if parameter.grad is not None]

@@ -561,11 +561,12 @@ cdef object leaf_overwritten(Op op, Tensor x):
 
 
 cdef bint only_shapes(Op op, PyObject **inputs, Py_ssize_t n) except -1:
-    """Is every input without data one whose shape alone is used (`~` in the declaration)?"""
+    """Is every input without data one whose shape alone is used (`~` in the declaration), and known?"""
     cdef Py_ssize_t i
     for i in range(n):
         if inputs[i] != <PyObject *>None and (<Tensor>inputs[i]).t.data == NULL:
-            if i >= op.n_fixed or not op.shape_only >> i & 1:
+            # Of an unknown size (-1 in the product) a kernel would get an output that it is not told to allocate.
+            if i >= op.n_fixed or not op.shape_only >> i & 1 or (<Tensor>inputs[i]).t.size < 0:
                 return False
     return True
 
@@ -672,6 +673,8 @@ def push_layer(layer, position="inner"):
     cdef wry_thread *thread = wry_thread_state()
     if position not in ("outer", "inner"):
         raise ValueError(f"push_layer: unknown position. Got {position!r}, expected 'outer' or 'inner'.")
+    if not callable(layer):
+        raise TypeError(f"push_layer: got {type(layer).__name__}, expected something to call as layer(op, inputs, attrs).")
     cdef PyObject **slot = &thread.inner if position == "inner" else &thread.outer
     note_end_of_thread(thread)
     put_stack(slot, stack_of(slot[0]) + (layer,))

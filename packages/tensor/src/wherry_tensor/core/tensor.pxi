@@ -114,14 +114,16 @@ cdef Tensor zeros_for(Tensor x):
     return zeros
 
 
-def clear_gradients(list tensors, bint set_to_zero=True):
+def clear_gradients(list tensors not None, bint set_to_zero=True):
     """Let the gradients of all these tensors be zeros again, or None. Where there is none, nothing happens.
 
     Zeros that nobody looks at are never written: the next backward puts its gradient in their place.
     """
     cdef Tensor x, grad
-    cdef PyObject *outs[MAX_OUTPUTS]
-    for x in tensors:
+    for item in tensors:
+        if not isinstance(item, Tensor):
+            raise TypeError(f"clear_gradients: got {type(item).__name__} in the list, expected Tensors.")
+        x = <Tensor>item
         if not set_to_zero:
             x.grad_value = None
         elif isinstance(x.grad_value, Tensor):
@@ -362,7 +364,18 @@ cdef class Tensor:
 
     def tolist(self):
         """The elements as nested Python lists; a number for a 0-d tensor."""
+        cdef double lists = 1
+        cdef int i
         need_data(self, "tolist")
+        if self.t.size == 0:
+            for i in range(self.t.rank):
+                if self.dims[i] == 0:
+                    break
+                lists *= self.dims[i]
+            if lists > 1e9:
+                raise MemoryError(
+                    f"tolist: so many empty lists do not fit into memory. Got shape {self.shape}, expected fewer rows."
+                )
         return nested(self, 0, <const char *>self.t.data)
 
     def __bool__(self):
@@ -651,4 +664,6 @@ cdef object nested(Tensor x, int axis, const char *at):
     step = x.steps[axis] * itemsizes[x.t.dtype]
     for i in range(x.dims[axis]):
         out.append(nested(x, axis + 1, at + i * step))
+        if i & 0xFFFF == 0xFFFF:
+            PyErr_CheckSignals()
     return out

@@ -16,6 +16,7 @@ from wherry_tensor.arguments import (
     number,
     numpy_module,
     refused,
+    require_room,
     require_tensor,
     sizes_of,
     to_dtype,
@@ -786,8 +787,10 @@ def tril_indices(row: int, col: int, offset: int = 0, dtype: Any = "int64") -> T
          [0 0 1]]
     """
     row, col, offset = _index_arguments(row, col, offset, "tril_indices")
-    pairs = [(i, j) for i in range(row) for j in range(min(col, max(0, i + offset + 1)))]
-    return _index_pairs(pairs, dtype, "tril_indices")
+    # What is left without the empty rows above and the empty columns at the right has about half of its places filled.
+    first = min(max(0, -offset), row)
+    shape = (row - first, max(0, min(col, row + offset)))
+    return _index_pairs(shape, ops.tril, offset + first, (first, 0), dtype, "tril_indices")
 
 
 def triu_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any = "int64") -> Tensor:
@@ -813,21 +816,32 @@ def triu_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any =
          [0 1 1]]
     """
     row, col, offset = _index_arguments(row, row if col is None else col, offset, "triu_indices")
-    pairs = [(i, j) for i in range(row) for j in range(max(0, i + offset), col)]
-    return _index_pairs(pairs, dtype, "triu_indices")
+    first = min(max(0, offset), col)
+    shape = (max(0, min(row, col - offset)), col - first)
+    return _index_pairs(shape, ops.triu, offset - first, (0, first), dtype, "triu_indices")
 
 
 def _index_arguments(row: Any, col: Any, offset: Any, op_name: str) -> tuple[int, int, int]:
-    return integer(row, op_name, "row"), integer(col, op_name, "col"), integer(offset, op_name, "offset")
+    return max(0, integer(row, op_name, "row")), max(0, integer(col, op_name, "col")), integer(offset, op_name, "offset")
 
 
-def _index_pairs(pairs: list[tuple[int, int]], dtype: Any, op_name: str) -> Tensor:
+def _index_pairs(
+    shape: tuple[int, int], triangle: Any, diagonal: int, start: tuple[int, int], dtype: Any, op_name: str
+) -> Tensor:
+    """Places in a triangle of a matrix of this shape, counted from `start`."""
     dtype = as_dtype(dtype, op_name)
     if not dtype.is_integer:
         raise InvalidTypeError(
             f"{op_name}: indices are integers. Got dtype={dtype.name}, expected int32 or int64. Cast the result if need be."
         )
-    return _core.from_values([i for i, _ in pairs] + [j for _, j in pairs], (2, len(pairs)), dtype)
+    if not shape[0] or not shape[1]:
+        return _core.uninitialized((2, 0), dtype)
+    require_room(9 * shape[0] * shape[1], op_name, f"the places in {shape[0]} rows and {shape[1]} columns")
+    inside = triangle(ops.full(shape=shape, value=True, dtype=bool_), diagonal=diagonal)
+    places = ops.transpose(ops.nonzero(inside), perm=(1, 0))
+    if start != (0, 0):
+        places = ops.add(places, _core.from_values(start, (2, 1), int64))
+    return ops.copy(places) if dtype is int64 else ops.cast(places, dtype=dtype)
 
 
 def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:

@@ -9,17 +9,21 @@ The core answers basic indices of tensors with data by itself, and asks for the 
 """
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, bool_, from_values, int32, int64
 from wherry_tensor.arguments import (
+    MAX_RANK,
     check_mask,
     looked_up,
     one_index_dtype,
     positions_of,
     require_index_broadcast,
+    require_room,
+    short,
     too_many_indices,
 )
 from wherry_tensor.sizes import Size, has_sizes
@@ -418,16 +422,20 @@ def _classify(item: Any) -> Any:
     if hasattr(type(item), "__index__"):
         return operator.index(item)
     raise ValueError(
-        f"getitem: a value of this type is not an index. Got {type(item).__name__} {item!r}, expected ints, slices, None, "
+        f"getitem: a value of this type is not an index. Got {type(item).__name__} {short(item)}, expected ints, slices, None, "
         f"Ellipsis, bools, and lists, arrays or tensors of ints or bools. Convert floats with int()."
     )
 
 
 def _index_of_list(item: Any) -> Any:
+    if isinstance(item, range):
+        return ops.arange(start=item.start, step=item.step, length=len(item), dtype=int64)
     shape, flat = [], []
     level = item
     while isinstance(level, (list, tuple, range)):
         shape.append(len(level))
+        if len(shape) > MAX_RANK:  # a list that contains itself has no end
+            raise _bad_list(item)
         if not len(level):
             break
         level = level[0]
@@ -447,6 +455,7 @@ def _index_of_list(item: Any) -> Any:
 
     if isinstance(level, Tensor) and level.ndim and shape:
         return _index_of_list([part.tolist() if isinstance(part, Tensor) else part for part in item])
+    require_room(40 * math.prod(shape), "getitem", f"an index of shape {shape}")
     collect(item, 0)
     if flat and all(isinstance(one, bool) for one in flat):
         return from_values(flat, shape, bool_)
@@ -455,7 +464,7 @@ def _index_of_list(item: Any) -> Any:
 
 def _bad_list(item: Any) -> ValueError:
     return ValueError(
-        f"getitem: this list is not an index. Got {item!r}, expected ints or bools, nested lists of one length. "
+        f"getitem: this list is not an index. Got {short(item)}, expected ints or bools, nested lists of one length. "
         f"Slices and None stand beside a list, not in it."
     )
 

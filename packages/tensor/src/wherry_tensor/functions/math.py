@@ -20,6 +20,7 @@ from wherry_tensor.arguments import (
     number,
     promoted,
     refused,
+    repeats,
     require_tensor,
     to_dtype,
     write,
@@ -1140,14 +1141,16 @@ def frac(x: Tensor, name: str | None = None) -> Tensor:
 
 def _scaled(x: Any, factor: float, op_name: str) -> Tensor:
     require_tensor(x, op_name)
-    return ops.multiply(x, _core.scalar(factor, x.dtype)) if x.dtype.is_floating else to_dtype(x, float32) * factor
+    if x.dtype.is_floating or x.dtype.is_complex:
+        return ops.multiply(x, _core.scalar(factor, x.dtype))
+    return to_dtype(x, float32) * factor
 
 
 def deg2rad(x: Tensor, name: str | None = None) -> Tensor:
     """Degrees to radians.
 
     Args:
-        x: floating, or integers (the result is float32 then).
+        x: floating or complex, or integers (the result is float32 then).
         name: accepted for compatibility; unused.
 
     Raises:
@@ -1167,7 +1170,7 @@ def rad2deg(x: Tensor, name: str | None = None) -> Tensor:
     """Radians to degrees.
 
     Args:
-        x: floating, or integers (the result is float32 then).
+        x: floating or complex, or integers (the result is float32 then).
         name: accepted for compatibility; unused.
 
     Raises:
@@ -1330,6 +1333,7 @@ def multigammaln(x: Tensor, p: int, name: str | None = None) -> Tensor:
             f"multigammaln: The p must be greater than or equal to 1. Got p={p}, expected an int >= 1. It is a dimension."
         )
     require_tensor(x, "multigammaln")
+    p = repeats(p, "multigammaln", "p", 1, "a pass over x")
     total = lgamma(x)
     for i in range(1, p):
         total = total + lgamma(x - i / 2.0)

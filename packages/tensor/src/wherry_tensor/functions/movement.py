@@ -17,6 +17,7 @@ from wherry_tensor.arguments import (
     integer,
     integers_of,
     one_axis,
+    repeats,
     require_tensor,
     shape_argument,
     tensors_of,
@@ -1113,8 +1114,12 @@ def diff(
         )
     parts = [part for part in (prepend, x, append) if part is not None]
     y = concat(parts, at) if len(parts) > 1 else x
+    if y.shape[at] < 0:
+        times = repeats(times, "diff", "n", 1, "a pass over x")
     for _ in range(times):
         size = y.shape[at] if y.shape[at] >= 0 else 1 << 62
+        if not size:
+            break  # every further difference is as empty
         before = _slice(y, (at,), (0,), (-1,), (1,))
         after = _slice(y, (at,), (1,), (size,), (1,))
         y = ops.logical_xor(after, before) if y.dtype is bool_ else ops.subtract(after, before)

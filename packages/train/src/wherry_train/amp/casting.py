@@ -123,25 +123,28 @@ def auto_cast(
     # Each block has a layer of its own, and those of the blocks around it wait: a block inside of
     # backward, where they are switched off, then works as anywhere.
     layer = _Autocast(rules, low)
-    waiting = None
-    if below is not None:
-        waiting, below.rules = below.rules, None
-    push_layer(layer, "outer")
-    _state.layer = layer
+    waiting = None if below is None else below.rules
     try:
-        yield
+        try:
+            if below is not None:
+                below.rules = None
+            push_layer(layer, "outer")
+            _state.layer = layer
+            yield
+        finally:
+            _leave(layer, below, waiting)
     finally:
-        _state.layer = below
-        if below is not None:
-            below.rules = waiting
-        _remove(layer)
+        _leave(layer, below, waiting)  # again: Ctrl-C may have come while the first was at it
 
 
 amp_guard = auto_cast
 
 
-def _remove(layer: _Autocast) -> None:
+def _leave(layer: _Autocast, below: _Autocast | None, waiting: Any) -> None:
     layer.rules = None
+    _state.layer = below
+    if below is not None:
+        below.rules = waiting
     try:
         pop_layer(layer, "outer")
     except ValueError:
