@@ -120,3 +120,6 @@ def decompose_outer_sum(x, y):
         ops.reshape(x, shape=(rows, x.shape[-1])), ops.reshape(y, shape=(rows, y.shape[-1])), transpose_x=True,
         transpose_y=False,
     )
+
+
+decompose.exempt(matmul, "the product that the rest is built of")

@@ -556,15 +556,17 @@ def _first_largest(candidates, plan, x):
 
 @decompose.rule(max_pool2d_vjp)
 def decompose_max_pool2d_vjp(ct, mask, like, *, data_format):
-    flat, shape = _flat_planes("max_pool2d_vjp", "like", like, data_format)
+    n, *planes = like.shape  # of a shape alone, so that nothing may be done with `like` itself
+    require_known("max_pool2d_vjp", "like", planes)
     axis = 2 if data_format == "NCHW" else 1
+    flat = (n, planes[0], planes[1] * planes[2]) if axis == 2 else (n, planes[0] * planes[1], planes[2])
     place, _ = _flat_planes("max_pool2d_vjp", "mask", mask, data_format)
     value, _ = _flat_planes("max_pool2d_vjp", "ct", ct, data_format)
     nowhere = place < 0
     value = ops.where(nowhere, ops.full_like(value, value=0, dtype=ct.dtype), value)
     place = ops.where(nowhere, ops.full_like(place, value=0, dtype=place.dtype), place)
-    zeros = ops.full_like(flat, value=0, dtype=ct.dtype)
-    return ops.reshape(ops.put_along_axis(zeros, place, value, axis=axis, reduce="add"), shape=shape)
+    zeros = ops.full(shape=flat, value=0, dtype=ct.dtype)
+    return ops.reshape(ops.put_along_axis(zeros, place, value, axis=axis, reduce="add"), shape=(n, *planes))
 
 
 @decompose.rule(max_pool2d_take)

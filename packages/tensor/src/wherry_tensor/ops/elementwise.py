@@ -682,3 +682,19 @@ def decompose_clip(x, min, max):
 @decompose.rule(lerp)
 def decompose_lerp(x, y, weight):
     return add(x, multiply(weight, subtract(y, x)))
+
+
+# What has no decomposition, and why.
+for _reason, _ops in {
+    "arithmetic that the rest is built of": (add, subtract, multiply, divide, floor_divide, remainder, power),
+    "an elementary function that others are built of": (sqrt, exp, log, log1p, sin, cos, tanh, atan2, erf),
+    "a special function with approximations of its own for each dtype": (erfinv, lgamma, digamma, polygamma),
+    "rounding that the rest is built of": (floor,),
+    "the representation of numbers": (cast,),
+    "a comparison that the rest is built of": (equal, less_than),
+    "bits that the rest is built of": (bitwise_and, bitwise_xor),
+    "the choice that the rest is built of": (where,),
+    "the number of its steps depends on values": (gcd,),
+}.items():
+    for _op in _ops:
+        decompose.exempt(_op, _reason)

@@ -489,3 +489,16 @@ def _unique_shape(op_name, x, axis):
         return (UNKNOWN,), element_count(x.shape)
     require_axis(op_name, axis, x.shape)
     return (*x.shape[:axis], UNKNOWN, *x.shape[axis + 1 :]), x.shape[axis]
+
+
+# What has no decomposition, and why.
+for _reason, _ops in {
+    "reading at positions, which the rest is built of": (index_get,),
+    "writing at positions, which the rest is built of": (index_put,),
+    "can multiply several values into one place": (put_along_axis,),
+    "the order that the rest is built of": (sort,),
+    "the size of its result depends on values": (nonzero, unique, unique_consecutive, bincount),
+    "refuses values that are out of its range": (histogram, shard_index),
+}.items():
+    for _op in _ops:
+        decompose.exempt(_op, _reason)

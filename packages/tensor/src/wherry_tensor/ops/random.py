@@ -5,7 +5,7 @@ int64 draw uses two lanes of block rng_offset + i / 2. Draws that reject (poisso
 give each element the block sequence of its own: counter (rng_offset + i, attempt).
 """
 from wherry_tensor._core import int64
-from wherry_tensor.ops.declare import DType, Meta, infer, op
+from wherry_tensor.ops.declare import DType, Meta, decompose, infer, op
 from wherry_tensor.ops.shapes import require_sizes
 
 uniform = op("uniform", "", effects="random", sizes="shape", shape=tuple, min=float, max=float, dtype=DType)
@@ -71,3 +71,7 @@ def infer_multinomial(x, *, num_samples, replacement):
         )
     require_sizes("multinomial", (num_samples,))
     return Meta((*x.shape[:-1], num_samples), int64)
+
+
+for _op in (uniform, normal, randint, randperm, bernoulli, multinomial, poisson):
+    decompose.exempt(_op, "draws the numbers that the head of this file fixes, bit for bit")

@@ -369,3 +369,9 @@ def count_of(x, axes, dtype, keepdim=True, correction=0):
         return float(n - correction if n > correction else n)
     n = reduce_sum(ops.full_like(x, value=1, dtype=dtype), axes=axes, keepdim=keepdim)
     return ops.where(n > correction, n - correction, n) if correction else n
+
+
+for _op in (reduce_sum, reduce_max):
+    decompose.exempt(_op, "a reduction that the rest is built of")
+for _op in (cumsum, cumprod, cummax, linear_scan):
+    decompose.exempt(_op, "a scan: the number of its steps depends on a size")

@@ -1,6 +1,6 @@
 """Losses of sequences whose labels are not aligned."""
 from wherry_tensor._core import float32, float64
-from wherry_tensor.ops.declare import Meta, infer, op
+from wherry_tensor.ops.declare import Meta, decompose, infer, op
 from wherry_tensor.ops.shapes import (
     UNKNOWN,
     floats,
@@ -64,3 +64,7 @@ def _sizes(op_name, log_probs, labels, input_lengths, label_lengths, blank):
         )
     states = UNKNOWN if labels.shape[1] == UNKNOWN else 2 * labels.shape[1] + 1
     return batch, Meta((batch, steps, states), float64 if log_probs.dtype == float64 else float32)
+
+
+for _op in (ctc_loss, ctc_loss_vjp):
+    decompose.exempt(_op, "a recursion over time and labels whose steps depend on sizes and values")
