@@ -5,6 +5,8 @@ import sys
 import tarfile
 import venv
 import zipfile
+from email import message_from_bytes
+from email.message import Message
 from pathlib import Path
 
 import pytest
@@ -45,6 +47,43 @@ def run(*command, cwd=None) -> str:
 
 def pip_install(python: Path, *what) -> None:
     run(python, "-m", "pip", "install", "-q", *what)
+
+
+def metadata(wheel: Path) -> Message:
+    archive = zipfile.ZipFile(wheel)
+    (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+    return message_from_bytes(archive.read(name))
+
+
+def test_wheels_say_who_made_them_what_they_are_and_carry_their_license():
+    for name, path in wheels().items():
+        said = metadata(path)
+        assert said["Author"] == "The Wherry developers", name
+        assert said["Summary"] and said["Keywords"] and said["License-Expression"] == "Apache-2.0", name
+        classifiers = said.get_all("Classifier")
+        assert {f"Programming Language :: Python :: 3.{minor}" for minor in (11, 12, 13)} <= set(classifiers), name
+        assert said.get_all("License-File") == ["LICENSE"], name
+        assert [entry for entry in zipfile.ZipFile(path).namelist() if entry.endswith("licenses/LICENSE")], name
+
+
+def test_descriptions_have_no_links_that_lead_nowhere_on_an_index():
+    for name, path in wheels().items():
+        links = re.findall(r"\]\(([^)]+)\)", metadata(path).get_payload())
+        assert all(link.startswith("https://") for link in links), (name, links)
+
+
+def test_wheels_ask_for_versions_and_not_for_folders():
+    for name, path in wheels().items():
+        assert not [r for r in metadata(path).get_all("Requires-Dist", []) if "file:" in r], name
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="wheels of other systems have other tags")
+def test_compiled_wheels_say_which_linux_they_run_on():
+    for name, path in wheels().items():
+        if not path.name.endswith("-none-any.whl"):
+            found = re.search(r"manylinux_2_(\d+)_", path.name)
+            assert found, f"{path.name} may not be published: its tag is that of this machine alone"
+            assert int(found[1]) <= 34, f"{path.name} needs a newer C library than Debian 12, Ubuntu 22.04 and RHEL 9 have"
 
 
 def test_wheels_are_small():
@@ -103,6 +142,44 @@ def test_pip_builds_from_the_checkout_in_an_empty_environment(empty):
         "x = w.to_tensor([1.0, 2.0], stop_gradient=False); (x * x).sum().backward(); print(x.grad.tolist())"
     )
     assert run(python, "-c", program) == "[2.0, 4.0]\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", [ROOT, PACKAGES / "wherry"], ids=["root", "facade"])
+def test_pip_installs_everything_from_the_root_and_from_the_facade(empty, folder):
+    python = empty()
+    pip_install(python, folder)  # wheels that were built from these sources are taken
+    # A newcomer's first script and first mistake, and what to ask when something is wrong.
+    assert run(python, "-m", "wherry", "--version").startswith("wherry ")
+    assert "gives the right loss and gradient" in run(python, "-m", "wherry", "doctor")
+    script = python.parent / "first.py"
+    script.write_text(
+        "import wherry as paddle\n"
+        "net = paddle.nn.Linear(2, 1)\n"
+        "optimizer = paddle.optimizer.SGD(0.1, parameters=net.parameters())\n"
+        "x, y = paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]]), paddle.to_tensor([[1.0], [2.0]])\n"
+        "losses = []\n"
+        "for _ in range(20):\n"
+        "    loss = ((net(x) - y) ** 2).mean()\n"
+        "    loss.backward(); optimizer.step(); optimizer.clear_grad()\n"
+        "    losses.append(float(loss))\n"
+        "print(losses[-1] < losses[0])\n"
+        "try: paddle.matmull\n"
+        "except AttributeError as error: print(error)\n"
+    )
+    said = run(python, script).splitlines()
+    assert said[0] == "True"
+    assert "matmull" in said[1]
+
+
+@pytest.mark.slow
+def test_sdist_of_the_facade_asks_an_index(empty, tmp_path):
+    python = empty()
+    pip_install(python, "build")
+    run(python, "-m", "build", "--outdir", tmp_path, PACKAGES / "wherry")  # the wheel is built from the sdist
+    (wheel,) = tmp_path.glob("*.whl")
+    assert "wherry-tensor>=" in " ".join(metadata(wheel).get_all("Requires-Dist"))
+    assert not [r for r in metadata(wheel).get_all("Requires-Dist") if "file:" in r]
 
 
 @pytest.mark.slow

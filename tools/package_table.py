@@ -172,6 +172,20 @@ def table(last: str) -> Callable[[], str]:
     return rows
 
 
+def figures() -> str:
+    """A few rows of benchmarks/RESULTS.md."""
+    results = (ROOT / "benchmarks" / "RESULTS.md").read_text()
+    lines = ["| case | wherry | torch | ratio | paddle | ratio |", "|---|---|---|---|---|---|"]
+    for case in FIGURES:
+        row = re.search(rf"(?m)^\| {re.escape(case)}[^|]* \|.*$", results)
+        if not row:
+            raise SystemExit(f"packages: benchmarks/RESULTS.md has no row {case!r}, which README.md shows. Name another one in FIGURES")
+        lines.append("|".join(row[0].split("|")[:7]) + "|")
+    return "\n".join(lines)
+
+
+FIGURES = ("tiny add", "step: LeNet", "step: Transformer")
+
 # What stands between `packages: NAME` and `packages: end` in these files.
 DERIVED: dict[str, dict[str, Callable[[], str]]] = {
     "pyproject.toml": {
@@ -187,7 +201,7 @@ DERIVED: dict[str, dict[str, Callable[[], str]]] = {
         "environments": lambda: f"    py{{{','.join(v.replace('.', '') for v in PYTHONS)}}}-{{{','.join(packages())}}}",
         "paths": lambda: f"    PYTHONPATH = {{env:PYTHONPATH_OF_SOURCES:{sources()}}}",
     },
-    "README.md": {"table": table("needs")},
+    "README.md": {"table": table("needs"), "figures": figures},
     "ARCHITECTURE.md": {"table": table("may import")},
 }
 

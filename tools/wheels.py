@@ -28,7 +28,7 @@ from package_table import PYTHONS, ROOT, Package, needed, packages
 
 WHEELHOUSE = ROOT / "wheelhouse"
 CACHE = ROOT / ".cache"
-BUILD_TOOLS = ("scikit-build-core>=0.11", "cython>=3.1", "ninja", "hatchling>=1.27", "cmake>=3.25", "auditwheel>=6.4")
+BUILD_TOOLS = ("scikit-build-core>=0.11", "cython>=3.1", "ninja", "hatchling>=1.27", "cmake>=3.25", "auditwheel>=6.4", "wheel>=0.45")
 REPORT_EVERY = 20  # seconds of compiling between two lines
 
 

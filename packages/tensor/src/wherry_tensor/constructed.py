@@ -27,7 +27,7 @@ def _parameters(kind: type) -> tuple[inspect.Parameter, ...]:
 def as_constructed(thing: Any, *skipped: str) -> str:
     """`Kind(a=1, b=2)`: the constructor's arguments as the object keeps them, without those that have their defaults."""
     shown = []
-    for parameter in _parameters(type(thing)):
+    for parameter in _parameters(type(thing)):  # type: ignore[arg-type]  # a class has a hash
         name = parameter.name
         value = vars(thing).get(name, vars(thing).get(f"_{name}", _ABSENT))
         if value is _ABSENT or name in skipped or name == "keys" or _same(value, parameter.default):

@@ -211,10 +211,10 @@ class Optimizer:
             self._rate = rate
             for of, tensor in self._rates.items():
                 _core.set_number(tensor, rate * of)
-        tensor = self._rates.get(factor)
-        if tensor is None:
-            tensor = self._rates[factor] = _core.scalar(rate * factor, _core.float64)
-        return tensor
+        known = self._rates.get(factor)
+        if known is None:
+            known = self._rates[factor] = _core.scalar(rate * factor, _core.float64)
+        return known
 
     # A step.
 
