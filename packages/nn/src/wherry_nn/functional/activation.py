@@ -65,6 +65,9 @@ def relu(x: Tensor, name: str | None = None) -> Tensor:
         x: floating or integer.
         name: accepted for compatibility; unused.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
 
@@ -87,6 +90,9 @@ def relu6(x: Tensor, name: str | None = None) -> Tensor:
     Args:
         x: floating.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
@@ -111,6 +117,9 @@ def leaky_relu(x: Tensor, negative_slope: float = 0.01, name: str | None = None)
         x: floating.
         negative_slope: a number.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor or `negative_slope` no number (also a ValueError), or `x` is of another dtype.
@@ -138,6 +147,9 @@ def rrelu(
         lower, upper: floats, 0 <= lower <= upper <= 1.
         training: False multiplies by the middle of the two instead.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or of another dtype, or a bound is not a float.
@@ -174,6 +186,9 @@ def prelu(x: Tensor, weight: Tensor, data_format: str = "NCHW", name: str | None
         weight: shape `[1]`, or `[channels]`; the dtype of `x`.
         data_format: "NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC" or "NDHWC".
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` or `weight` is not a Tensor, or their dtypes differ (also a ValueError).
@@ -225,6 +240,9 @@ def thresholded_relu(x: Tensor, threshold: float = 1.0, name: str | None = None)
         threshold: a number.
         name: accepted for compatibility; unused.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor or `threshold` no number (also a ValueError), or `x` is of another dtype.
 
@@ -252,6 +270,9 @@ def elu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
         alpha: a number.
         name: accepted for compatibility; unused.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor or `alpha` no number (also a ValueError), or `x` is of another dtype.
 
@@ -275,6 +296,9 @@ def celu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
         x: floating.
         alpha: a number other than 0.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor or `alpha` no number (also a ValueError), or `x` is of another dtype.
@@ -311,6 +335,9 @@ def selu(
         scale: more than 1.
         alpha: not negative.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
@@ -349,6 +376,9 @@ def gelu(x: Tensor, approximate: bool = False, name: str | None = None) -> Tenso
             than 0.0005.
         name: accepted for compatibility; unused.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor or `approximate` no bool (also a ValueError), or `x` is of another dtype.
 
@@ -375,6 +405,9 @@ def silu(x: Tensor, name: str | None = None) -> Tensor:
         x: floating.
         name: accepted for compatibility; unused.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
 
@@ -398,6 +431,9 @@ def swish(x: Tensor, name: str | None = None) -> Tensor:
         x: floating.
         name: accepted for compatibility; unused.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
 
@@ -420,6 +456,9 @@ def mish(x: Tensor, name: str | None = None) -> Tensor:
     Args:
         x: floating.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
@@ -445,6 +484,9 @@ def softplus(x: Tensor, beta: float = 1, threshold: float = 20, name: str | None
         beta, threshold: numbers.
         name: accepted for compatibility; unused.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor or a number is none (also a ValueError), or `x` is of another dtype.
 
@@ -468,6 +510,9 @@ def softsign(x: Tensor, name: str | None = None) -> Tensor:
         x: floating.
         name: accepted for compatibility; unused.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
 
@@ -490,6 +535,9 @@ def log_sigmoid(x: Tensor, name: str | None = None) -> Tensor:
     Args:
         x: floating.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
@@ -518,6 +566,9 @@ def hardtanh(x: Tensor, min: float = -1.0, max: float = 1.0, name: str | None = 
         min, max: numbers.
         name: accepted for compatibility; unused.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor or a bound no number (also a ValueError), or `x` is of another dtype.
 
@@ -542,6 +593,9 @@ def hardsigmoid(x: Tensor, slope: float = 0.1666667, offset: float = 0.5, name: 
         slope, offset: numbers.
         name: accepted for compatibility; unused.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor or a number is none (also a ValueError), or `x` is of another dtype.
 
@@ -564,6 +618,9 @@ def hardswish(x: Tensor, name: str | None = None) -> Tensor:
     Args:
         x: floating.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
@@ -589,6 +646,9 @@ def hardshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Te
         threshold: a number.
         name: accepted for compatibility; unused.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor or `threshold` no number (also a ValueError), or `x` is of another dtype.
 
@@ -612,6 +672,9 @@ def softshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Te
         x: floating.
         threshold: not negative.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
@@ -641,6 +704,9 @@ def tanhshrink(x: Tensor, name: str | None = None) -> Tensor:
     Args:
         x: floating.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or of another dtype.
@@ -673,6 +739,9 @@ def softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = Non
     Returns:
         The shape of `x`; each line along `axis` sums to 1.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor or `axis` no int (also a ValueError), or `x` is of another dtype.
         ValueError: `axis` is out of range.
@@ -696,6 +765,9 @@ def log_softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None =
         axis: in `[-rank, rank)`.
         dtype: a floating dtype to cast `x` to first.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor or `axis` no int (also a ValueError), or `x` is of another dtype.
@@ -736,6 +808,9 @@ def gumbel_softmax(
 
     Returns:
         The shape of `x`; each line along `axis` sums to 1.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor or `axis` no int (also a ValueError), or `x` is of another dtype.

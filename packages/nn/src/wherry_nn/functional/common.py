@@ -153,6 +153,9 @@ def dropout(
     Returns:
         The shape of `x`; `x` itself where there is nothing to do.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor, `p` no number or `axis` no axes (also a ValueError), or `x` is not floating.
         ValueError: `p` is not in [0, 1], an axis out of range (negative ones too, as in Paddle), or there is no
@@ -233,6 +236,9 @@ def dropout2d(
         data_format: "NCHW" or "NHWC".
         name: accepted for compatibility; unused.
 
+    Shape:
+        `[N, C, H, W]` (or channels last) to the same.
+
     Raises:
         TypeError: `x` is not a Tensor or `p` no number (also a ValueError), or `x` is not floating.
         ValueError: `p` is not in [0, 1], `x` is not 4-D, or there is no such layout.
@@ -260,6 +266,9 @@ def dropout3d(
         training: False drops nothing.
         data_format: "NCDHW" or "NDHWC".
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[N, C, D, H, W]` (or channels last) to the same.
 
     Raises:
         TypeError: `x` is not a Tensor or `p` no number (also a ValueError), or `x` is not floating.
@@ -289,6 +298,9 @@ def alpha_dropout(x: Tensor, p: float = 0.5, training: bool = True, name: str | 
         p: in [0, 1].
         training: False drops nothing.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor or `p` no number (also a ValueError), or `x` is not floating.
@@ -421,6 +433,9 @@ def label_smooth(
         epsilon: in [0, 1].
         name: accepted for compatibility; unused.
 
+    Shape:
+        `[..., classes]` to the same.
+
     Raises:
         TypeError: `label` is not a Tensor (also a ValueError), or not floating, or dtypes differ.
         ValueError: `epsilon` is not in [0, 1], or `prior_dist` does not fit.
@@ -466,6 +481,9 @@ def normalize(x: Tensor, p: float = 2, axis: int = 1, epsilon: float = 1e-12, na
         axis: in `[-rank, rank)`. A 1-D `x` needs 0 or -1.
         epsilon: keeps from dividing by 0.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor or `axis` no int (also a ValueError), or `x` is not floating.

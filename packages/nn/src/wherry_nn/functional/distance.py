@@ -23,6 +23,9 @@ def pairwise_distance(
         keepdim: keep the last axis with size 1.
         name: accepted for compatibility; unused.
 
+    Shape:
+        `[N, D]` or `[D]` twice to `[N]` or `[]`; `[N, 1]` with `keepdim`.
+
     Raises:
         TypeError: an argument is not a Tensor, or not floating (also a ValueError).
         ValueError: the shapes do not broadcast.

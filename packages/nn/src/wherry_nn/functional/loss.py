@@ -468,6 +468,9 @@ def log_loss(input: Tensor, label: Tensor, epsilon: float = 1e-4, name: str | No
     Returns:
         The dtype and shape of `input`, in nats.
 
+    Shape:
+        `[N, 1]` twice to `[N, 1]`.
+
     Raises:
         ValueError: the shapes differ.
         TypeError: an argument is not a tensor, or `input` not floating (also a ValueError).
@@ -558,6 +561,9 @@ def square_error_cost(input: Tensor, label: Tensor) -> Tensor:
 
     Returns:
         The wider of the dtypes, in the broadcast shape.
+
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
 
     Raises:
         ValueError: the shapes do not broadcast.

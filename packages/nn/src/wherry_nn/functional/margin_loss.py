@@ -563,6 +563,9 @@ def npair_loss(anchor: Tensor, positive: Tensor, labels: Tensor, l2_reg: float =
     Returns:
         The dtype of `anchor`, 0-d.
 
+    Shape:
+        `anchor` and `positive` `[B, D]`, `labels` `[B]`, to `[]`.
+
     Raises:
         ValueError: shapes that do not fit.
         TypeError: an argument is not a tensor, or `anchor` not floating (also a ValueError).

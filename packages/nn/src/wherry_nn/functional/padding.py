@@ -18,6 +18,9 @@ def zeropad2d(x: Tensor, padding: Sequence[int] | Tensor, data_format: str = "NC
         data_format: "NCHW" or "NHWC".
         name: accepted for compatibility; unused.
 
+    Shape:
+        `[N, C, H, W]` to `[N, C, top + H + bottom, left + W + right]`.
+
     Raises:
         TypeError: `x` is not a Tensor, or `padding` holds no ints (also a ValueError).
         ValueError: `x` is not 4-D, or there is no such layout.

@@ -50,6 +50,9 @@ def interpolate(
         data_format: "NCW", "NCHW" or "NCDHW", or with the channels last "NWC", "NHWC" or "NDHWC".
         name: accepted for compatibility; unused.
 
+    Shape:
+        `[N, C, L]`, `[N, C, H, W]` or `[N, C, D, H, W]` (or channels last) to the same with the new sizes.
+
     Raises:
         TypeError: `x` is not a Tensor, `align_corners` no bool, or `scale_factor` no number (also a ValueError).
         ValueError: there is no such mode, it does not go with the rank or layout, or a size or scale is wrong.
@@ -111,6 +114,9 @@ def upsample(
     name: str | None = None,
 ) -> Tensor:
     """`x` at another resolution: another name of `interpolate`, where all of this is described.
+
+    Shape:
+        `[N, C, L]`, `[N, C, H, W]` or `[N, C, D, H, W]` (or channels last) to the same with the new sizes.
 
     Source:
         `paddle.nn.functional.upsample`.

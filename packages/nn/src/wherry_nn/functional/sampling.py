@@ -108,6 +108,9 @@ def gather_tree(ids: Tensor, parents: Tensor) -> Tensor:
     Returns:
         The tokens of the sequence that each beam of the last step stands for, in the shape and dtype of `ids`.
 
+    Shape:
+        `[T, B, beams]` twice to the same.
+
     Raises:
         ValueError: the shapes differ, or there are other than three axes.
         IndexError: a parent is not a beam (also a ValueError).

@@ -32,6 +32,9 @@ def dice_loss(input: Tensor, label: Tensor, epsilon: float = 1e-5, name: str | N
     Returns:
         The dtype of `input`, 0-d.
 
+    Shape:
+        `input` `[N, ..., classes]`, `label` `[N, ..., 1]`, to `[]`.
+
     Raises:
         ValueError: shapes that do not fit (also an AssertionError).
         IndexError: a label is not a class.
@@ -101,6 +104,9 @@ def hsigmoid_loss(
     Returns:
         `[N, 1]` in the dtype of `input`, in nats. As in Paddle, products count as at most 40 in size, and each
         level that a path lacks beside the longest adds log 2, so that values compare with Paddle's.
+
+    Shape:
+        `input` `[N, D]`, `label` `[N, 1]`, to `[N, 1]`.
 
     Raises:
         ValueError: too few classes, shapes that do not fit, or only one of table and code.

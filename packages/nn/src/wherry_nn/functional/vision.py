@@ -36,6 +36,9 @@ def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name:
     Returns:
         `[N, H, W, 2]`, each (x, y), or `[N, D, H, W, 3]`, each (x, y, z), for `grid_sample`.
 
+    Shape:
+        `theta` `[N, 2, 3]` to `[N, H, W, 2]`; `[N, 3, 4]` to `[N, D, H, W, 3]`.
+
     Raises:
         TypeError: `theta` is not a Tensor, or `out_shape` holds no ints (also a ValueError).
         ValueError: the shapes do not fit.
@@ -331,6 +334,9 @@ def channel_shuffle(x: Tensor, groups: int, data_format: str = "NCHW", name: str
         data_format: "NCHW" or "NHWC".
         name: accepted for compatibility; unused.
 
+    Shape:
+        `[N, C, H, W]` (or channels last) to the same.
+
     Raises:
         TypeError: `x` is not a Tensor, or `groups` no int (also a ValueError).
         ValueError: `x` is not 4-D, its channels cannot be divided so, or there is no such layout.
@@ -389,6 +395,9 @@ def temporal_shift(
             behind; less than 0.5. At the ends of a video, zeros come.
         name: accepted for compatibility; unused.
         data_format: "NCHW" or "NHWC".
+
+    Shape:
+        `[N * seg_num, C, H, W]` (or channels last) to the same.
 
     Raises:
         TypeError: `x` is not a Tensor, `seg_num` no int (also a ValueError), or `shift_ratio` no number.

@@ -51,6 +51,9 @@ class CELU(Layer):
         alpha: a number other than 0.
         name: shown by `repr`; otherwise unused.
 
+    Shape:
+        `[...]` to the same.
+
     Source:
         `paddle.nn.CELU`.
 
@@ -77,6 +80,9 @@ class ELU(Layer):
     Args:
         alpha: a number.
         name: shown by `repr`; otherwise unused.
+
+    Shape:
+        `[...]` to the same.
 
     Source:
         `paddle.nn.ELU`.
@@ -105,6 +111,9 @@ class GELU(Layer):
         approximate: whether the cheaper form with tanh is taken.
         name: shown by `repr`; otherwise unused.
 
+    Shape:
+        `[...]` to the same.
+
     Source:
         `paddle.nn.GELU`.
 
@@ -131,6 +140,9 @@ class GLU(Layer):
     Args:
         axis: in `[-rank, rank)`; the size along it is even.
         name: shown by `repr`; otherwise unused.
+
+    Shape:
+        `[..., 2 * n, ...]` to `[..., n, ...]` along `axis`.
 
     Source:
         `paddle.nn.GLU`.
@@ -159,6 +171,9 @@ class Hardshrink(Layer):
         threshold: a number.
         name: shown by `repr`; otherwise unused.
 
+    Shape:
+        `[...]` to the same.
+
     Source:
         `paddle.nn.Hardshrink`.
 
@@ -185,6 +200,9 @@ class Hardsigmoid(Layer):
     Args:
         name: shown by `repr`; otherwise unused.
 
+    Shape:
+        `[...]` to the same.
+
     Source:
         `paddle.nn.Hardsigmoid`.
 
@@ -209,6 +227,9 @@ class Hardswish(Layer):
 
     Args:
         name: shown by `repr`; otherwise unused.
+
+    Shape:
+        `[...]` to the same.
 
     Source:
         `paddle.nn.Hardswish`.
@@ -236,6 +257,9 @@ class Hardtanh(Layer):
         min: a number.
         max: a number.
         name: shown by `repr`; otherwise unused.
+
+    Shape:
+        `[...]` to the same.
 
     Source:
         `paddle.nn.Hardtanh`.
@@ -265,6 +289,9 @@ class LeakyReLU(Layer):
         negative_slope: a number.
         name: shown by `repr`; otherwise unused.
 
+    Shape:
+        `[...]` to the same.
+
     Source:
         `paddle.nn.LeakyReLU`.
 
@@ -291,6 +318,9 @@ class LogSigmoid(Layer):
     Args:
         name: shown by `repr`; otherwise unused.
 
+    Shape:
+        `[...]` to the same.
+
     Source:
         `paddle.nn.LogSigmoid`.
 
@@ -316,6 +346,9 @@ class LogSoftmax(Layer):
     Args:
         axis: in `[-rank, rank)`.
         name: shown by `repr`; otherwise unused.
+
+    Shape:
+        `[...]` to the same.
 
     Source:
         `paddle.nn.LogSoftmax`.
@@ -345,6 +378,9 @@ class Maxout(Layer):
         axis: where the channels are: 1, or 3 (also -1).
         name: shown by `repr`; otherwise unused.
 
+    Shape:
+        `[..., C, ...]` to `[..., C / groups, ...]` along `axis`.
+
     Source:
         `paddle.nn.Maxout`.
 
@@ -372,6 +408,9 @@ class Mish(Layer):
 
     Args:
         name: shown by `repr`; otherwise unused.
+
+    Shape:
+        `[...]` to the same.
 
     Source:
         `paddle.nn.Mish`.
@@ -401,6 +440,9 @@ class PReLU(Layer):
         weight_attr: a ParamAttr, a name or an initializer.
         data_format: which axis the channels are: see `functional.prelu`.
         name: shown by `repr`; otherwise unused.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         ValueError: `num_parameters` is not positive (also an AssertionError).
@@ -448,6 +490,9 @@ class ReLU(Layer):
     Args:
         name: shown by `repr`; otherwise unused.
 
+    Shape:
+        `[...]` to the same.
+
     Source:
         `paddle.nn.ReLU`.
 
@@ -472,6 +517,9 @@ class ReLU6(Layer):
 
     Args:
         name: shown by `repr`; otherwise unused.
+
+    Shape:
+        `[...]` to the same.
 
     Source:
         `paddle.nn.ReLU6`.
@@ -498,6 +546,9 @@ class RReLU(Layer):
     Args:
         lower, upper: floats between which the slopes lie, 0 <= lower <= upper <= 1.
         name: shown by `repr`; otherwise unused.
+
+    Shape:
+        `[...]` to the same.
 
     Source:
         `paddle.nn.RReLU`; Xu et al. (2015).
@@ -532,6 +583,9 @@ class SELU(Layer):
         alpha: not negative.
         name: shown by `repr`; otherwise unused.
 
+    Shape:
+        `[...]` to the same.
+
     Source:
         `paddle.nn.SELU`; Klambauer et al. (2017).
 
@@ -564,6 +618,9 @@ class Sigmoid(Layer):
     Args:
         name: shown by `repr`; otherwise unused.
 
+    Shape:
+        `[...]` to the same.
+
     Source:
         `paddle.nn.Sigmoid`.
 
@@ -588,6 +645,9 @@ class Silu(Layer):
 
     Args:
         name: shown by `repr`; otherwise unused.
+
+    Shape:
+        `[...]` to the same.
 
     Source:
         `paddle.nn.Silu`.
@@ -615,6 +675,9 @@ class Softmax(Layer):
         axis: in `[-rank, rank)`.
         name: shown by `repr`; otherwise unused.
 
+    Shape:
+        `[...]` to the same.
+
     Source:
         `paddle.nn.Softmax`.
 
@@ -640,6 +703,9 @@ class Softmax2D(Layer):
 
     Args:
         name: shown by `repr`; otherwise unused.
+
+    Shape:
+        `[N, C, H, W]` or `[C, H, W]` to the same.
 
     Raises:
         ValueError: `x` has another rank (also an AssertionError).
@@ -678,6 +744,9 @@ class Softplus(Layer):
         threshold: where `beta * x` exceeds it, the result is `x`.
         name: shown by `repr`; otherwise unused.
 
+    Shape:
+        `[...]` to the same.
+
     Source:
         `paddle.nn.Softplus`.
 
@@ -706,6 +775,9 @@ class Softshrink(Layer):
         threshold: not negative.
         name: shown by `repr`; otherwise unused.
 
+    Shape:
+        `[...]` to the same.
+
     Source:
         `paddle.nn.Softshrink`.
 
@@ -732,6 +804,9 @@ class Softsign(Layer):
     Args:
         name: shown by `repr`; otherwise unused.
 
+    Shape:
+        `[...]` to the same.
+
     Source:
         `paddle.nn.Softsign`.
 
@@ -756,6 +831,9 @@ class Swish(Layer):
 
     Args:
         name: shown by `repr`; otherwise unused.
+
+    Shape:
+        `[...]` to the same.
 
     Source:
         `paddle.nn.Swish`.
@@ -782,6 +860,9 @@ class Tanh(Layer):
     Args:
         name: shown by `repr`; otherwise unused.
 
+    Shape:
+        `[...]` to the same.
+
     Source:
         `paddle.nn.Tanh`.
 
@@ -806,6 +887,9 @@ class Tanhshrink(Layer):
 
     Args:
         name: shown by `repr`; otherwise unused.
+
+    Shape:
+        `[...]` to the same.
 
     Source:
         `paddle.nn.Tanhshrink`.
@@ -832,6 +916,9 @@ class ThresholdedReLU(Layer):
     Args:
         threshold: a number.
         name: shown by `repr`; otherwise unused.
+
+    Shape:
+        `[...]` to the same.
 
     Source:
         `paddle.nn.ThresholdedReLU`.

@@ -145,6 +145,9 @@ class Dropout(Layer):
             evaluation mode.
         name: shown by `repr`; otherwise unused.
 
+    Shape:
+        `[...]` to the same.
+
     Source:
         `paddle.nn.Dropout`; Srivastava et al. (2014).
 
@@ -181,6 +184,9 @@ class Dropout2D(Layer):
         data_format: "NCHW" or "NHWC".
         name: shown by `repr`; otherwise unused.
 
+    Shape:
+        `[N, C, H, W]` (or channels last) to the same.
+
     Source:
         `paddle.nn.Dropout2D`; Tompson et al. (2014).
 
@@ -211,6 +217,9 @@ class Dropout3D(Layer):
         data_format: "NCDHW" or "NDHWC".
         name: shown by `repr`; otherwise unused.
 
+    Shape:
+        `[N, C, D, H, W]` (or channels last) to the same.
+
     Source:
         `paddle.nn.Dropout3D`.
 
@@ -239,6 +248,9 @@ class AlphaDropout(Layer):
     Args:
         p: in [0, 1].
         name: shown by `repr`; otherwise unused.
+
+    Shape:
+        `[...]` to the same.
 
     Source:
         `paddle.nn.AlphaDropout`; Klambauer et al. (2017).
@@ -336,6 +348,9 @@ class Flatten(Layer):
         start_axis: the first of them, in `[-rank, rank)`; 1 leaves the batch.
         stop_axis: the last of them.
 
+    Shape:
+        `[N, a, b]` to `[N, a * b]` with the defaults.
+
     Raises:
         ValueError: an axis is out of range, or they are in the wrong order.
 
@@ -364,6 +379,9 @@ class Unflatten(Layer):
         shape: the sizes of the new axes; one of them may be -1.
         name: shown by `repr`; otherwise unused.
 
+    Shape:
+        `[..., n, ...]` to `[..., *shape, ...]`.
+
     Source:
         `paddle.nn.Unflatten`.
 
@@ -391,6 +409,9 @@ class CosineSimilarity(Layer):
     Args:
         axis: along which the vectors lie.
         eps: the least product of the two lengths.
+
+    Shape:
+        `[..., n, ...]` twice, which broadcast, to `[..., ...]`: `axis` goes.
 
     Source:
         `paddle.nn.CosineSimilarity`.

@@ -18,6 +18,9 @@ class PairwiseDistance(Layer):
         keepdim: keep the last axis with size 1.
         name: shown by `repr`; otherwise unused.
 
+    Shape:
+        `[N, D]` or `[D]` twice to `[N]` or `[]`; `[N, 1]` with `keepdim`.
+
     Source:
         `paddle.nn.PairwiseDistance`.
 

@@ -50,6 +50,10 @@ class CrossEntropyLoss(Layer):
         label_smoothing: this share of each label is spread evenly over the classes; in [0, 1].
         name: accepted for compatibility; unused.
 
+    Shape:
+        Scores `[N, ..., classes]`, labels `[N, ...]` or `[N, ..., 1]` (soft ones as the scores), to `[]`, or
+        to `[N, ..., 1]` with "none".
+
     Raises:
         ValueError: an unknown reduction; when called, what `cross_entropy` raises.
 
@@ -100,6 +104,9 @@ class NLLLoss(Layer):
         reduction: "mean", "sum" or "none".
         name: accepted for compatibility; unused.
 
+    Shape:
+        Log-probabilities `[N, C, ...]`, labels `[N, ...]`, to `[]`, or to `[N, ...]` with "none".
+
     Raises:
         ValueError: an unknown reduction; when called, what `nll_loss` raises.
 
@@ -133,6 +140,9 @@ class BCELoss(Layer):
         reduction: "mean", "sum" or "none".
         name: accepted for compatibility; unused.
 
+    Shape:
+        Scores and labels `[...]`, which broadcast, to `[]`, or to their shape with "none".
+
     Raises:
         ValueError: an unknown reduction; when called, what `binary_cross_entropy` raises.
 
@@ -163,6 +173,9 @@ class BCEWithLogitsLoss(Layer):
         reduction: "mean", "sum" or "none".
         pos_weight: broadcasts to the input; multiplies the part of the loss that comes from yes.
         name: accepted for compatibility; unused.
+
+    Shape:
+        Scores and labels `[...]`, which broadcast, to `[]`, or to their shape with "none".
 
     Raises:
         ValueError: an unknown reduction; when called, what `binary_cross_entropy_with_logits` raises.
@@ -198,6 +211,9 @@ class MSELoss(Layer):
     Args:
         reduction: "mean", "sum" or "none".
 
+    Shape:
+        Scores and labels `[...]`, which broadcast, to `[]`, or to their shape with "none".
+
     Raises:
         ValueError: an unknown reduction; when called, what `mse_loss` raises.
 
@@ -223,6 +239,9 @@ class L1Loss(Layer):
     Args:
         reduction: "mean", "sum" or "none".
         name: accepted for compatibility; unused.
+
+    Shape:
+        Scores and labels `[...]`, which broadcast, to `[]`, or to their shape with "none".
 
     Raises:
         ValueError: an unknown reduction; when called, what `l1_loss` raises.
@@ -252,6 +271,9 @@ class SmoothL1Loss(Layer):
         delta: where the parabola goes over into lines; at least 0.
         name: accepted for compatibility; unused.
 
+    Shape:
+        Scores and labels `[...]`, which broadcast, to `[]`, or to their shape with "none".
+
     Raises:
         ValueError: an unknown reduction; when called, what `smooth_l1_loss` raises.
 
@@ -278,6 +300,9 @@ class KLDivLoss(Layer):
 
     Args:
         reduction: "mean" (over all elements), "batchmean", "sum" or "none".
+
+    Shape:
+        `[N, ...]` twice to `[]`, or to the same with "none".
 
     Raises:
         ValueError: an unknown reduction; when called, what `kl_div` raises.
@@ -310,6 +335,9 @@ class PoissonNLLLoss(Layer):
         epsilon: above 0; keeps the logarithm of inputs finite.
         reduction: "mean", "sum" or "none".
         name: accepted for compatibility; unused.
+
+    Shape:
+        Scores and labels `[...]`, which broadcast, to `[]`, or to their shape with "none".
 
     Raises:
         ValueError: an unknown reduction, or an epsilon that is not positive; when called, what
@@ -352,6 +380,9 @@ class GaussianNLLLoss(Layer):
         reduction: "mean", "sum" or "none".
         name: accepted for compatibility; unused.
 
+    Shape:
+        Scores and labels `[...]`, which broadcast, to `[]`, or to their shape with "none".
+
     Raises:
         ValueError: an unknown reduction; when called, what `gaussian_nll_loss` raises.
 
@@ -384,6 +415,9 @@ class MarginRankingLoss(Layer):
         reduction: "mean", "sum" or "none".
         name: accepted for compatibility; unused.
 
+    Shape:
+        Scores and labels `[...]`, which broadcast, to `[]`, or to their shape with "none".
+
     Raises:
         ValueError: an unknown reduction; when called, what `margin_ranking_loss` raises.
 
@@ -414,6 +448,9 @@ class HingeEmbeddingLoss(Layer):
         reduction: "mean", "sum" or "none".
         name: accepted for compatibility; unused.
 
+    Shape:
+        Scores and labels `[...]`, which broadcast, to `[]`, or to their shape with "none".
+
     Raises:
         ValueError: an unknown reduction; when called, what `hinge_embedding_loss` raises.
 
@@ -443,6 +480,9 @@ class SoftMarginLoss(Layer):
         reduction: "mean", "sum" or "none".
         name: accepted for compatibility; unused.
 
+    Shape:
+        Scores and labels `[...]`, which broadcast, to `[]`, or to their shape with "none".
+
     Raises:
         ValueError: an unknown reduction; when called, what `soft_margin_loss` raises.
 
@@ -470,6 +510,9 @@ class MultiLabelSoftMarginLoss(Layer):
         weight: broadcasts to the input; multiplies the loss of each class.
         reduction: "mean", "sum" or "none".
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[N, C]` twice to `[]`, or to `[N]` with "none".
 
     Raises:
         ValueError: an unknown reduction; when called, what `multi_label_soft_margin_loss` raises.
@@ -501,6 +544,9 @@ class MultiMarginLoss(Layer):
         weight: floating, `[classes]`; multiplies the loss of the examples of each class.
         reduction: "mean", "sum" or "none".
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[N, C]` and labels `[N]` to `[]`, or to `[N]` with "none".
 
     Raises:
         ValueError: an unknown reduction; when called, what `multi_margin_loss` raises.
@@ -534,6 +580,9 @@ class CosineEmbeddingLoss(Layer):
         margin: how similar may be what is not alike; in [-1, 1].
         reduction: "mean", "sum" or "none".
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[N, D]` or `[D]` twice and labels `[N]` or `[]` to `[]`, or to `[N]` with "none".
 
     Raises:
         ValueError: an unknown reduction or margin; when called, what `cosine_embedding_loss` raises.
@@ -572,6 +621,9 @@ class TripletMarginLoss(Layer):
         swap: take the distance of positive and negative where it is the smaller one.
         reduction: "mean", "sum" or "none".
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[N, D]` three times to `[]`, or to `[N]` with "none".
 
     Raises:
         ValueError: an unknown reduction; when called, what `triplet_margin_loss` raises.
@@ -613,6 +665,9 @@ class TripletMarginWithDistanceLoss(Layer):
         reduction: "mean", "sum" or "none".
         name: accepted for compatibility; unused.
 
+    Shape:
+        `[N, D]` three times to `[]`, or to `[N]` with "none".
+
     Raises:
         ValueError: an unknown reduction; when called, what `triplet_margin_with_distance_loss` raises.
 
@@ -648,6 +703,9 @@ class CTCLoss(Layer):
     Args:
         blank: the class of the blank.
         reduction: "mean", "sum" or "none".
+
+    Shape:
+        `log_probs` `[T, B, classes]`, `labels` `[B, L]`, lengths `[B]`, to `[]`, or to `[B]` with "none".
 
     Raises:
         ValueError: an unknown reduction; when called, what `ctc_loss` raises.
@@ -687,6 +745,9 @@ class HSigmoidLoss(Layer):
         is_custom: the call gets a `path_table` and a `path_code`.
         is_sparse: accepted for compatibility; gradients are dense.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[N, D]` and labels `[N, 1]` to `[N, 1]`.
 
     Raises:
         ValueError: too few classes, or no features; when called, what `hsigmoid_loss` raises.

@@ -41,6 +41,9 @@ class Pad1D(_Pad):
         data_format: "NCL" or "NLC".
         name: shown by `repr`; otherwise unused.
 
+    Shape:
+        `[N, C, L]` to `[N, C, left + L + right]`.
+
     Source:
         `paddle.nn.Pad1D`.
 
@@ -70,6 +73,9 @@ class Pad2D(_Pad):
         value: what "constant" adds.
         data_format: "NCHW" or "NHWC".
         name: shown by `repr`; otherwise unused.
+
+    Shape:
+        `[N, C, H, W]` to `[N, C, top + H + bottom, left + W + right]`.
 
     Source:
         `paddle.nn.Pad2D`.
@@ -102,6 +108,9 @@ class Pad3D(_Pad):
         data_format: "NCDHW" or "NDHWC".
         name: shown by `repr`; otherwise unused.
 
+    Shape:
+        `[N, C, D, H, W]` to `[N, C, front + D + back, top + H + bottom, left + W + right]`.
+
     Source:
         `paddle.nn.Pad3D`.
 
@@ -128,6 +137,9 @@ class ZeroPad2D(_Pad):
         padding: `[left, right, top, bottom]`, or one int for all.
         data_format: "NCHW" or "NHWC".
         name: shown by `repr`; otherwise unused.
+
+    Shape:
+        `[N, C, H, W]` to `[N, C, top + H + bottom, left + W + right]`.
 
     Source:
         `paddle.nn.ZeroPad2D`.

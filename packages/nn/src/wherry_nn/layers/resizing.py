@@ -23,6 +23,9 @@ class Upsample(Layer):
         data_format: "NCW", "NCHW", "NCDHW", "NWC", "NHWC" or "NDHWC".
         name: shown by `repr`; otherwise unused.
 
+    Shape:
+        `[N, C, L]`, `[N, C, H, W]` or `[N, C, D, H, W]` (or channels last) to the same with the new sizes.
+
     Source:
         `paddle.nn.Upsample`.
 
@@ -76,6 +79,9 @@ class UpsamplingNearest2D(Layer):
         data_format: "NCHW" or "NHWC".
         name: shown by `repr`; otherwise unused.
 
+    Shape:
+        `[N, C, H, W]` (or channels last) to the same with the new height and width.
+
     Source:
         `paddle.nn.UpsamplingNearest2D`.
 
@@ -110,6 +116,9 @@ class UpsamplingBilinear2D(Layer):
         scale_factor: by which both are multiplied, instead of `size`.
         data_format: "NCHW" or "NHWC".
         name: shown by `repr`; otherwise unused.
+
+    Shape:
+        `[N, C, H, W]` (or channels last) to the same with the new height and width.
 
     Source:
         `paddle.nn.UpsamplingBilinear2D`.

@@ -21,6 +21,9 @@ class Unfold(Layer):
         strides: by how much the window moves.
         name: shown by `repr`; otherwise unused.
 
+    Shape:
+        `[N, C, H, W]` to `[N, C * kh * kw, L]`, L the number of windows.
+
     Source:
         `paddle.nn.Unfold`. Here `strides` comes last, other than in `functional.unfold`.
 
@@ -62,6 +65,9 @@ class Fold(Layer):
         paddings: what is cut off around: an int, `[vertical, horizontal]`, or `[top, left, bottom, right]`.
         strides: by how much the window moves.
         name: shown by `repr`; otherwise unused.
+
+    Shape:
+        `[N, C * kh * kw, L]` to `[N, C, H, W]`.
 
     Source:
         `paddle.nn.Fold`. Here `strides` comes last, other than in `functional.fold`.

@@ -18,6 +18,9 @@ class PixelShuffle(Layer):
         data_format: "NCHW" or "NHWC".
         name: shown by `repr`; otherwise unused.
 
+    Shape:
+        `[N, C * r * r, H, W]` to `[N, C, H * r, W * r]` (or channels last).
+
     Raises:
         TypeError: `upscale_factor` is not an int.
         ValueError: it is not positive, or there is no such layout.
@@ -52,6 +55,9 @@ class PixelUnshuffle(Layer):
         data_format: "NCHW" or "NHWC".
         name: shown by `repr`; otherwise unused.
 
+    Shape:
+        `[N, C, H * r, W * r]` to `[N, C * r * r, H, W]` (or channels last).
+
     Raises:
         TypeError: `downscale_factor` is not an int.
         ValueError: it is not positive, or there is no such layout.
@@ -85,6 +91,9 @@ class ChannelShuffle(Layer):
         groups: how many groups of channels are mixed.
         data_format: "NCHW" or "NHWC".
         name: shown by `repr`; otherwise unused.
+
+    Shape:
+        `[N, C, H, W]` (or channels last) to the same.
 
     Raises:
         TypeError: `groups` is not an int.

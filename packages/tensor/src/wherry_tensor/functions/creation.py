@@ -236,6 +236,9 @@ def zeros(shape: Shape, dtype: Any = None, name: str | None = None) -> Tensor:
         dtype: any; None is the default dtype, float32 unless set.
         name: accepted for compatibility; unused.
 
+    Shape:
+        None to `shape`.
+
     Raises:
         TypeError: `shape` holds something else than ints (also a ValueError), or `dtype` names no dtype.
         ValueError: a size is negative.
@@ -255,6 +258,9 @@ def zeros(shape: Shape, dtype: Any = None, name: str | None = None) -> Tensor:
 def ones(shape: Shape, dtype: Any = None, name: str | None = None) -> Tensor:
     """A tensor of `shape` filled with 1. Arguments and errors are those of `zeros`.
 
+    Shape:
+        None to `shape`.
+
     Source:
         `paddle.ones`.
 
@@ -273,6 +279,9 @@ def full(shape: Shape, fill_value: Any, dtype: Any = None, name: str | None = No
         fill_value: a number, or a tensor of one element.
         dtype: any; None is the default dtype, also for an int `fill_value` (complex for a complex one).
         name: accepted for compatibility; unused.
+
+    Shape:
+        None to `shape`.
 
     Raises:
         TypeError: `fill_value` is not a number, or `dtype` names no dtype.
@@ -311,6 +320,9 @@ def empty(shape: Shape, dtype: Any = None, name: str | None = None) -> Tensor:
 
     Arguments and errors are those of `zeros`.
 
+    Shape:
+        None to `shape`.
+
     Source:
         `paddle.empty`.
 
@@ -330,6 +342,9 @@ def _like(x: Any, fill_value: Any, dtype: Any, op_name: str) -> Tensor:
 def zeros_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:
     """Zeros of the shape of `x`, and of its dtype unless `dtype` names another.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor, or `dtype` names no dtype.
 
@@ -345,6 +360,9 @@ def zeros_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:
 
 def ones_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:
     """Ones of the shape of `x`, and of its dtype unless `dtype` names another.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor, or `dtype` names no dtype.
@@ -362,6 +380,9 @@ def ones_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:
 def full_like(x: Tensor, fill_value: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     """A tensor of the shape of `x` filled with one number, of its dtype unless `dtype` names another.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor, `fill_value` no number, or `dtype` names no dtype.
 
@@ -377,6 +398,9 @@ def full_like(x: Tensor, fill_value: Any, dtype: Any = None, name: str | None = 
 
 def empty_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:
     """A tensor of the shape of `x` (and its dtype, unless another is named) whose values are not set.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor, or `dtype` names no dtype.
@@ -595,6 +619,9 @@ def tril(x: Tensor, diagonal: int = 0, name: str | None = None) -> Tensor:
     Returns:
         The shape and dtype of `x`.
 
+    Shape:
+        `[..., rows, columns]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor or `diagonal` no int (also a ValueError).
         ValueError: `x` has fewer than two axes.
@@ -620,6 +647,9 @@ def triu(x: Tensor, diagonal: int = 0, name: str | None = None) -> Tensor:
 
     Returns:
         The shape and dtype of `x`.
+
+    Shape:
+        `[..., rows, columns]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor or `diagonal` no int (also a ValueError).
@@ -854,6 +884,9 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
     Returns:
         As many tensors of shape `[n_0, n_1, ...]`; the k-th varies along axis k.
 
+    Shape:
+        `[n0]`, `[n1]`, ... to as many tensors of `[n0, n1, ...]`.
+
     Raises:
         TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError).
         ValueError: there is none, or one has more than one axis.
@@ -900,6 +933,9 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
     Returns:
         `output`, or a new tensor.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is none of these, or `output` is not a Tensor (also a ValueError).
         ValueError: nested lists have different lengths.
@@ -930,6 +966,9 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
 
 def clone(x: Tensor, name: str | None = None) -> Tensor:
     """A copy of `x` that gradients pass through.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
@@ -962,6 +1001,9 @@ def cast(x: Tensor, dtype: Any) -> Tensor:
     Returns:
         A new tensor of the shape of `x`.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or `dtype` names no dtype.
 
@@ -990,6 +1032,9 @@ def complex(real: Tensor, imag: Tensor, name: str | None = None) -> Tensor:
     Returns:
         complex64 or complex128, of the broadcast shape.
 
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
+
     Raises:
         TypeError: one is not a Tensor, or the dtypes are not those (also a ValueError where they differ).
         ValueError: the shapes do not broadcast.
@@ -1016,6 +1061,9 @@ def polar(abs: Tensor, angle: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         complex64 or complex128, of the broadcast shape.
+
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
 
     Raises:
         TypeError: one is not a Tensor, or the dtypes are not those (also a ValueError where they differ).

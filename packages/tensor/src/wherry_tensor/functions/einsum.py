@@ -39,6 +39,9 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
             the alphabet, behind the axes of `...`.
         operands: tensors of one dtype.
 
+    Shape:
+        What the equation says: `[i, j]` and `[j, k]` to `[i, k]` for "ij,jk->ik".
+
     Raises:
         TypeError: the dtypes differ, or an operand is not a Tensor (also a ValueError, as in Paddle).
         ValueError: the equation does not fit the operands, or a letter has two sizes.
@@ -286,6 +289,9 @@ def tensordot(x: Tensor, y: Tensor, axes: Any = 2, name: str | None = None) -> T
 
     Returns:
         The axes of `x` that are left, then those of `y`.
+
+    Shape:
+        `[a..., c...]` and `[c..., b...]` to `[a..., b...]`: the contracted axes go.
 
     Raises:
         ValueError: paired axes have different sizes, or are out of range.

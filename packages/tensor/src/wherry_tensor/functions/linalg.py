@@ -50,6 +50,9 @@ def matmul(
         `[..., m, n]`, where the leading axes broadcast. A vector's axis is left out; two vectors give a
         0-d tensor.
 
+    Shape:
+        `[..., n, m]` and `[..., m, p]` to `[..., n, p]`; `[m]` and `[m]` to `[]`. Batch axes broadcast.
+
     Raises:
         TypeError: the dtypes differ, or an argument is not a Tensor (also a ValueError, as in Paddle).
         ValueError: the sizes do not fit, or a tensor is 0-d.
@@ -73,6 +76,9 @@ def matmul(
 def mm(input: Tensor, mat2: Tensor, name: str | None = None) -> Tensor:
     """The matrix product of `input` and `mat2`, as `matmul` without its flags.
 
+    Shape:
+        `[..., n, m]` and `[..., m, p]` to `[..., n, p]`.
+
     Examples:
         >>> print(wherry.mm(wherry.ones([1, 2]), wherry.ones([2, 1])).tolist())
         [[2.0]]
@@ -93,6 +99,9 @@ def bmm(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         `[B, m, n]`.
+
+    Shape:
+        `[B, n, m]` and `[B, m, p]` to `[B, n, p]`.
 
     Raises:
         ValueError: the ranks are not 3, or the sizes do not fit.
@@ -118,6 +127,9 @@ def bmm(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 def mv(x: Tensor, vec: Tensor, name: str | None = None) -> Tensor:
     """The product of a matrix `[m, n]` and a vector `[n]`.
+
+    Shape:
+        `[n, m]` and `[m]` to `[n]`.
 
     Raises:
         TypeError: the dtypes differ (also a ValueError, as in Paddle).
@@ -152,6 +164,9 @@ def dot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         `[]` or `[B]`.
+
+    Shape:
+        `[n]` twice to `[]`; `[B, n]` twice to `[B]`.
 
     Raises:
         TypeError: the dtypes differ (also a ValueError, as in Paddle).
@@ -188,6 +203,9 @@ def inner(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     Returns:
         The leading axes of `x`, then those of `y`. With a 0-d tensor: the product.
 
+    Shape:
+        `[..., n]` and `[..., n]` to the axes before the last of both.
+
     Raises:
         TypeError: the dtypes differ (also a ValueError, as in Paddle).
         ValueError: the last axes have different sizes.
@@ -216,6 +234,9 @@ def inner(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 def outer(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """All products of an element of `x` and one of `y`, both flattened: `[m]` and `[n]` give `[m, n]`.
+
+    Shape:
+        `[...]` of m elements and `[...]` of n to `[m, n]`.
 
     Raises:
         TypeError: the dtypes differ (also a ValueError, as in Paddle).
@@ -247,6 +268,9 @@ def addmm(
         alpha: the factor of the product.
         name: accepted for compatibility; unused.
 
+    Shape:
+        `input` broadcasts to `[n, p]`; `x` `[n, m]`, `y` `[m, p]`, to `[n, p]`.
+
     Raises:
         TypeError: the dtypes differ (also a ValueError, as in Paddle).
         ValueError: the shapes do not fit.
@@ -265,6 +289,9 @@ def addmm_(
     input: Tensor, x: Tensor, y: Tensor, beta: float = 1.0, alpha: float = 1.0, name: str | None = None
 ) -> Tensor:
     """`addmm` that writes into `input`.
+
+    Shape:
+        `[n, p]`, `[n, m]` and `[m, p]` to `[n, p]`.
 
     Examples:
         >>> print(wherry.addmm_(wherry.ones([1, 1]), wherry.ones([1, 2]), wherry.ones([2, 1])).tolist())
@@ -309,6 +336,9 @@ def kron(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     Returns:
         The sizes are products of those of `x` and `y`.
 
+    Shape:
+        `[a, b]` and `[c, d]` to `[a * c, b * d]`.
+
     Raises:
         TypeError: the dtypes differ (also a ValueError, as in Paddle).
 
@@ -341,6 +371,9 @@ def cross(x: Tensor, y: Tensor, axis: int = 9, name: str | None = None) -> Tenso
         y: the same shape and dtype.
         axis: in `[-rank, rank)`; the default, 9, takes the first axis of size 3.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[..., 3, ...]` twice to the same.
 
     Raises:
         TypeError: the dtypes differ (also a ValueError, as in Paddle).
@@ -386,6 +419,9 @@ def trace(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str 
     Returns:
         `x` without the two axes.
 
+    Shape:
+        `[..., rows, columns]` to `[...]`.
+
     Raises:
         IndexError: an axis is out of range.
         ValueError: the axes are the same.
@@ -421,6 +457,9 @@ def norm(
             Paddle 2.6.2, so this is a matrix norm for "fro" only.
         keepdim: keep those axes with size 1.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`; `[]` without `axis`.
 
     Raises:
         TypeError: `x` is not floating.
@@ -498,6 +537,9 @@ def dist(x: Tensor, y: Tensor, p: float = 2, name: str | None = None) -> Tensor:
     Returns:
         A 0-d tensor.
 
+    Shape:
+        `[...]` and `[...]`, which broadcast, to `[]`.
+
     Raises:
         TypeError: the dtypes differ or are not floating (also a ValueError).
         ValueError: the shapes do not broadcast.
@@ -533,6 +575,9 @@ def cdist(
 
     Returns:
         `[..., m, n]`.
+
+    Shape:
+        `[..., P, M]` and `[..., R, M]` to `[..., P, R]`.
 
     Raises:
         TypeError: the dtypes differ or are not floating (also a ValueError).
@@ -580,6 +625,9 @@ def multi_dot(x: Sequence[Tensor], name: str | None = None) -> Tensor:
     Args:
         x: two or more matrices that fit; the first and the last may be vectors.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[n0, n1]`, `[n1, n2]`, ... `[nk, m]` to `[n0, m]`.
 
     Raises:
         TypeError: not a list of tensors, or several dtypes (also a ValueError, as in Paddle).

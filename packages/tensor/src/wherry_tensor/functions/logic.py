@@ -48,6 +48,9 @@ def equal(x: Tensor, y: Any, name: str | None = None) -> Tensor:
     Returns:
         bool, of the shape they broadcast to. NaN equals nothing.
 
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
+
     Raises:
         TypeError: `x` is not a Tensor or dtypes differ (also a ValueError), or `y` is neither a tensor nor a number.
         ValueError: the shapes do not broadcast.
@@ -82,6 +85,9 @@ def less_than(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     Returns:
         bool, of the shape they broadcast to. A comparison with NaN is False.
 
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
+
     Raises:
         TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError).
         ValueError: the shapes do not broadcast.
@@ -102,6 +108,9 @@ def less_than(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 def less_equal(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """Where an element of `x` is at most that of `y`. Arguments and errors are those of `less_than`.
 
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
+
     Source:
         `paddle.less_equal`.
 
@@ -117,6 +126,9 @@ def less_equal(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 def greater_than(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """Where an element of `x` is greater than that of `y`. Arguments and errors are those of `less_than`.
+
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
 
     Source:
         `paddle.greater_than`.
@@ -134,6 +146,9 @@ def greater_than(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 def greater_equal(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """Where an element of `x` is at least that of `y`. Arguments and errors are those of `less_than`.
 
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
+
     Source:
         `paddle.greater_equal`.
 
@@ -149,6 +164,9 @@ def greater_equal(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 def not_equal(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """Where two elements differ. Arguments and errors are those of `less_than`.
+
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
 
     Source:
         `paddle.not_equal`.
@@ -174,6 +192,9 @@ def logical_and(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | Non
     Returns:
         bool, of the shape they broadcast to; `out` if it is given.
 
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
+
     Raises:
         TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError).
         ValueError: the shapes do not broadcast.
@@ -195,6 +216,9 @@ def logical_and(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | Non
 def logical_or(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | None = None) -> Tensor:
     """Where one element or both are True. Arguments and errors are those of `logical_and`.
 
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
+
     Source:
         `paddle.logical_or`.
 
@@ -211,6 +235,9 @@ def logical_or(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | None
 
 def logical_xor(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | None = None) -> Tensor:
     """Where exactly one element is True. Arguments and errors are those of `logical_and`.
+
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
 
     Source:
         `paddle.logical_xor`.
@@ -236,6 +263,9 @@ def logical_not(x: Tensor, out: Tensor | None = None, name: str | None = None) -
 
     Returns:
         bool, of the shape of `x`; `out` if it is given.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: an argument is not a Tensor (also a ValueError).
@@ -264,6 +294,9 @@ def bitwise_and(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | Non
     Returns:
         Their dtype, and the shape they broadcast to; `out` if it is given.
 
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
+
     Raises:
         TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError), or they are floating or complex.
         ValueError: the shapes do not broadcast.
@@ -284,6 +317,9 @@ def bitwise_and(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | Non
 def bitwise_or(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | None = None) -> Tensor:
     """Bits that are set in one element or both. Arguments and errors are those of `bitwise_and`.
 
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
+
     Source:
         `paddle.bitwise_or`.
 
@@ -299,6 +335,9 @@ def bitwise_or(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | None
 
 def bitwise_xor(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | None = None) -> Tensor:
     """Bits that are set in exactly one element. Arguments and errors are those of `bitwise_and`.
+
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
 
     Source:
         `paddle.bitwise_xor`.
@@ -323,6 +362,9 @@ def bitwise_not(x: Tensor, out: Tensor | None = None, name: str | None = None) -
 
     Returns:
         The shape and dtype of `x`; `out` if it is given.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: an argument is not a Tensor (also a ValueError), or `x` is floating or complex.
@@ -350,6 +392,9 @@ def isnan(x: Tensor, name: str | None = None) -> Tensor:
     Returns:
         bool, of the shape of `x`.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
 
@@ -376,6 +421,9 @@ def isinf(x: Tensor, name: str | None = None) -> Tensor:
     Returns:
         bool, of the shape of `x`.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
 
@@ -401,6 +449,9 @@ def isfinite(x: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         bool, of the shape of `x`.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
@@ -441,6 +492,9 @@ def isclose(
     Returns:
         bool, of the shape they broadcast to. Equal infinities are close.
 
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
+
     Raises:
         TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError).
         ValueError: the shapes do not broadcast.
@@ -473,6 +527,9 @@ def allclose(
     Returns:
         bool, 0-d.
 
+    Shape:
+        `[...]` and `[...]`, which broadcast, to `[]`.
+
     Source:
         `paddle.allclose`.
 
@@ -495,6 +552,9 @@ def equal_all(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         bool, 0-d.
+
+    Shape:
+        `[...]` and `[...]` to `[]`.
 
     Raises:
         TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError).
@@ -529,6 +589,10 @@ def where(condition: Tensor, x: Any = None, y: Any = None, name: str | None = No
     Returns:
         The dtype of `x` and `y`, and the shape they broadcast to. Without both, the positions where
         `condition` is True, as `nonzero(condition, as_tuple=True)` gives them.
+
+    Shape:
+        `condition`, `x` and `y` to the shape they broadcast to; `condition` alone, `[...]` of rank r, to r
+        tensors of `[n]`.
 
     Raises:
         TypeError: `condition` is not a bool Tensor, or dtypes differ (also a ValueError).
@@ -592,6 +656,9 @@ def is_empty(x: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         bool, 0-d.
+
+    Shape:
+        `[...]` to `[]`.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).

@@ -154,6 +154,9 @@ def abs(x: Tensor, name: str | None = None) -> Tensor:
     Returns:
         The shape and dtype of `x`; a complex dtype gives its real one.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or bool.
 
@@ -179,6 +182,9 @@ def acos(x: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         The shape of `x`, in its dtype or float32.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
@@ -206,6 +212,9 @@ def acosh(x: Tensor, name: str | None = None) -> Tensor:
     Returns:
         The shape of `x`, in its dtype or float32.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
 
@@ -231,6 +240,9 @@ def asin(x: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         The shape of `x`, in its dtype or float32.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
@@ -258,6 +270,9 @@ def asinh(x: Tensor, name: str | None = None) -> Tensor:
     Returns:
         The shape of `x`, in its dtype or float32.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
 
@@ -283,6 +298,9 @@ def atan(x: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         The shape of `x`, in its dtype or float32.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
@@ -310,6 +328,9 @@ def atanh(x: Tensor, name: str | None = None) -> Tensor:
     Returns:
         The shape of `x`, in its dtype or float32.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
 
@@ -335,6 +356,9 @@ def ceil(x: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         The shape of `x` and its dtype.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or bool or complex.
@@ -362,6 +386,9 @@ def cos(x: Tensor, name: str | None = None) -> Tensor:
     Returns:
         The shape of `x`, in its dtype or float32.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
 
@@ -387,6 +414,9 @@ def cosh(x: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         The shape of `x`, in its dtype or float32.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
@@ -414,6 +444,9 @@ def digamma(x: Tensor, name: str | None = None) -> Tensor:
     Returns:
         The shape of `x`, in its dtype or float32.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or complex.
 
@@ -439,6 +472,9 @@ def erf(x: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         The shape of `x`, in its dtype or float32.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or complex.
@@ -466,6 +502,9 @@ def erfinv(x: Tensor, name: str | None = None) -> Tensor:
     Returns:
         The shape of `x`, in its dtype or float32.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or complex.
 
@@ -491,6 +530,9 @@ def exp(x: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         The shape of `x`, in its dtype or float32.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
@@ -518,6 +560,9 @@ def expm1(x: Tensor, name: str | None = None) -> Tensor:
     Returns:
         The shape of `x`, in its dtype or float32.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
 
@@ -543,6 +588,9 @@ def floor(x: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         The shape of `x` and its dtype.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or bool or complex.
@@ -570,6 +618,9 @@ def lgamma(x: Tensor, name: str | None = None) -> Tensor:
     Returns:
         The shape of `x`, in its dtype or float32.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or complex.
 
@@ -595,6 +646,9 @@ def log(x: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         The shape of `x`, in its dtype or float32.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
@@ -622,6 +676,9 @@ def log10(x: Tensor, name: str | None = None) -> Tensor:
     Returns:
         The shape of `x`, in its dtype or float32.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
 
@@ -647,6 +704,9 @@ def log1p(x: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         The shape of `x`, in its dtype or float32.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
@@ -674,6 +734,9 @@ def log2(x: Tensor, name: str | None = None) -> Tensor:
     Returns:
         The shape of `x`, in its dtype or float32.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
 
@@ -699,6 +762,9 @@ def neg(x: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         The shape of `x` and its dtype.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or bool.
@@ -726,6 +792,9 @@ def reciprocal(x: Tensor, name: str | None = None) -> Tensor:
     Returns:
         The shape of `x`, in its dtype or float32.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
 
@@ -751,6 +820,9 @@ def round(x: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         The shape of `x` and its dtype.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or bool or complex.
@@ -778,6 +850,9 @@ def rsqrt(x: Tensor, name: str | None = None) -> Tensor:
     Returns:
         The shape of `x`, in its dtype or float32.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
 
@@ -803,6 +878,9 @@ def sign(x: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         The shape of `x` and its dtype.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or bool.
@@ -830,6 +908,9 @@ def sin(x: Tensor, name: str | None = None) -> Tensor:
     Returns:
         The shape of `x`, in its dtype or float32.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
 
@@ -855,6 +936,9 @@ def sinh(x: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         The shape of `x`, in its dtype or float32.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
@@ -882,6 +966,9 @@ def sqrt(x: Tensor, name: str | None = None) -> Tensor:
     Returns:
         The shape of `x`, in its dtype or float32.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
 
@@ -907,6 +994,9 @@ def square(x: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         The shape of `x` and its dtype.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or bool.
@@ -934,6 +1024,9 @@ def tan(x: Tensor, name: str | None = None) -> Tensor:
     Returns:
         The shape of `x`, in its dtype or float32.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
 
@@ -959,6 +1052,9 @@ def tanh(x: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         The shape of `x`, in its dtype or float32.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
@@ -986,6 +1082,9 @@ def angle(x: Tensor, name: str | None = None) -> Tensor:
     Returns:
         The shape of `x`, real; float32 for bool and integers.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
 
@@ -1010,6 +1109,9 @@ def conj(x: Tensor, name: str | None = None) -> Tensor:
     Returns:
         The shape and dtype of `x`.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
 
@@ -1028,6 +1130,9 @@ def conj(x: Tensor, name: str | None = None) -> Tensor:
 
 def real(x: Tensor, name: str | None = None) -> Tensor:
     """Real part of each element; real numbers are their own.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or bool.
@@ -1048,6 +1153,9 @@ def real(x: Tensor, name: str | None = None) -> Tensor:
 def imag(x: Tensor, name: str | None = None) -> Tensor:
     """Imaginary part of each element; 0 for real numbers.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or bool.
 
@@ -1066,6 +1174,9 @@ def imag(x: Tensor, name: str | None = None) -> Tensor:
 
 def sgn(x: Tensor, name: str | None = None) -> Tensor:
     """`x / |x|`, and 0 where `x` is 0: the sign of real numbers, the direction of complex ones.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a floating or complex Tensor.
@@ -1096,6 +1207,9 @@ def trunc(input: Tensor, name: str | None = None) -> Tensor:
     Returns:
         The shape and dtype of `input`.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `input` is not a Tensor (also a ValueError), or bool or complex.
 
@@ -1122,6 +1236,9 @@ def frac(x: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         The shape and dtype of `x`.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or bool or complex.
@@ -1153,6 +1270,9 @@ def deg2rad(x: Tensor, name: str | None = None) -> Tensor:
         x: floating or complex, or integers (the result is float32 then).
         name: accepted for compatibility; unused.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
 
@@ -1173,6 +1293,9 @@ def rad2deg(x: Tensor, name: str | None = None) -> Tensor:
         x: floating or complex, or integers (the result is float32 then).
         name: accepted for compatibility; unused.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
 
@@ -1192,6 +1315,9 @@ def sigmoid(x: Tensor, name: str | None = None) -> Tensor:
     Args:
         x: floating; bool and integers are cast to float32.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError).
@@ -1217,6 +1343,9 @@ def stanh(x: Tensor, scale_a: float = 0.67, scale_b: float = 1.7159, name: str |
         scale_a, scale_b: numbers.
         name: accepted for compatibility; unused.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or a scale no number.
 
@@ -1241,6 +1370,9 @@ def logit(x: Tensor, eps: float | None = None, name: str | None = None) -> Tenso
         x: floating, probabilities.
         eps: first bring `x` into [eps, 1 - eps]; None leaves it, and outside [0, 1] the result is NaN.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a floating Tensor, or `eps` no number.
@@ -1277,6 +1409,9 @@ def nan_to_num(
 
     Returns:
         The shape and dtype of `x`.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a floating Tensor (also a ValueError).
@@ -1316,6 +1451,9 @@ def multigammaln(x: Tensor, p: int, name: str | None = None) -> Tensor:
         p: the dimension, at least 1.
         name: accepted for compatibility; unused.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a floating Tensor, or `p` no int (also a ValueError).
         AssertionError: `p` is below 1, as in Paddle.
@@ -1354,6 +1492,9 @@ def add(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     Returns:
         Their dtype, and the shape they broadcast to.
 
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
+
     Raises:
         TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError).
         ValueError: the shapes do not broadcast.
@@ -1375,6 +1516,9 @@ def add(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 def subtract(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """Difference of two tensors, element by element. Arguments and errors are those of `add`.
 
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
+
     Source:
         `paddle.subtract`.
 
@@ -1390,6 +1534,9 @@ def subtract(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 def multiply(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """Product of two tensors, element by element. Arguments and errors are those of `add`.
+
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
 
     Source:
         `paddle.multiply`.
@@ -1414,6 +1561,9 @@ def divide(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         Their dtype, and the shape they broadcast to.
+
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
 
     Raises:
         TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError).
@@ -1452,6 +1602,9 @@ def floor_divide(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     Returns:
         Their dtype, and the shape they broadcast to.
 
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
+
     Raises:
         TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError), or they are bool or complex.
         ValueError: the shapes do not broadcast, or an integer is divided by 0.
@@ -1471,6 +1624,9 @@ def floor_divide(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 def remainder(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """What `floor_divide` leaves, with the sign of `y`. Arguments and errors are those of `floor_divide`.
+
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
 
     Source:
         `paddle.remainder`, also called `mod` and `floor_mod`.
@@ -1500,6 +1656,9 @@ def pow(x: Tensor, y: Any, name: str | None = None) -> Tensor:
 
     Returns:
         The dtype of `x`, and the shape they broadcast to.
+
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
 
     Raises:
         TypeError: an argument is of another type, or dtypes differ (also a ValueError), or they are bool.
@@ -1536,6 +1695,9 @@ def maximum(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     Returns:
         Their dtype, and the shape they broadcast to.
 
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
+
     Raises:
         TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError), or they are complex.
         ValueError: the shapes do not broadcast.
@@ -1556,6 +1718,9 @@ def maximum(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 def minimum(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """The smaller of two elements; NaN where one is NaN. Arguments and errors are those of `maximum`.
 
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
+
     Source:
         `paddle.minimum`.
 
@@ -1572,6 +1737,9 @@ def minimum(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 def fmax(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """The larger of two elements; the other one where one is NaN. Else as `maximum`.
 
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
+
     Source:
         `paddle.fmax`.
 
@@ -1587,6 +1755,9 @@ def fmax(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 def fmin(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """The smaller of two elements; the other one where one is NaN. Else as `maximum`.
+
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
 
     Source:
         `paddle.fmin`.
@@ -1610,6 +1781,9 @@ def atan2(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         Their dtype, float64 for integers, and the shape they broadcast to.
+
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
 
     Raises:
         TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError), or they are bool or complex.
@@ -1636,6 +1810,9 @@ def hypot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     Args:
         x, y: both of one floating dtype; shapes that broadcast together.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
 
     Raises:
         TypeError: an argument is not a floating Tensor, or dtypes differ (also a ValueError).
@@ -1670,6 +1847,9 @@ def logaddexp(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     Args:
         x, y: both of one floating or integer dtype (integers give float32); shapes that broadcast together.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
 
     Raises:
         TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError).
@@ -1706,6 +1886,9 @@ def ldexp(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     Returns:
         float64 if `x` or `y` is, else float32.
 
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
+
     Raises:
         TypeError: an argument is not a Tensor (also a ValueError).
         ValueError: the shapes do not broadcast.
@@ -1731,6 +1914,9 @@ def heaviside(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         x, y: both of one floating or integer dtype; shapes that broadcast together.
         name: accepted for compatibility; unused.
 
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
+
     Raises:
         TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError), or they are bool or complex.
         ValueError: the shapes do not broadcast.
@@ -1755,6 +1941,9 @@ def gcd(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         x, y: both of one integer dtype; shapes that broadcast together.
         name: accepted for compatibility; unused.
 
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
+
     Raises:
         TypeError: an argument is not an integer Tensor, or dtypes differ (also a ValueError).
         ValueError: the shapes do not broadcast.
@@ -1774,6 +1963,9 @@ def gcd(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 def lcm(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """Least common multiple of two elements, never negative; 0 where one is 0. Arguments are those of `gcd`.
+
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
 
     Source:
         `paddle.lcm`.
@@ -1821,6 +2013,9 @@ def clip(x: Tensor, min: Any = None, max: Any = None, name: str | None = None) -
     Returns:
         The shape and dtype of `x`.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError) or a bound no number.
         ValueError: `min` is larger than `max`, or a bound does not broadcast to the shape of `x`.
@@ -1858,6 +2053,9 @@ def lerp(x: Tensor, y: Tensor, weight: Any, name: str | None = None) -> Tensor:
         x, y: both of one floating dtype; shapes that broadcast together.
         weight: a number, or a tensor of that dtype whose shape broadcasts with theirs. 0 gives `x`, 1 gives `y`.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[...]` and `[...]` to the shape they broadcast to.
 
     Raises:
         TypeError: an argument is not a floating Tensor, or dtypes differ (also a ValueError).
@@ -1898,6 +2096,9 @@ def scale(
     Returns:
         The shape and dtype of `x`.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor or `scale` no number (also a ValueError).
         ValueError: there is no such activation.
@@ -1937,6 +2138,9 @@ def scale(
 
 def increment(x: Tensor, value: Any = 1.0, name: str | None = None) -> Tensor:
     """Add `value` to a tensor of one element, in place; returns it.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor (also a ValueError), or `value` no number.

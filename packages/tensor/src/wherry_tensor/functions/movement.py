@@ -94,6 +94,9 @@ _copy, _concat, _gather, _broadcast_to = ops.copy, ops.concat, ops.gather, ops.b
 def shape(input: Tensor) -> Tensor:
     """The sizes of the axes as a tensor: int32 `[rank]`. `input.shape` gives them as a list.
 
+    Shape:
+        `[...]` of rank r to `[r]`.
+
     Source:
         `paddle.shape`.
 
@@ -107,6 +110,9 @@ def shape(input: Tensor) -> Tensor:
 def rank(input: Tensor) -> Tensor:
     """The number of axes as a tensor: int32, 0-d. `input.ndim` gives it as an int.
 
+    Shape:
+        `[...]` to `[]`.
+
     Source:
         `paddle.rank`.
 
@@ -119,6 +125,9 @@ def rank(input: Tensor) -> Tensor:
 
 def numel(x: Tensor, name: str | None = None) -> Tensor:
     """The number of elements as a tensor: int64, 0-d. `x.size` gives it as an int.
+
+    Shape:
+        `[...]` to `[]`.
 
     Source:
         `paddle.numel`.
@@ -144,6 +153,9 @@ def reshape(x: Tensor, shape: Sequence[int | Tensor] | Tensor, name: str | None 
 
     Returns:
         A view of `x` where its strides allow one, as they do whenever `x` is contiguous; else a copy.
+
+    Shape:
+        `[...]` to `shape`: 0 keeps the size of that axis, one -1 takes what is left.
 
     Raises:
         TypeError: `shape` is not made of ints (also a ValueError, as in Paddle).
@@ -219,6 +231,9 @@ def _become(x: Tensor, y: Tensor, op_name: str) -> Tensor:
 def reshape_(x: Tensor, shape: Sequence[int | Tensor] | Tensor, name: str | None = None) -> Tensor:
     """`reshape` in place: `x` itself gets the new shape.
 
+    Shape:
+        As of `reshape`.
+
     Examples:
         >>> x = wherry.arange(6)
         >>> wherry.reshape_(x, [2, 3]).shape, x.shape
@@ -235,6 +250,9 @@ def view(x: Tensor, shape_or_dtype: Any, name: str | None = None) -> Tensor:
         shape_or_dtype: a list or tuple of sizes, as for `reshape`; or a dtype. Elements of another size
             change the last axis: float32 `[2, 3]` is uint8 `[2, 12]`. Reading bytes anew has no gradient.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[...]` to the shape; with a dtype, the last axis shrinks or grows by the ratio of the sizes.
 
     Raises:
         TypeError: `shape_or_dtype` is neither.
@@ -263,6 +281,9 @@ def view(x: Tensor, shape_or_dtype: Any, name: str | None = None) -> Tensor:
 def view_as(x: Tensor, other: Tensor, name: str | None = None) -> Tensor:
     """`x` with the shape of `other`, on the memory of `x`.
 
+    Shape:
+        `[...]` to the shape of `other`.
+
     Raises:
         ValueError: the element counts differ, or no view has that shape.
 
@@ -285,6 +306,9 @@ def flatten(x: Tensor, start_axis: int = 0, stop_axis: int = -1, name: str | Non
 
     Returns:
         A view where the strides allow one. A 0-d `x` gives shape `[1]`.
+
+    Shape:
+        `[a, b, c, d]` from axis 1 to 2: `[a, b * c, d]`; `[]` gives `[1]`.
 
     Raises:
         ValueError: an axis is out of range or no int, or `stop_axis` comes before `start_axis`.
@@ -319,6 +343,9 @@ def flatten(x: Tensor, start_axis: int = 0, stop_axis: int = -1, name: str | Non
 def flatten_(x: Tensor, start_axis: int = 0, stop_axis: int = -1, name: str | None = None) -> Tensor:
     """`flatten` in place: `x` itself gets the new shape.
 
+    Shape:
+        As of `flatten`.
+
     Examples:
         >>> wherry.flatten_(wherry.zeros([2, 3])).shape
         [6]
@@ -334,6 +361,9 @@ def unflatten(x: Tensor, axis: int, shape: Sequence[int] | Tensor, name: str | N
         axis: the axis to cut, in `[-rank, rank)`.
         shape: the sizes that it is cut into; one may be -1.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[..., n, ...]` to `[..., *shape, ...]`.
 
     Raises:
         ValueError: the sizes do not multiply to that of the axis.
@@ -363,6 +393,9 @@ def squeeze(x: Tensor, axis: Axes = None, name: str | None = None) -> Tensor:
     Returns:
         A view.
 
+    Shape:
+        `[a, 1, b]` to `[a, b]`.
+
     Raises:
         ValueError: an axis is out of range.
 
@@ -388,6 +421,9 @@ def squeeze(x: Tensor, axis: Axes = None, name: str | None = None) -> Tensor:
 def squeeze_(x: Tensor, axis: Axes = None, name: str | None = None) -> Tensor:
     """`squeeze` in place: `x` itself loses the axes.
 
+    Shape:
+        As of `squeeze`.
+
     Examples:
         >>> wherry.squeeze_(wherry.zeros([1, 3])).shape
         [3]
@@ -406,6 +442,9 @@ def unsqueeze(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
 
     Returns:
         A view.
+
+    Shape:
+        `[a, b]` at axis 1 to `[a, 1, b]`.
 
     Raises:
         ValueError: an axis is out of range.
@@ -441,6 +480,9 @@ def unsqueeze(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
 def unsqueeze_(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
     """`unsqueeze` in place: `x` itself gets the axes.
 
+    Shape:
+        As of `unsqueeze`.
+
     Examples:
         >>> wherry.unsqueeze_(wherry.zeros([3]), 0).shape
         [1, 3]
@@ -450,6 +492,9 @@ def unsqueeze_(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
 
 def atleast_1d(*inputs: Tensor, name: str | None = None) -> Any:
     """Each input with at least one axis; a list when there are several.
+
+    Shape:
+        `[]` to `[1]`; others as they are.
 
     Examples:
         >>> wherry.atleast_1d(wherry.to_tensor(3.0)).shape
@@ -461,6 +506,9 @@ def atleast_1d(*inputs: Tensor, name: str | None = None) -> Any:
 def atleast_2d(*inputs: Tensor, name: str | None = None) -> Any:
     """Each input with at least two axes, the new ones first; a list when there are several.
 
+    Shape:
+        `[]` to `[1, 1]`, `[n]` to `[1, n]`; others as they are.
+
     Examples:
         >>> wherry.atleast_2d(wherry.zeros([3])).shape
         [1, 3]
@@ -470,6 +518,9 @@ def atleast_2d(*inputs: Tensor, name: str | None = None) -> Any:
 
 def atleast_3d(*inputs: Tensor, name: str | None = None) -> Any:
     """Each input with at least three axes: `[n]` becomes `[1, n, 1]`, `[m, n]` becomes `[m, n, 1]`.
+
+    Shape:
+        `[]` to `[1, 1, 1]`, `[n]` to `[1, n, 1]`, `[n, m]` to `[n, m, 1]`; others as they are.
 
     Examples:
         >>> wherry.atleast_3d(wherry.zeros([3])).shape
@@ -509,6 +560,9 @@ def transpose(x: Tensor, perm: Sequence[int], name: str | None = None) -> Tensor
     Returns:
         A view.
 
+    Shape:
+        The sizes of `x`, in the order `perm`.
+
     Raises:
         TypeError: `perm` is not a list or tuple of ints (also a ValueError, as in Paddle).
         ValueError: `perm` does not name each axis once.
@@ -537,6 +591,9 @@ def transpose(x: Tensor, perm: Sequence[int], name: str | None = None) -> Tensor
 def transpose_(x: Tensor, perm: Sequence[int], name: str | None = None) -> Tensor:
     """`transpose` in place: `x` itself gets the new order of axes.
 
+    Shape:
+        As of `transpose`.
+
     Examples:
         >>> wherry.transpose_(wherry.zeros([2, 3]), [1, 0]).shape
         [3, 2]
@@ -546,6 +603,9 @@ def transpose_(x: Tensor, perm: Sequence[int], name: str | None = None) -> Tenso
 
 def t(input: Tensor, name: str | None = None) -> Tensor:
     """A matrix transposed; a vector or number as it is.
+
+    Shape:
+        `[n, m]` to `[m, n]`; `[n]` and `[]` to the same.
 
     Raises:
         ValueError: `input` has more than two axes.
@@ -569,6 +629,9 @@ def t(input: Tensor, name: str | None = None) -> Tensor:
 def t_(input: Tensor, name: str | None = None) -> Tensor:
     """`t` in place: `input` itself is transposed.
 
+    Shape:
+        As of `t`.
+
     Examples:
         >>> wherry.t_(wherry.zeros([2, 3])).shape
         [3, 2]
@@ -587,6 +650,9 @@ def moveaxis(x: Tensor, source: Any, destination: Any, name: str | None = None) 
 
     Returns:
         A view.
+
+    Shape:
+        The sizes of `x`, in the new order.
 
     Raises:
         ValueError: an axis is repeated or out of range, or the counts differ.
@@ -622,6 +688,9 @@ def flip(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
     Returns:
         A copy of the shape of `x`.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         ValueError: an axis is repeated or out of range.
 
@@ -639,6 +708,9 @@ def flip(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
 def reverse(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
     """`flip` under its older name.
 
+    Shape:
+        `[...]` to the same.
+
     Examples:
         >>> print(wherry.reverse(wherry.to_tensor([1, 2, 3]), axis=0).tolist())
         [3, 2, 1]
@@ -654,6 +726,9 @@ def roll(x: Tensor, shifts: Any, axis: Axes = None, name: str | None = None) -> 
         shifts: by how many places, one number for each axis; negative moves towards the start.
         axis: one axis or several; None rolls the flattened `x` and restores its shape.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         ValueError: an axis is out of range, or shifts and axes differ in number.
@@ -688,6 +763,9 @@ def rot90(x: Tensor, k: int = 1, axes: Sequence[int] = (0, 1), name: str | None 
         k: how often; negative turns the other way.
         axes: the two axes.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[..., n, m]` to `[..., m, n]` for an odd number of turns, else the same.
 
     Raises:
         ValueError: `x` has fewer than two axes, or `axes` are not two different ones in range.
@@ -740,6 +818,9 @@ def concat(x: Sequence[Tensor], axis: Any = 0, name: str | None = None) -> Tenso
         x: tensors of one dtype whose shapes differ in `axis` only. A tensor of shape `[0]` is skipped.
         axis: in `[-rank, rank)`, an int or an integer tensor.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[..., n0, ...]`, `[..., n1, ...]`, ... to `[..., n0 + n1 + ..., ...]`.
 
     Raises:
         TypeError: not a list of tensors, or several dtypes (also a ValueError, as in Paddle).
@@ -819,6 +900,9 @@ def split(x: Tensor, num_or_sections: int | Sequence[int], axis: Any = 0, name: 
     Returns:
         A list of copies.
 
+    Shape:
+        `[..., n, ...]` to tensors of `[..., section, ...]`.
+
     Raises:
         TypeError: `num_or_sections` is neither an int nor a list of ints.
         ValueError: the parts do not make up the axis, or it is out of range.
@@ -875,6 +959,9 @@ def _parts(x: Any, num_or_sections: Any, axis: Any, op_name: str) -> list[Tensor
 def chunk(x: Tensor, chunks: int, axis: Any = 0, name: str | None = None) -> list[Tensor]:
     """`x` cut into equal parts along an axis; the size must divide.
 
+    Shape:
+        `[..., n, ...]` to `chunks` tensors of `[..., n / chunks, ...]`.
+
     Raises:
         TypeError: `chunks` is not an int.
         ValueError: the axis does not divide into so many parts, or is out of range.
@@ -891,6 +978,9 @@ def chunk(x: Tensor, chunks: int, axis: Any = 0, name: str | None = None) -> lis
 
 def vsplit(x: Tensor, num_or_sections: int | Sequence[int], name: str | None = None) -> list[Tensor]:
     """`x`, of rank 2 or more, cut into parts along its first axis.
+
+    Shape:
+        `[n, ...]` to tensors of `[section, ...]`.
 
     Examples:
         >>> [part.shape for part in wherry.vsplit(wherry.zeros([4, 3]), 2)]
@@ -913,6 +1003,9 @@ def unbind(input: Tensor, axis: int = 0) -> list[Tensor]:
     Returns:
         A list of views, one for each index.
 
+    Shape:
+        `[..., n, ...]` to n tensors of `[..., ...]`.
+
     Raises:
         ValueError: the axis is out of range.
 
@@ -934,6 +1027,9 @@ def unstack(x: Tensor, axis: int = 0, num: int | None = None) -> list[Tensor]:
         x: any dtype, rank 1 or more.
         axis: in `[-rank, rank)`.
         num: the size of the axis, where the caller knows it; it must be right.
+
+    Shape:
+        `[..., n, ...]` to n tensors of `[..., ...]`.
 
     Raises:
         ValueError: the axis is out of range, or `num` is not its size.
@@ -979,6 +1075,9 @@ def slice(input: Tensor, axes: Sequence[int], starts: Any, ends: Any) -> Tensor:
     Returns:
         A view. Where an end is not behind its start the axis is empty.
 
+    Shape:
+        `[..., n, ...]` to `[..., end - start, ...]`.
+
     Raises:
         ValueError: an axis is repeated or out of range, or the lists differ in length.
 
@@ -1008,6 +1107,9 @@ def strided_slice(
 
     Returns:
         A view.
+
+    Shape:
+        `[..., n, ...]` to `[..., (end - start) / stride, ...]`, rounded up.
 
     Raises:
         ValueError: an axis is repeated or out of range, a step is 0, or the lists differ in length.
@@ -1054,6 +1156,9 @@ def crop(x: Tensor, shape: Any = None, offsets: Any = None, name: str | None = N
     Returns:
         A copy.
 
+    Shape:
+        `[...]` to `shape`.
+
     Raises:
         ValueError: the block does not lie in `x`, or does not have its rank.
 
@@ -1094,6 +1199,9 @@ def diff(
         prepend: joined before `x` first; the shape of `x` but for `axis`.
         append: joined behind it.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[..., m, ...]` to `[..., m - n, ...]`; `prepend` and `append` add to m.
 
     Raises:
         ValueError: `x` is 0-d, the axis is out of range, or `n` is below 1.
@@ -1140,6 +1248,9 @@ def expand(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
     Returns:
         A copy: as in Paddle it may be written to.
 
+    Shape:
+        `[...]` to `shape`, where -1 keeps a size.
+
     Raises:
         ValueError: an axis of `x` is neither 1 nor the new size, or `shape` is shorter than that of `x`.
 
@@ -1175,6 +1286,9 @@ def _expanded(x: Any, shape: Any, op_name: str) -> Tensor:
 def expand_as(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """`expand` to the shape of `y`.
 
+    Shape:
+        `[...]` to the shape of `y`.
+
     Examples:
         >>> wherry.expand_as(wherry.zeros([3]), wherry.zeros([2, 3])).shape
         [2, 3]
@@ -1186,6 +1300,9 @@ def expand_as(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 def broadcast_to(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
     """`expand` under NumPy's name.
 
+    Shape:
+        `[...]` to `shape`.
+
     Examples:
         >>> wherry.broadcast_to(wherry.zeros([3]), [2, 3]).shape
         [2, 3]
@@ -1195,6 +1312,9 @@ def broadcast_to(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
 
 def broadcast_shape(x_shape: Sequence[int], y_shape: Sequence[int]) -> list[int]:
     """The shape of the result of an element-wise operation on two shapes.
+
+    Shape:
+        Two shapes to the one that tensors of these shapes broadcast to.
 
     Raises:
         ValueError: they do not broadcast.
@@ -1219,6 +1339,9 @@ def broadcast_tensors(input: Sequence[Tensor], name: str | None = None) -> list[
 
     Returns:
         A list of copies.
+
+    Shape:
+        `[...]`, `[...]`, ... to as many tensors of the shape they broadcast to.
 
     Raises:
         TypeError: not a list of tensors, or several dtypes (also a ValueError, as in Paddle).
@@ -1252,6 +1375,9 @@ def tile(x: Tensor, repeat_times: Any, name: str | None = None) -> Tensor:
         repeat_times: how often along each axis, aligned at the right: an int, ints, or an integer tensor.
             With more numbers than `x` has axes it gets new leading ones.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[n, m]` by `[a, b]` to `[n * a, m * b]`; missing axes are of size 1.
 
     Raises:
         ValueError: a number is below 1.
@@ -1305,6 +1431,10 @@ def repeat_interleave(x: Tensor, repeats: Any, axis: int | None = None, name: st
         repeats: how often: one int, or a 1-D integer tensor with a number for each index of the axis.
         axis: in `[-rank, rank)`; None repeats the elements of the flattened `x`.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[..., n, ...]` to `[..., n * repeats, ...]`, or the sum of `repeats`; without `axis`, `[...]` to
+        `[size * repeats]`.
 
     Raises:
         IndexError: the axis is out of range.
@@ -1364,6 +1494,9 @@ def repeat_interleave(x: Tensor, repeats: Any, axis: int | None = None, name: st
 def cast_(x: Tensor, dtype: Any) -> Tensor:
     """`cast` in place: `x` itself gets the dtype.
 
+    Shape:
+        `[...]` to the same.
+
     Examples:
         >>> x = wherry.to_tensor([1.5, 2.5])
         >>> print(wherry.cast_(x, "int64").tolist(), x.dtype)
@@ -1381,6 +1514,9 @@ def as_complex(x: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         A view of complex64 or complex128, without the last axis.
+
+    Shape:
+        `[..., 2]` to `[...]`.
 
     Raises:
         TypeError: another dtype (also a ValueError).
@@ -1404,6 +1540,9 @@ def as_complex(x: Tensor, name: str | None = None) -> Tensor:
 
 def as_real(x: Tensor, name: str | None = None) -> Tensor:
     """Complex numbers as pairs of real ones, in a new last axis of size 2; a view.
+
+    Shape:
+        `[...]` to `[..., 2]`.
 
     Raises:
         TypeError: `x` is not complex (also a ValueError).
@@ -1436,6 +1575,9 @@ def as_strided(x: Tensor, shape: Sequence[int], stride: Sequence[int], offset: i
 
     Returns:
         A view; where `x` asks for gradients a copy, which has them.
+
+    Shape:
+        `[...]` to `shape`.
 
     Raises:
         ValueError: an element would lie outside of the memory of `x`, or the offset between two elements.

@@ -39,6 +39,9 @@ def pad(
         data_format: "NCL", "NLC", "NCHW", "NHWC", "NCDHW" or "NDHWC": which axes are spatial.
         name: accepted for compatibility; unused.
 
+    Shape:
+        `[..., n, ...]` to `[..., before + n + after, ...]`.
+
     Raises:
         TypeError: `x` is not a Tensor, or `pad` holds no ints (also a ValueError).
         ValueError: there is no such mode or layout (also an AssertionError), there are too many or too few

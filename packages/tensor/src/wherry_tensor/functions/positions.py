@@ -151,6 +151,9 @@ def index_select(x: Tensor, index: Tensor, axis: int = 0, name: str | None = Non
         axis: in `[-rank, rank)`.
         name: accepted for compatibility; unused.
 
+    Shape:
+        `x` `[..., n, ...]`, `index` `[k]`, to `[..., k, ...]`.
+
     Raises:
         IndexError: a position or the axis is out of range.
         TypeError: `index` holds no positions (also a ValueError, as in Paddle).
@@ -188,6 +191,9 @@ def index_sample(x: Tensor, index: Tensor) -> Tensor:
     Returns:
         `[N, K]`.
 
+    Shape:
+        `x` `[B, n]`, `index` `[B, k]`, to `[B, k]`.
+
     Raises:
         IndexError: a position is out of range.
         TypeError: `index` holds no positions (also a ValueError, as in Paddle).
@@ -223,6 +229,9 @@ def take_along_axis(arr: Tensor, indices: Tensor, axis: int, broadcast: bool = T
 
     Returns:
         The shape of the (broadcast) `indices`.
+
+    Shape:
+        `arr` `[..., n, ...]`, `indices` `[..., k, ...]`, to `[..., k, ...]`.
 
     Raises:
         IndexError: a position is out of range.
@@ -292,6 +301,9 @@ def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None)
     Returns:
         The shape of `index`.
 
+    Shape:
+        `x` `[...]`, `index` `[...]`, to the shape of `index`.
+
     Raises:
         IndexError: a position is out of range and `mode` is "raise".
         TypeError: `index` holds no positions.
@@ -352,6 +364,9 @@ def scatter(x: Tensor, index: Tensor, updates: Tensor, overwrite: bool = True, n
             old row does not count).
         name: accepted for compatibility; unused.
 
+    Shape:
+        `x` `[n, ...]`, `index` `[k]`, `updates` `[k, ...]`, to the shape of `x`.
+
     Raises:
         IndexError: a row is out of range.
         TypeError: the dtypes do not fit (also a ValueError, as in Paddle).
@@ -372,6 +387,9 @@ def scatter(x: Tensor, index: Tensor, updates: Tensor, overwrite: bool = True, n
 def scatter_(x: Tensor, index: Tensor, updates: Tensor, overwrite: bool = True, name: str | None = None) -> Tensor:
     """`scatter` in place.
 
+    Shape:
+        As of `scatter`.
+
     Examples:
         >>> x = wherry.zeros([3])
         >>> print(wherry.scatter_(x, wherry.to_tensor([1]), wherry.ones([1])).tolist())
@@ -389,6 +407,9 @@ def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None =
         index: int32 or int64; its last axis holds the coordinates in the first axes of `x`.
         updates: the dtype of `x`, of the shape that `gather_nd(x, index)` has.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `x` `[...]`, `index` `[..., d]`, `updates` `[..., *x.shape[d:]]`, to the shape of `x`.
 
     Raises:
         IndexError: a position is out of range.
@@ -410,6 +431,9 @@ def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None =
 
 def scatter_nd(index: Tensor, updates: Tensor, shape: Any, name: str | None = None) -> Tensor:
     """Zeros of `shape` with `updates` added at positions given by several coordinates.
+
+    Shape:
+        `index` `[..., d]`, `updates` `[..., *shape[d:]]`, to `shape`.
 
     Examples:
         >>> print(wherry.scatter_nd(wherry.to_tensor([[1], [1]]), wherry.ones([2]), [3]).tolist())
@@ -436,6 +460,9 @@ def index_add(x: Tensor, index: Tensor, axis: int, value: Tensor, name: str | No
         value: the dtype of `x` and its shape, but for n at `axis`.
         name: accepted for compatibility; unused.
 
+    Shape:
+        `x` `[..., n, ...]`, `index` `[k]`, `value` `[..., k, ...]`, to the shape of `x`.
+
     Raises:
         IndexError: a position or the axis is out of range.
         TypeError: the dtypes do not fit (also a ValueError, as in Paddle).
@@ -455,6 +482,9 @@ def index_add(x: Tensor, index: Tensor, axis: int, value: Tensor, name: str | No
 
 def index_add_(x: Tensor, index: Tensor, axis: int, value: Tensor, name: str | None = None) -> Tensor:
     """`index_add` in place.
+
+    Shape:
+        As of `index_add`.
 
     Examples:
         >>> x = wherry.zeros([3])
@@ -493,6 +523,9 @@ def _fill_tensor(x: Tensor, value: Any, op_name: str) -> Tensor:
 def index_fill(x: Tensor, index: Tensor, axis: int, value: Any, name: str | None = None) -> Tensor:
     """`x` with the slices at the positions `index` along an axis filled with one value.
 
+    Shape:
+        `x` `[..., n, ...]`, `index` `[k]`, to the shape of `x`.
+
     Examples:
         >>> print(wherry.index_fill(wherry.zeros([2, 3]), wherry.to_tensor([0, 2]), 1, 7.0).tolist())
         [[7.0, 0.0, 7.0], [7.0, 0.0, 7.0]]
@@ -503,6 +536,9 @@ def index_fill(x: Tensor, index: Tensor, axis: int, value: Any, name: str | None
 
 def index_fill_(x: Tensor, index: Tensor, axis: int, value: Any, name: str | None = None) -> Tensor:
     """`index_fill` in place.
+
+    Shape:
+        As of `index_fill`.
 
     Examples:
         >>> print(wherry.index_fill_(wherry.zeros([3]), wherry.to_tensor([0]), 0, 7.0).tolist())
@@ -545,6 +581,10 @@ def index_put(
         accumulate: True adds to what is there, and repeats add up.
         name: accepted for compatibility; unused.
 
+    Shape:
+        `x` `[...]`, index tensors that broadcast together, `value` that broadcasts to what they choose, to
+        the shape of `x`.
+
     Raises:
         IndexError: a position is out of range.
         TypeError: the dtypes do not fit (also a ValueError, as in Paddle).
@@ -568,6 +608,9 @@ def index_put_(
     x: Tensor, indices: Sequence[Tensor], value: Tensor, accumulate: bool = False, name: str | None = None
 ) -> Tensor:
     """`index_put` in place.
+
+    Shape:
+        As of `index_put`.
 
     Examples:
         >>> x = wherry.zeros([3])
@@ -603,6 +646,9 @@ def put_along_axis(
             place are put together.
         include_self: whether the old value of `arr` is one of them.
         broadcast: whether `indices` broadcasts to the shape of `arr` in the axes other than `axis`.
+
+    Shape:
+        `arr` `[..., n, ...]`, `indices` `[..., k, ...]`, to the shape of `arr`.
 
     Raises:
         IndexError: a position is out of range.
@@ -672,6 +718,9 @@ def put_along_axis_(
 ) -> Tensor:
     """`put_along_axis` in place.
 
+    Shape:
+        As of `put_along_axis`.
+
     Examples:
         >>> x = wherry.zeros([1, 3])
         >>> print(wherry.put_along_axis_(x, wherry.to_tensor([[1]]), 9.0, axis=1).tolist())
@@ -702,6 +751,9 @@ def masked_fill(x: Tensor, mask: Tensor, value: Any, name: str | None = None) ->
         value: a number, or a tensor of one element of the dtype of `x`.
         name: accepted for compatibility; unused.
 
+    Shape:
+        `x` and `mask` to the shape they broadcast to.
+
     Raises:
         TypeError: `mask` is not bool, or `value` of another dtype (also a ValueError, as in Paddle).
         ValueError: `mask` does not broadcast, or `value` has several elements.
@@ -720,6 +772,9 @@ def masked_fill(x: Tensor, mask: Tensor, value: Any, name: str | None = None) ->
 def masked_fill_(x: Tensor, mask: Tensor, value: Any, name: str | None = None) -> Tensor:
     """`masked_fill` in place; `mask` broadcasts to the shape of `x`.
 
+    Shape:
+        `mask` broadcasts to the shape of `x`.
+
     Examples:
         >>> x = wherry.to_tensor([1.0, 2.0, 3.0])
         >>> print(wherry.masked_fill_(x, x > 1.5, 0.0).tolist())
@@ -737,6 +792,9 @@ def select_scatter(x: Tensor, values: Tensor, axis: int, index: int, name: str |
         axis: in `[-rank, rank)`.
         index: in `[-size, size)`.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `x` `[..., n, ...]`, `values` `[..., ...]`, to the shape of `x`.
 
     Raises:
         IndexError: axis or index is out of range.
@@ -801,6 +859,9 @@ def diagonal(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: s
     Returns:
         A view: `x` without the two axes, and the diagonal last.
 
+    Shape:
+        `[..., rows, columns]` to `[..., k]`; the diagonal is the last axis.
+
     Raises:
         IndexError: an axis is out of range.
         ValueError: the axes are the same.
@@ -820,6 +881,9 @@ def diagonal_scatter(
     x: Tensor, y: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None
 ) -> Tensor:
     """`x` with `y` on a diagonal; arguments as for `diagonal`, whose shape `y` has.
+
+    Shape:
+        `x` `[..., rows, columns]`, `y` `[..., k]`, to the shape of `x`.
 
     Examples:
         >>> print(wherry.diagonal_scatter(wherry.zeros([2, 2]), wherry.ones([2])).tolist())
@@ -844,6 +908,9 @@ def _with_diagonal(x: Any, y: Any, offset: Any, axis1: Any, axis2: Any, op_name:
 def fill_diagonal_tensor(x: Tensor, y: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1, name: str | None = None) -> Tensor:
     """`diagonal_scatter` under the name of the Tensor method.
 
+    Shape:
+        `x` `[..., rows, columns]`, `y` `[..., k]`, to the shape of `x`.
+
     Examples:
         >>> print(wherry.zeros([2, 2]).fill_diagonal_tensor(wherry.ones([2])).tolist())
         [[1.0, 0.0], [0.0, 1.0]]
@@ -855,6 +922,9 @@ def fill_diagonal_tensor_(
     x: Tensor, y: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1, name: str | None = None
 ) -> Tensor:
     """`fill_diagonal_tensor` in place.
+
+    Shape:
+        As of `fill_diagonal_tensor`.
 
     Examples:
         >>> print(wherry.zeros([2, 2]).fill_diagonal_tensor_(wherry.ones([2])).tolist())
@@ -872,6 +942,9 @@ def fill_diagonal_(x: Tensor, value: Any, offset: int = 0, wrap: bool = False, n
         offset: which diagonal of a matrix.
         wrap: whether the diagonal of a tall matrix starts anew below a gap of one row, as in NumPy.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         ValueError: `x` has fewer than two axes, or more of different sizes.
@@ -944,6 +1017,10 @@ def unique(
     Returns:
         The values, or a tuple of them and what else was asked for. NaN differs from itself.
 
+    Shape:
+        `[...]` to `[k]`, or with `axis` `[..., n, ...]` to `[..., k, ...]`; positions are `[k]`, the inverse
+        `[n]`, counts `[k]`.
+
     Raises:
         ValueError: the axis is out of range.
 
@@ -976,6 +1053,10 @@ def unique_consecutive(
 ) -> Any:
     """`x` with runs of equal values reduced to one; arguments and results as for `unique`.
 
+    Shape:
+        `[...]` to `[k]`, or with `axis` `[..., n, ...]` to `[..., k, ...]`; the inverse is `[n]`, counts are
+        `[k]`.
+
     Examples:
         >>> print(wherry.unique_consecutive(wherry.to_tensor([1, 1, 2, 1])).tolist())
         [1, 2, 1]
@@ -1000,6 +1081,9 @@ def one_hot(x: Tensor, num_classes: Any, name: str | None = None) -> Tensor:
 
     Returns:
         float32, of the shape of `x` with one more axis of size `num_classes`.
+
+    Shape:
+        `[...]` to `[..., num_classes]`.
 
     Raises:
         TypeError: the labels are no integers (also a ValueError).
@@ -1026,6 +1110,9 @@ def shard_index(input: Tensor, index_num: int, nshards: int, shard_id: int, igno
         nshards: how many shards; each holds `ceil(index_num / nshards)` rows.
         shard_id: which shard asks, in `[0, nshards)`.
         ignore_value: what stands for indices that live in other shards.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `input` holds no indices (also a ValueError).
@@ -1055,6 +1142,9 @@ def multiplex(inputs: Sequence[Tensor], index: Tensor, name: str | None = None) 
         inputs: two or more tensors of one shape and dtype, rank 2 or more.
         index: int32 (or int64), of shape `[N, 1]` or `[N]`.
         name: accepted for compatibility; unused.
+
+    Shape:
+        m tensors of `[B, ...]` and `index` `[B]` or `[B, 1]` to `[B, ...]`.
 
     Raises:
         IndexError: an index names no input.

@@ -163,6 +163,9 @@ def uniform(
         seed: other than 0, the numbers are those of this seed, and the generator is left alone.
         name: accepted for compatibility; unused.
 
+    Shape:
+        None to `shape`.
+
     Raises:
         TypeError: `shape` or a bound is of another type, or `dtype` is not floating (also a ValueError).
         ValueError: a size is negative.
@@ -190,6 +193,9 @@ def uniform(
 def rand(shape: Shape, dtype: Any = None, name: str | None = None) -> Tensor:
     """Random numbers, each equally likely in `[0, 1)`. Arguments and errors are those of `uniform`.
 
+    Shape:
+        None to `shape`.
+
     Source:
         `paddle.rand`.
 
@@ -208,6 +214,9 @@ def standard_normal(shape: Shape, dtype: Any = None, name: str | None = None) ->
         dtype: a floating dtype; None is the default dtype.
         name: accepted for compatibility; unused.
 
+    Shape:
+        None to `shape`.
+
     Raises:
         TypeError: `shape` is of another type, or `dtype` is not floating (also a ValueError).
         ValueError: a size is negative.
@@ -224,6 +233,9 @@ def standard_normal(shape: Shape, dtype: Any = None, name: str | None = None) ->
 
 def randn(shape: Shape, dtype: Any = None, name: str | None = None) -> Tensor:
     """Normally distributed random numbers with mean 0 and standard deviation 1, as `standard_normal`.
+
+    Shape:
+        None to `shape`.
 
     Source:
         `paddle.randn`.
@@ -246,6 +258,9 @@ def normal(mean: Any = 0.0, std: Any = 1.0, shape: Shape | None = None, name: st
 
     Returns:
         The dtype of `mean` or `std` where one is a tensor, else the default dtype.
+
+    Shape:
+        None to `shape`; the shape of a tensor `mean` or `std`.
 
     Raises:
         TypeError: `mean` or `std` is neither a number nor a floating tensor, or `shape` is missing
@@ -313,6 +328,9 @@ def randint(
         dtype: int32 or int64; None is int64.
         name: accepted for compatibility; unused.
 
+    Shape:
+        None to `shape`.
+
     Raises:
         TypeError: a bound is not an int or `dtype` is another (also a ValueError).
         ValueError: `low >= high`, or a size is negative.
@@ -346,6 +364,9 @@ def randint_like(
         high: one more than the largest.
         dtype: any.
         name: accepted for compatibility; unused.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a Tensor, or a bound is not an int (also a ValueError).
@@ -411,6 +432,9 @@ def bernoulli(x: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         The shape and dtype of `x`.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a floating Tensor (also a ValueError).
@@ -481,6 +505,9 @@ def poisson(x: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         The shape and dtype of `x`.
+
+    Shape:
+        `[...]` to the same.
 
     Raises:
         TypeError: `x` is not a floating Tensor (also a ValueError).

@@ -218,6 +218,9 @@ def max(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = 
 def min(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """Smallest element along `axis`; NaN is smaller than anything. Arguments and errors are those of `max`.
 
+    Shape:
+        `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`; `[]` without `axis`.
+
     Source:
         `paddle.min`.
 
@@ -233,6 +236,9 @@ def min(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = 
 def amax(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """Largest element along `axis`. Tied maxima share the gradient; else as `max`.
 
+    Shape:
+        `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`; `[]` without `axis`.
+
     Source:
         `paddle.amax`.
 
@@ -247,6 +253,9 @@ def amax(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None =
 
 def amin(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """Smallest element along `axis`. Tied minima share the gradient; else as `min`.
+
+    Shape:
+        `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`; `[]` without `axis`.
 
     Source:
         `paddle.amin`.
@@ -293,6 +302,9 @@ def all(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = 
 
 def any(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """Whether an element along `axis` is True (not 0). Arguments and errors are those of `all`.
+
+    Shape:
+        `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`; `[]` without `axis`.
 
     Source:
         `paddle.any`.
@@ -370,6 +382,9 @@ def argmin(
     x: Tensor, axis: Any = None, keepdim: bool = False, dtype: Any = "int64", name: str | None = None
 ) -> Tensor:
     """Position of the smallest element along `axis`. Arguments and errors are those of `argmax`.
+
+    Shape:
+        `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`; `[]` without `axis`.
 
     Source:
         `paddle.argmin`.
@@ -463,6 +478,9 @@ def std(
     x: Tensor, axis: Axes = None, unbiased: bool = True, keepdim: bool = False, name: str | None = None
 ) -> Tensor:
     """Standard deviation of elements along `axis`: the root of `var`, whose arguments and errors it has.
+
+    Shape:
+        `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`; `[]` without `axis`.
 
     Source:
         `paddle.std`.
@@ -688,6 +706,9 @@ def _without_nan(x: Tensor) -> Tensor:
 def nansum(x: Tensor, axis: Axes = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """Sum of elements along `axis`, NaN counted as 0. Arguments and errors are those of `sum`.
 
+    Shape:
+        `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`; `[]` without `axis`.
+
     Source:
         `paddle.nansum`.
 
@@ -710,6 +731,9 @@ def nanmean(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | Non
 
     Returns:
         The dtype of `x`.
+
+    Shape:
+        `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`; `[]` without `axis`.
 
     Raises:
         TypeError: `x` is not a Tensor, `axis` no int or `keepdim` no bool (also a ValueError).
@@ -741,6 +765,9 @@ def count_nonzero(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str
     Returns:
         int64.
 
+    Shape:
+        `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`; `[]` without `axis`.
+
     Raises:
         TypeError: `x` is not a Tensor, `axis` no int or `keepdim` no bool (also a ValueError).
         ValueError: an axis is repeated or out of range.
@@ -765,6 +792,9 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
 
     Returns:
         A new tensor of their shape and dtype.
+
+    Shape:
+        `[...]` as often as there are inputs to the same.
 
     Raises:
         TypeError: an input is not a Tensor, or dtypes differ (also a ValueError).
@@ -866,6 +896,9 @@ def cumprod(x: Tensor, dim: int | None = None, dtype: Any = None, name: str | No
     Returns:
         `dtype` or that of `x`, in the shape of `x`.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         TypeError: `x` is not a Tensor or `dim` no int (also a ValueError), or `dtype` names no dtype.
         ValueError: `dim` is out of range.
@@ -962,6 +995,9 @@ def cummin(
     x: Tensor, axis: int | None = None, dtype: Any = "int64", name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """Running minima along `axis`, and their positions. Arguments and errors are those of `cummax`.
+
+    Shape:
+        `[...]` to two of the same; without `axis`, of `[size]`.
 
     Source:
         `paddle.cummin`.

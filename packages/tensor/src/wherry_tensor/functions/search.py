@@ -80,6 +80,9 @@ def sort(x: Tensor, axis: int = -1, descending: bool = False, name: str | None =
     Returns:
         A copy. NaN counts as larger than every number; equal values keep their order.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         ValueError: the axis is out of range.
 
@@ -95,6 +98,9 @@ def sort(x: Tensor, axis: int = -1, descending: bool = False, name: str | None =
 
 def argsort(x: Tensor, axis: int = -1, descending: bool = False, name: str | None = None) -> Tensor:
     """The positions (int64) that put `x` in order along an axis; arguments as for `sort`.
+
+    Shape:
+        `[...]` to the same.
 
     Examples:
         >>> print(wherry.argsort(wherry.to_tensor([3, 1, 2])).tolist())
@@ -122,6 +128,9 @@ def kthvalue(
 
     Returns:
         Values, and their positions as int64.
+
+    Shape:
+        `[..., n, ...]` to two of `[..., ...]`, or `[..., 1, ...]` with `keepdim`.
 
     Raises:
         ValueError: there is no `k`-th value, or the axis is out of range.
@@ -163,6 +172,9 @@ def mode(x: Tensor, axis: int = -1, keepdim: bool = False, name: str | None = No
 
     Returns:
         Values, and their positions as int64.
+
+    Shape:
+        `[..., n, ...]` to two of `[..., ...]`, or `[..., 1, ...]` with `keepdim`.
 
     Raises:
         ValueError: the axis is out of range or empty.
@@ -216,6 +228,9 @@ def searchsorted(
     Returns:
         Positions in `[0, n]`, of the shape of `values`.
 
+    Shape:
+        `sorted_sequence` `[..., n]` or `[n]`, `values` `[...]`, to the shape of `values`.
+
     Raises:
         TypeError: not two tensors (also a ValueError, as in Paddle).
         RuntimeError: the leading axes do not fit.
@@ -253,6 +268,9 @@ def bucketize(
 ) -> Tensor:
     """`searchsorted` of `x` in one sequence, with the arguments in the other order.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         ValueError: `sorted_sequence` is not 1-D.
 
@@ -281,6 +299,9 @@ def nonzero(x: Tensor, as_tuple: bool = False) -> Any:
 
     Returns:
         int64 `[count, rank]`, in the order of rows; with `as_tuple` a tuple of `rank` tensors `[count, 1]`.
+
+    Shape:
+        `[...]` of rank r to `[k, r]`, or with `as_tuple` r tensors of `[k, 1]`.
 
     Raises:
         ValueError: `x` is 0-d.
@@ -313,6 +334,9 @@ def masked_select(x: Tensor, mask: Tensor, name: str | None = None) -> Tensor:
 
     Returns:
         1-D, as long as there are true elements.
+
+    Shape:
+        `x` and `mask`, which broadcast, to `[k]`.
 
     Raises:
         TypeError: `mask` is not bool (also a ValueError, as in Paddle).
@@ -352,6 +376,9 @@ def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0, name:
     Returns:
         int64 without weights; float32 for float32 weights, float64 for others.
 
+    Shape:
+        `[n]` to `[max(x) + 1]`, at least `minlength`.
+
     Raises:
         TypeError: `x` is not of integers.
         ValueError: not 1-D, a negative number, weights of another shape, or a negative `minlength`.
@@ -381,6 +408,9 @@ def histogram(input: Tensor, bins: int = 100, min: float = 0, max: float = 0, na
 
     Returns:
         int64 `[bins]`. Elements outside of the range do not count.
+
+    Shape:
+        `[...]` to `[bins]`.
 
     Raises:
         ValueError: there is no bin, or the range ends before it starts.
