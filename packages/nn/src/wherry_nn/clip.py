@@ -58,7 +58,7 @@ class ClipGradBase:
 
 
 class ClipGradByValue(ClipGradBase):
-    """Clips every element of a gradient into `[min, max]`.
+    """Gradient clipping by value: clips every element of a gradient into `[min, max]`.
 
     Args:
         max: the largest value.
@@ -103,7 +103,7 @@ class ClipGradByValue(ClipGradBase):
 
 
 class ClipGradByNorm(ClipGradBase):
-    """Shortens each gradient, as a vector, to the L2 norm `clip_norm` where it is longer.
+    """Gradient clipping by norm: shortens each gradient, as a vector, to the L2 norm `clip_norm` where it is longer.
 
     Args:
         clip_norm: the largest norm.
@@ -135,7 +135,8 @@ class ClipGradByNorm(ClipGradBase):
 
 
 class ClipGradByGlobalNorm(ClipGradBase):
-    """Shortens all gradients by one factor, so that the L2 norm of all their elements is at most `clip_norm`.
+    """Gradient clipping by the global norm: shortens all gradients by one factor, so that the L2 norm of all their
+    elements is at most `clip_norm`.
 
     Gradients of parameters that need no clipping neither count in the norm nor are shortened.
 

@@ -59,7 +59,7 @@ __all__ = [
 
 
 def relu(x: Tensor, name: str | None = None) -> Tensor:
-    """max(x, 0) of each element. NaN becomes 0, as in Paddle.
+    """Rectified linear unit: max(x, 0) of each element. NaN becomes 0, as in Paddle.
 
     Args:
         x: floating or integer.
@@ -85,7 +85,7 @@ def relu(x: Tensor, name: str | None = None) -> Tensor:
 
 
 def relu6(x: Tensor, name: str | None = None) -> Tensor:
-    """min(max(x, 0), 6) of each element.
+    """ReLU cut at 6: min(max(x, 0), 6) of each element.
 
     Args:
         x: floating.
@@ -111,7 +111,7 @@ def relu6(x: Tensor, name: str | None = None) -> Tensor:
 
 
 def leaky_relu(x: Tensor, negative_slope: float = 0.01, name: str | None = None) -> Tensor:
-    """`x` where it is positive, `negative_slope * x` elsewhere.
+    """Leaky ReLU: `x` where it is positive, `negative_slope * x` elsewhere.
 
     Args:
         x: floating.
@@ -140,7 +140,8 @@ def leaky_relu(x: Tensor, negative_slope: float = 0.01, name: str | None = None)
 def rrelu(
     x: Tensor, lower: float = 1.0 / 8.0, upper: float = 1.0 / 3.0, training: bool = True, name: str | None = None
 ) -> Tensor:
-    """`x` where it is not negative; elsewhere `x` times a slope drawn from [lower, upper) for each element.
+    """Randomized leaky ReLU: `x` where it is not negative; elsewhere `x` times a slope drawn from [lower, upper)
+    for each element.
 
     Args:
         x: floating.
@@ -179,7 +180,8 @@ def rrelu(
 
 
 def prelu(x: Tensor, weight: Tensor, data_format: str = "NCHW", name: str | None = None) -> Tensor:
-    """`x` where it is positive, `weight * x` elsewhere, with one weight for all or one for each channel.
+    """Parametric ReLU: `x` where it is positive, `weight * x` elsewhere, with one weight for all or one for each
+    channel.
 
     Args:
         x: floating. The channels are axis 1 or, with "NLC", "NHWC" and "NDHWC", the last one.
@@ -233,7 +235,7 @@ def prelu(x: Tensor, weight: Tensor, data_format: str = "NCHW", name: str | None
 
 
 def thresholded_relu(x: Tensor, threshold: float = 1.0, name: str | None = None) -> Tensor:
-    """`x` where it exceeds `threshold`, 0 elsewhere.
+    """Thresholded ReLU: `x` where it exceeds `threshold`, 0 elsewhere.
 
     Args:
         x: floating.
@@ -263,7 +265,7 @@ def thresholded_relu(x: Tensor, threshold: float = 1.0, name: str | None = None)
 
 
 def elu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
-    """`x` where it is positive, `alpha * (exp(x) - 1)` elsewhere.
+    """Exponential linear unit (ELU): `x` where it is positive, `alpha * (exp(x) - 1)` elsewhere.
 
     Args:
         x: floating.
@@ -290,7 +292,8 @@ def elu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
 
 
 def celu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
-    """`x` where it is positive, `alpha * (exp(x / alpha) - 1)` elsewhere: ELU with a slope of 1 at 0.
+    """Continuously differentiable ELU (CELU): `x` where it is positive, `alpha * (exp(x / alpha) - 1)` elsewhere:
+    ELU with a slope of 1 at 0.
 
     Args:
         x: floating.
@@ -328,7 +331,7 @@ def selu(
     alpha: float = 1.6732632423543772848170429916717,
     name: str | None = None,
 ) -> Tensor:
-    """`scale` times ELU; with the default numbers, layers keep mean 0 and variance 1.
+    """Scaled ELU (SELU): `scale` times ELU; with the default numbers, layers keep mean 0 and variance 1.
 
     Args:
         x: floating.
@@ -368,7 +371,7 @@ def selu(
 
 
 def gelu(x: Tensor, approximate: bool = False, name: str | None = None) -> Tensor:
-    """`x` times the probability that a normal variable stays below `x`.
+    """Gaussian error linear unit (GELU): `x` times the probability that a normal variable stays below `x`.
 
     Args:
         x: floating.
@@ -399,7 +402,7 @@ def gelu(x: Tensor, approximate: bool = False, name: str | None = None) -> Tenso
 
 
 def silu(x: Tensor, name: str | None = None) -> Tensor:
-    """`x * sigmoid(x)` of each element.
+    """SiLU (swish): `x * sigmoid(x)` of each element.
 
     Args:
         x: floating.
@@ -425,7 +428,7 @@ def silu(x: Tensor, name: str | None = None) -> Tensor:
 
 
 def swish(x: Tensor, name: str | None = None) -> Tensor:
-    """`x * sigmoid(x)` of each element: another name of `silu`.
+    """SiLU (swish): `x * sigmoid(x)` of each element: another name of `silu`.
 
     Args:
         x: floating.
@@ -451,7 +454,7 @@ def swish(x: Tensor, name: str | None = None) -> Tensor:
 
 
 def mish(x: Tensor, name: str | None = None) -> Tensor:
-    """`x * tanh(softplus(x))` of each element.
+    """Mish: `x * tanh(softplus(x))` of each element.
 
     Args:
         x: floating.
@@ -477,7 +480,8 @@ def mish(x: Tensor, name: str | None = None) -> Tensor:
 
 
 def softplus(x: Tensor, beta: float = 1, threshold: float = 20, name: str | None = None) -> Tensor:
-    """`log(1 + exp(beta * x)) / beta`, a smooth form of relu; `x` itself where `beta * x` exceeds `threshold`.
+    """Softplus: `log(1 + exp(beta * x)) / beta`, a smooth form of relu; `x` itself where `beta * x` exceeds
+    `threshold`.
 
     Args:
         x: floating.
@@ -504,7 +508,7 @@ def softplus(x: Tensor, beta: float = 1, threshold: float = 20, name: str | None
 
 
 def softsign(x: Tensor, name: str | None = None) -> Tensor:
-    """`x / (1 + |x|)` of each element.
+    """Softsign: `x / (1 + |x|)` of each element.
 
     Args:
         x: floating.
@@ -530,7 +534,7 @@ def softsign(x: Tensor, name: str | None = None) -> Tensor:
 
 
 def log_sigmoid(x: Tensor, name: str | None = None) -> Tensor:
-    """`log(1 / (1 + exp(-x)))` of each element, safe from overflow.
+    """Logarithm of the sigmoid: `log(1 / (1 + exp(-x)))` of each element, safe from overflow.
 
     Args:
         x: floating.
@@ -559,7 +563,7 @@ def log_sigmoid(x: Tensor, name: str | None = None) -> Tensor:
 
 
 def hardtanh(x: Tensor, min: float = -1.0, max: float = 1.0, name: str | None = None) -> Tensor:
-    """`x` between `min` and `max`, and these bounds beyond them.
+    """Hard tanh: `x` between `min` and `max`, and these bounds beyond them.
 
     Args:
         x: floating.
@@ -586,7 +590,7 @@ def hardtanh(x: Tensor, min: float = -1.0, max: float = 1.0, name: str | None = 
 
 
 def hardsigmoid(x: Tensor, slope: float = 0.1666667, offset: float = 0.5, name: str | None = None) -> Tensor:
-    """`slope * x + offset`, cut to [0, 1].
+    """Hard sigmoid: `slope * x + offset`, cut to [0, 1].
 
     Args:
         x: floating.
@@ -613,7 +617,7 @@ def hardsigmoid(x: Tensor, slope: float = 0.1666667, offset: float = 0.5, name: 
 
 
 def hardswish(x: Tensor, name: str | None = None) -> Tensor:
-    """`x * relu6(x + 3) / 6` of each element.
+    """Hard swish: `x * relu6(x + 3) / 6` of each element.
 
     Args:
         x: floating.
@@ -639,7 +643,7 @@ def hardswish(x: Tensor, name: str | None = None) -> Tensor:
 
 
 def hardshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Tensor:
-    """0 between `-threshold` and `threshold`, `x` beyond.
+    """Hard shrinkage: 0 between `-threshold` and `threshold`, `x` beyond.
 
     Args:
         x: floating.
@@ -666,7 +670,7 @@ def hardshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Te
 
 
 def softshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Tensor:
-    """`x` moved towards 0 by `threshold`, and 0 where that would cross it.
+    """Soft shrinkage: `x` moved towards 0 by `threshold`, and 0 where that would cross it.
 
     Args:
         x: floating.
@@ -699,7 +703,7 @@ def softshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Te
 
 
 def tanhshrink(x: Tensor, name: str | None = None) -> Tensor:
-    """`x - tanh(x)` of each element.
+    """Tanh shrinkage: `x - tanh(x)` of each element.
 
     Args:
         x: floating.
@@ -728,7 +732,7 @@ def tanhshrink(x: Tensor, name: str | None = None) -> Tensor:
 
 
 def softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = None) -> Tensor:
-    """`exp(x)` divided by its sum along `axis`, safe from overflow.
+    """Softmax: `exp(x)` divided by its sum along `axis`, safe from overflow.
 
     Args:
         x: floating; any dtype where `dtype` is given.
@@ -797,7 +801,7 @@ def _normalized(op_name: str, op: Op, x: Tensor, axis: Any, dtype: Any) -> Tenso
 def gumbel_softmax(
     x: Tensor, temperature: float = 1.0, hard: bool = False, axis: int = -1, name: str | None = None
 ) -> Tensor:
-    """A random choice along `axis` that has a gradient: softmax of `x` plus Gumbel noise.
+    """Gumbel softmax: a random choice along `axis` that has a gradient: softmax of `x` plus Gumbel noise.
 
     Args:
         x: floating: logarithms of probabilities, up to a constant.
@@ -855,7 +859,7 @@ def gumbel_softmax(
 
 
 def glu(x: Tensor, axis: int = -1, name: str | None = None) -> Tensor:
-    """The first half of `x` along `axis`, times the sigmoid of the second half.
+    """Gated linear unit (GLU): the first half of `x` along `axis`, times the sigmoid of the second half.
 
     Args:
         x: floating; its size along `axis` is even.
@@ -895,7 +899,7 @@ def glu(x: Tensor, axis: int = -1, name: str | None = None) -> Tensor:
 
 
 def maxout(x: Tensor, groups: int, axis: int = 1, name: str | None = None) -> Tensor:
-    """The largest of every `groups` neighbouring channels.
+    """Maxout: the largest of every `groups` neighbouring channels.
 
     Args:
         x: floating, 4-D.

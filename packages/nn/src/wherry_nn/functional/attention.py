@@ -21,7 +21,8 @@ def scaled_dot_product_attention(
     training: bool = True,
     name: str | None = None,
 ) -> Tensor:
-    """`softmax(query key' / sqrt(D) + mask) value` for each head, without the matrix of scores in memory.
+    """Scaled dot product attention: `softmax(query key' / sqrt(D) + mask) value` for each head, without the matrix
+    of scores in memory.
 
     Args:
         query, key, value: floating, of one dtype.
@@ -138,7 +139,8 @@ def sparse_attention(
     attn_mask: Tensor | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """`softmax(query key' / sqrt(D)) value`, where each query sees the keys that a sparse layout lists.
+    """Sparse attention: `softmax(query key' / sqrt(D)) value`, where each query sees the keys that a sparse layout
+    lists.
 
     The layout becomes a mask, so time and memory are those of dense attention.
 

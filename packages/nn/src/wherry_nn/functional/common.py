@@ -38,7 +38,7 @@ __all__ = [
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, name: str | None = None) -> Tensor:
-    """`x @ weight + bias`.
+    """Linear transformation: `x @ weight + bias`.
 
     Args:
         x: floating, integer or complex.
@@ -80,7 +80,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, name: str | No
 
 
 def bilinear(x1: Tensor, x2: Tensor, weight: Tensor, bias: Tensor | None = None, name: str | None = None) -> Tensor:
-    """A product of two vectors for each output: `out[n, k] = x1[n] @ weight[k] @ x2[n] + bias[0, k]`.
+    """Bilinear form: a product of two vectors for each output: `out[n, k] = x1[n] @ weight[k] @ x2[n] + bias[0, k]`.
 
     Args:
         x1: `[N, in1]`, floating.
@@ -138,7 +138,7 @@ def dropout(
     mode: str = "upscale_in_train",
     name: str | None = None,
 ) -> Tensor:
-    """Set elements to zero at random, each with probability `p`.
+    """Dropout: set elements to zero at random, each with probability `p`.
 
     Args:
         x: floating.
@@ -227,7 +227,7 @@ def _listed(axis: Any) -> list[Any]:
 def dropout2d(
     x: Tensor, p: float = 0.5, training: bool = True, data_format: str = "NCHW", name: str | None = None
 ) -> Tensor:
-    """Set whole channels of images to zero at random, and divide the others by `1 - p`.
+    """Channel dropout: set whole channels of images to zero at random, and divide the others by `1 - p`.
 
     Args:
         x: floating, 4-D.
@@ -258,7 +258,7 @@ def dropout2d(
 def dropout3d(
     x: Tensor, p: float = 0.5, training: bool = True, data_format: str = "NCDHW", name: str | None = None
 ) -> Tensor:
-    """Set whole channels of volumes to zero at random, and divide the others by `1 - p`.
+    """Channel dropout: set whole channels of volumes to zero at random, and divide the others by `1 - p`.
 
     Args:
         x: floating, 5-D.
@@ -335,7 +335,7 @@ def alpha_dropout(x: Tensor, p: float = 0.5, training: bool = True, name: str | 
 def embedding(
     x: Tensor, weight: Tensor, padding_idx: int | None = None, sparse: bool = False, name: str | None = None
 ) -> Tensor:
-    """Rows of `weight` by their numbers.
+    """Embedding: rows of `weight` by their numbers.
 
     Args:
         x: int32 or int64, any shape: each in `[0, rows)`.
@@ -391,7 +391,7 @@ def _padding_index(padding_idx: Any, weight: Any, op_name: str) -> int:
 
 
 def one_hot(x: Tensor, num_classes: Any, name: str | None = None) -> Tensor:
-    """Rows with 1 at the number of the class and 0 elsewhere.
+    """One-hot vectors: rows with 1 at the number of the class and 0 elsewhere.
 
     Args:
         x: int32 or int64, each in `[0, num_classes)`.
@@ -473,7 +473,7 @@ def label_smooth(
 
 
 def normalize(x: Tensor, p: float = 2, axis: int = 1, epsilon: float = 1e-12, name: str | None = None) -> Tensor:
-    """`x` divided by its `p`-norm along `axis`, or by `epsilon` where that is larger.
+    """Normalization by a norm: `x` divided by its `p`-norm along `axis`, or by `epsilon` where that is larger.
 
     Args:
         x: floating.

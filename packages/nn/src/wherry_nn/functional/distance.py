@@ -13,7 +13,7 @@ __all__ = ["pairwise_distance"]
 def pairwise_distance(
     x: Tensor, y: Tensor, p: float = 2.0, epsilon: float = 1e-6, keepdim: bool = False, name: str | None = None
 ) -> Tensor:
-    """The `p`-norm of `x - y + epsilon` along the last axis.
+    """Distance of pairs: the `p`-norm of `x - y + epsilon` along the last axis.
 
     Args:
         x: floating: `[N, D]` or `[D]`.

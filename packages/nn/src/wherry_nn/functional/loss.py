@@ -64,7 +64,7 @@ def cross_entropy(
     label_smoothing: float = 0.0,
     name: str | None = None,
 ) -> Tensor:
-    """Negative logarithm of the probability that `input` gives to `label`.
+    """Cross entropy: negative logarithm of the probability that `input` gives to `label`.
 
     Args:
         input: floating; logits along `axis`, or probabilities with `use_softmax=False`.
@@ -293,7 +293,7 @@ def nll_loss(
     reduction: str = "mean",
     name: str | None = None,
 ) -> Tensor:
-    """Negative of the log probability at the label: cross entropy after `log_softmax`.
+    """Negative log likelihood: minus the log probability at the label: cross entropy after `log_softmax`.
 
     Args:
         input: floating; log probabilities along axis 1.
@@ -455,7 +455,7 @@ def _weighted_logits(op_name: str, logit: Any, label: Any, pos_weight: Any) -> T
 
 
 def log_loss(input: Tensor, label: Tensor, epsilon: float = 1e-4, name: str | None = None) -> Tensor:
-    """Cross entropy of each probability for yes, away from the logarithm of 0 by `epsilon`.
+    """Log loss: cross entropy of each probability for yes, away from the logarithm of 0 by `epsilon`.
 
     It is `-label * log(input + epsilon) - (1 - label) * log(1 - input + epsilon)`.
 
@@ -496,7 +496,7 @@ def sigmoid_focal_loss(
     reduction: str = "sum",
     name: str | None = None,
 ) -> Tensor:
-    """Binary cross entropy that counts little where the answer is right and sure.
+    """Focal loss: binary cross entropy that counts little where the answer is right and sure.
 
     With q the probability of the wrong answer, it is q ** gamma times the cross entropy, times `alpha` for
     yes and 1 - `alpha` for no.
@@ -580,7 +580,7 @@ def square_error_cost(input: Tensor, label: Tensor) -> Tensor:
 
 
 def mse_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None) -> Tensor:
-    """Mean of the squared differences.
+    """Mean squared error: mean of the squared differences.
 
     Args:
         input: any numbers.
@@ -611,7 +611,7 @@ def mse_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | 
 
 
 def l1_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None) -> Tensor:
-    """Mean of the absolute differences.
+    """L1 loss: mean of the absolute differences.
 
     Args:
         input: any numbers.
@@ -644,7 +644,8 @@ def l1_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | N
 def smooth_l1_loss(
     input: Tensor, label: Tensor, reduction: str = "mean", delta: float = 1.0, name: str | None = None
 ) -> Tensor:
-    """Huber's loss: half the square of a small difference, `delta * (|d| - delta / 2)` of one beyond `delta`.
+    """Smooth L1 loss: Huber's loss: half the square of a small difference, `delta * (|d| - delta / 2)` of one
+    beyond `delta`.
 
     Args:
         input: floating.
@@ -736,7 +737,8 @@ def poisson_nll_loss(
     reduction: str = "mean",
     name: str | None = None,
 ) -> Tensor:
-    """Negative log likelihood of counts whose expectation is predicted, without the constant of the label.
+    """Poisson negative log likelihood: negative log likelihood of counts whose expectation is predicted, without
+    the constant of the label.
 
     Args:
         input: floating; the expected counts, or their logarithms.
@@ -795,7 +797,8 @@ def gaussian_nll_loss(
     reduction: str = "mean",
     name: str | None = None,
 ) -> Tensor:
-    """Negative log likelihood of `label` under normal distributions that were predicted.
+    """Gaussian negative log likelihood: negative log likelihood of `label` under normal distributions that were
+    predicted.
 
     It is `(log(v) + (input - label) ** 2 / v) / 2`, where v is `variance`, at least `epsilon`.
 

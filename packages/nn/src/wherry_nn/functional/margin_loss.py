@@ -44,7 +44,7 @@ __all__ = [
 def margin_ranking_loss(
     input: Tensor, other: Tensor, label: Tensor, margin: float = 0.0, reduction: str = "mean", name: str | None = None
 ) -> Tensor:
-    """How far two scores are from the wanted order, `max(0, margin - label * (input - other))`.
+    """Margin ranking loss: how far two scores are from the wanted order, `max(0, margin - label * (input - other))`.
 
     Args:
         input: floating.
@@ -88,7 +88,7 @@ def margin_ranking_loss(
 def hinge_embedding_loss(
     input: Tensor, label: Tensor, margin: float = 1.0, reduction: str = "mean", name: str | None = None
 ) -> Tensor:
-    """Distances of what is alike, and `max(0, margin - distance)` of what is not.
+    """Hinge embedding loss: distances of what is alike, and `max(0, margin - distance)` of what is not.
 
     Args:
         input: floating; usually distances.
@@ -162,7 +162,8 @@ def soft_margin_loss(input: Tensor, label: Tensor, reduction: str = "mean", name
 def multi_label_soft_margin_loss(
     input: Tensor, label: Tensor, weight: Tensor | None = None, reduction: str = "mean", name: str | None = None
 ) -> Tensor:
-    """Binary cross entropy of logits, averaged over the classes that an example can have at once.
+    """Multi-label soft margin loss: binary cross entropy of logits, averaged over the classes that an example can
+    have at once.
 
     Args:
         input: floating, `[..., classes]`; logits.
@@ -209,7 +210,7 @@ def multi_margin_loss(
     reduction: str = "mean",
     name: str | None = None,
 ) -> Tensor:
-    """By how much other classes come too near to the score of the right one.
+    """Multi-margin loss: by how much other classes come too near to the score of the right one.
 
     It is the sum of `max(0, margin - right + other) ** p` over the other classes, divided by their number
     and one.
@@ -552,7 +553,7 @@ def _triplet(
 
 
 def npair_loss(anchor: Tensor, positive: Tensor, labels: Tensor, l2_reg: float = 0.002) -> Tensor:
-    """Cross entropy of telling, by dot products, the positives of an anchor's class from all others.
+    """N-pair loss: cross entropy of telling, by dot products, the positives of an anchor's class from all others.
 
     Args:
         anchor: floating, `[N, D]`.

@@ -45,7 +45,7 @@ def batch_norm(
     use_global_stats: bool | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Normalize each channel by mean and variance, over all other axes.
+    """Batch normalization: normalize each channel by mean and variance, over all other axes.
 
     `(x - mean) / sqrt(variance + epsilon) * weight + bias`, where the statistics are those of the batch,
     which then also move the running ones: `running = momentum * running + (1 - momentum) * batch`, in
@@ -144,7 +144,8 @@ def layer_norm(
     epsilon: float = 1e-05,
     name: str | None = None,
 ) -> Tensor:
-    """Normalize the last axes by their own mean and variance: `(x - mean) / sqrt(variance + epsilon) * weight + bias`.
+    """Layer normalization: normalize the last axes by their own mean and variance:
+    `(x - mean) / sqrt(variance + epsilon) * weight + bias`.
 
     Args:
         x: float16, bfloat16, float32 or float64.
@@ -227,7 +228,7 @@ def instance_norm(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Tensor:
-    """Normalize each channel of each sample by its own mean and variance.
+    """Instance normalization: normalize each channel of each sample by its own mean and variance.
 
     Args:
         x: float16, bfloat16, float32 or float64, rank 2 or more.
@@ -292,7 +293,7 @@ def group_norm(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Tensor:
-    """Normalize groups of channels of each sample by their own mean and variance.
+    """Group normalization: normalize groups of channels of each sample by their own mean and variance.
 
     Args:
         x: float16, bfloat16, float32 or float64, rank 2 or more.
@@ -380,7 +381,8 @@ def local_response_norm(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Tensor:
-    """Divide by the activity of neighbouring channels: `x / (k + alpha * mean(x ** 2)) ** beta`.
+    """Local response normalization: divide by the activity of neighbouring channels:
+    `x / (k + alpha * mean(x ** 2)) ** beta`.
 
     The mean is over `size` channels, of which `size // 2` lie before; channels that do not exist count as zeros.
 

@@ -42,7 +42,7 @@ def avg_pool1d(
     ceil_mode: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Averages of windows.
+    """Average pooling: averages of windows.
 
     Args:
         x: float16, bfloat16, float32 or float64.
@@ -85,7 +85,7 @@ def avg_pool2d(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Tensor:
-    """Averages of windows.
+    """Average pooling: averages of windows.
 
     Args:
         x: float16, bfloat16, float32 or float64.
@@ -132,7 +132,7 @@ def avg_pool3d(
     data_format: str = "NCDHW",
     name: str | None = None,
 ) -> Tensor:
-    """Averages of windows.
+    """Average pooling: averages of windows.
 
     Args:
         x: float16, bfloat16, float32 or float64.
@@ -176,7 +176,7 @@ def max_pool1d(
     ceil_mode: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Maxima of windows. Padding never wins.
+    """Max pooling: maxima of windows. Padding never wins.
 
     Args:
         x: float16, bfloat16, float32 or float64.
@@ -221,7 +221,7 @@ def max_pool2d(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Any:
-    """Maxima of windows. Padding never wins.
+    """Max pooling: maxima of windows. Padding never wins.
 
     Args:
         x: float16, bfloat16, float32 or float64.
@@ -267,7 +267,7 @@ def max_pool3d(
     data_format: str = "NCDHW",
     name: str | None = None,
 ) -> Any:
-    """Maxima of windows. Padding never wins.
+    """Max pooling: maxima of windows. Padding never wins.
 
     Args:
         x: float16, bfloat16, float32 or float64.
@@ -304,7 +304,7 @@ def max_pool3d(
 
 
 def adaptive_avg_pool1d(x: Tensor, output_size: Any, name: str | None = None) -> Tensor:
-    """Averages of as many windows as `output_size` says, which cover the input evenly.
+    """Adaptive average pooling: averages of as many windows as `output_size` says, which cover the input evenly.
 
     Args:
         x: float16, bfloat16, float32 or float64.
@@ -331,7 +331,7 @@ def adaptive_avg_pool1d(x: Tensor, output_size: Any, name: str | None = None) ->
 
 
 def adaptive_avg_pool2d(x: Tensor, output_size: Any, data_format: str = "NCHW", name: str | None = None) -> Tensor:
-    """Averages of as many windows as `output_size` says, which cover the input evenly.
+    """Adaptive average pooling: averages of as many windows as `output_size` says, which cover the input evenly.
 
     Args:
         x: float16, bfloat16, float32 or float64.
@@ -359,7 +359,7 @@ def adaptive_avg_pool2d(x: Tensor, output_size: Any, data_format: str = "NCHW", 
 
 
 def adaptive_avg_pool3d(x: Tensor, output_size: Any, data_format: str = "NCDHW", name: str | None = None) -> Tensor:
-    """Averages of as many windows as `output_size` says, which cover the input evenly.
+    """Adaptive average pooling: averages of as many windows as `output_size` says, which cover the input evenly.
 
     Args:
         x: float16, bfloat16, float32 or float64.
@@ -387,7 +387,7 @@ def adaptive_avg_pool3d(x: Tensor, output_size: Any, data_format: str = "NCDHW",
 
 
 def adaptive_max_pool1d(x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
-    """Maxima of as many windows as `output_size` says, which cover the input evenly.
+    """Adaptive max pooling: maxima of as many windows as `output_size` says, which cover the input evenly.
 
     Args:
         x: float16, bfloat16, float32 or float64.
@@ -415,7 +415,7 @@ def adaptive_max_pool1d(x: Tensor, output_size: Any, return_mask: bool = False, 
 
 
 def adaptive_max_pool2d(x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
-    """Maxima of as many windows as `output_size` says, which cover the input evenly.
+    """Adaptive max pooling: maxima of as many windows as `output_size` says, which cover the input evenly.
 
     Args:
         x: float16, bfloat16, float32 or float64.
@@ -443,7 +443,7 @@ def adaptive_max_pool2d(x: Tensor, output_size: Any, return_mask: bool = False, 
 
 
 def adaptive_max_pool3d(x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
-    """Maxima of as many windows as `output_size` says, which cover the input evenly.
+    """Adaptive max pooling: maxima of as many windows as `output_size` says, which cover the input evenly.
 
     Args:
         x: float16, bfloat16, float32 or float64.
@@ -480,7 +480,7 @@ def max_unpool1d(
     output_size: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """Undo `max_pool1d`: each maximum at its place, zeros elsewhere.
+    """Max unpooling: undo `max_pool1d`: each maximum at its place, zeros elsewhere.
 
     Args:
         x: the maxima, floating.
@@ -522,7 +522,7 @@ def max_unpool2d(
     output_size: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """Undo `max_pool2d`: each maximum at its place, zeros elsewhere.
+    """Max unpooling: undo `max_pool2d`: each maximum at its place, zeros elsewhere.
 
     Args:
         x: the maxima, floating.
@@ -564,7 +564,7 @@ def max_unpool3d(
     output_size: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """Undo `max_pool3d`: each maximum at its place, zeros elsewhere.
+    """Max unpooling: undo `max_pool3d`: each maximum at its place, zeros elsewhere.
 
     Args:
         x: the maxima, floating.

@@ -33,7 +33,7 @@ def interpolate(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Tensor:
-    """`x` at another resolution.
+    """Interpolation (resizing): `x` at another resolution.
 
     Args:
         x: floating (any dtype for "nearest"): `[N, C, W]`, `[N, C, H, W]` or `[N, C, D, H, W]`.
@@ -113,7 +113,8 @@ def upsample(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Tensor:
-    """`x` at another resolution: another name of `interpolate`, where all of this is described.
+    """Interpolation (resizing): `x` at another resolution: another name of `interpolate`, where all of this is
+    described.
 
     Shape:
         `[N, C, L]`, `[N, C, H, W]` or `[N, C, D, H, W]` (or channels last) to the same with the new sizes.

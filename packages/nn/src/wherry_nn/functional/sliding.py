@@ -74,7 +74,7 @@ def fold(
     dilations: Any = 1,
     name: str | None = None,
 ) -> Tensor:
-    """Images from columns, as `unfold` makes them; where windows overlap, their elements are added.
+    """Col2im: images from columns, as `unfold` makes them; where windows overlap, their elements are added.
 
     Args:
         x: `[N, C * kernel elements, windows]`.

@@ -21,7 +21,8 @@ __all__ = ["ctc_loss", "dice_loss", "hsigmoid_loss"]
 
 
 def dice_loss(input: Tensor, label: Tensor, epsilon: float = 1e-5, name: str | None = None) -> Tensor:
-    """One minus the overlap of predicted and true regions, `2 |A and B| / (|A| + |B|)`, averaged over examples.
+    """Dice loss: one minus the overlap of predicted and true regions, `2 |A and B| / (|A| + |B|)`, averaged over
+    examples.
 
     Args:
         input: floating, `[N, ..., classes]`; probabilities of the classes.
@@ -84,7 +85,8 @@ def hsigmoid_loss(
     is_sparse: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Cross entropy over a binary tree of classes: a yes or no at each node on the way to the label.
+    """Hierarchical sigmoid loss: cross entropy over a binary tree of classes: a yes or no at each node on the way
+    to the label.
 
     It needs about log2(classes) products for each example instead of one for each class. The default tree
     is complete; `path_table` and `path_code` describe another.

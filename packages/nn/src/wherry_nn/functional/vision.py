@@ -25,7 +25,7 @@ __all__ = [
 
 
 def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name: str | None = None) -> Tensor:
-    """Where the places of a result lie in an image, if an affine map takes the one to the other.
+    """Affine grid: where the places of a result lie in an image, if an affine map takes the one to the other.
 
     Args:
         theta: floating: `[N, 2, 3]`, or `[N, 3, 4]` for volumes. Coordinates go from -1 to 1.
@@ -96,7 +96,7 @@ def grid_sample(
     align_corners: bool = True,
     name: str | None = None,
 ) -> Tensor:
-    """The values of images at given places.
+    """Grid sampling: the values of images at given places.
 
     Args:
         x: floating: `[N, C, H, W]`, or `[N, C, D, H, W]`.
@@ -245,7 +245,7 @@ def _number(value: float, like: Tensor) -> Tensor:
 
 
 def pixel_shuffle(x: Tensor, upscale_factor: int, data_format: str = "NCHW", name: str | None = None) -> Tensor:
-    """Larger images with fewer channels: each `factor ** 2` channels become a square of places.
+    """Pixel shuffle: larger images with fewer channels: each `factor ** 2` channels become a square of places.
 
     Args:
         x: `[N, C * factor ** 2, H, W]` or, with "NHWC", `[N, H, W, C * factor ** 2]`.
@@ -386,7 +386,7 @@ def check_factor(factor: Any, name: str, data_format: Any, op_name: str) -> bool
 def temporal_shift(
     x: Tensor, seg_num: int, shift_ratio: float = 0.25, name: str | None = None, data_format: str = "NCHW"
 ) -> Tensor:
-    """Frames of videos that hand some channels on to the frame before, and some to the one behind.
+    """Temporal shift: frames of videos that hand some channels on to the frame before, and some to the one behind.
 
     Args:
         x: `[N * seg_num, C, H, W]` or, with "NHWC", `[N * seg_num, H, W, C]`: the frames of N videos.

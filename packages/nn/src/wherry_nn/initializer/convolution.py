@@ -76,7 +76,7 @@ class Dirac(Initializer):
 
 
 class Bilinear(Initializer):
-    """Fills the kernel of a transposed convolution so that it enlarges images by interpolation.
+    """Bilinear upsampling: fills the kernel of a transposed convolution so that it enlarges images by interpolation.
 
     To enlarge by a factor `f`: a square kernel of size `2 * f - f % 2`, stride `f`, padding
     `ceil((f - 1) / 2)`, and as many groups as channels.

@@ -45,7 +45,7 @@ __all__ = [
 
 
 class CELU(Layer):
-    """`x` where it is positive, `alpha * (exp(x / alpha) - 1)` elsewhere.
+    """Continuously differentiable ELU (CELU): `x` where it is positive, `alpha * (exp(x / alpha) - 1)` elsewhere.
 
     Args:
         alpha: a number other than 0.
@@ -75,7 +75,7 @@ class CELU(Layer):
 
 
 class ELU(Layer):
-    """`x` where it is positive, `alpha * (exp(x) - 1)` elsewhere.
+    """Exponential linear unit (ELU): `x` where it is positive, `alpha * (exp(x) - 1)` elsewhere.
 
     Args:
         alpha: a number.
@@ -105,7 +105,7 @@ class ELU(Layer):
 
 
 class GELU(Layer):
-    """`x` times the probability that a normal variable stays below `x`.
+    """Gaussian error linear unit (GELU): `x` times the probability that a normal variable stays below `x`.
 
     Args:
         approximate: whether the cheaper form with tanh is taken.
@@ -135,7 +135,7 @@ class GELU(Layer):
 
 
 class GLU(Layer):
-    """The first half of `x` along `axis`, times the sigmoid of the second half.
+    """Gated linear unit (GLU): the first half of `x` along `axis`, times the sigmoid of the second half.
 
     Args:
         axis: in `[-rank, rank)`; the size along it is even.
@@ -165,7 +165,7 @@ class GLU(Layer):
 
 
 class Hardshrink(Layer):
-    """0 between `-threshold` and `threshold`, `x` beyond.
+    """Hard shrinkage: 0 between `-threshold` and `threshold`, `x` beyond.
 
     Args:
         threshold: a number.
@@ -195,7 +195,7 @@ class Hardshrink(Layer):
 
 
 class Hardsigmoid(Layer):
-    """`x / 6 + 0.5`, cut to [0, 1].
+    """Hard sigmoid: `x / 6 + 0.5`, cut to [0, 1].
 
     Args:
         name: shown by `repr`; otherwise unused.
@@ -223,7 +223,7 @@ class Hardsigmoid(Layer):
 
 
 class Hardswish(Layer):
-    """`x * relu6(x + 3) / 6` of each element.
+    """Hard swish: `x * relu6(x + 3) / 6` of each element.
 
     Args:
         name: shown by `repr`; otherwise unused.
@@ -251,7 +251,7 @@ class Hardswish(Layer):
 
 
 class Hardtanh(Layer):
-    """`x` between `min` and `max`, and these bounds beyond them.
+    """Hard tanh: `x` between `min` and `max`, and these bounds beyond them.
 
     Args:
         min: a number.
@@ -283,7 +283,7 @@ class Hardtanh(Layer):
 
 
 class LeakyReLU(Layer):
-    """`x` where it is positive, `negative_slope * x` elsewhere.
+    """Leaky ReLU: `x` where it is positive, `negative_slope * x` elsewhere.
 
     Args:
         negative_slope: a number.
@@ -313,7 +313,7 @@ class LeakyReLU(Layer):
 
 
 class LogSigmoid(Layer):
-    """`log(1 / (1 + exp(-x)))` of each element.
+    """Logarithm of the sigmoid: `log(1 / (1 + exp(-x)))` of each element.
 
     Args:
         name: shown by `repr`; otherwise unused.
@@ -371,7 +371,7 @@ class LogSoftmax(Layer):
 
 
 class Maxout(Layer):
-    """The largest of every `groups` neighbouring channels of 4-D images.
+    """Maxout: the largest of every `groups` neighbouring channels of 4-D images.
 
     Args:
         groups: at least 2; divides the number of channels.
@@ -404,7 +404,7 @@ class Maxout(Layer):
 
 
 class Mish(Layer):
-    """`x * tanh(softplus(x))` of each element.
+    """Mish: `x * tanh(softplus(x))` of each element.
 
     Args:
         name: shown by `repr`; otherwise unused.
@@ -432,7 +432,7 @@ class Mish(Layer):
 
 
 class PReLU(Layer):
-    """`x` where it is positive, `weight * x` elsewhere; the weights are learned.
+    """Parametric ReLU: `x` where it is positive, `weight * x` elsewhere; the weights are learned.
 
     Args:
         num_parameters: 1, or the number of channels.
@@ -485,7 +485,7 @@ class PReLU(Layer):
 
 
 class ReLU(Layer):
-    """max(x, 0) of each element.
+    """Rectified linear unit: max(x, 0) of each element.
 
     Args:
         name: shown by `repr`; otherwise unused.
@@ -513,7 +513,7 @@ class ReLU(Layer):
 
 
 class ReLU6(Layer):
-    """min(max(x, 0), 6) of each element.
+    """ReLU cut at 6: min(max(x, 0), 6) of each element.
 
     Args:
         name: shown by `repr`; otherwise unused.
@@ -541,7 +541,8 @@ class ReLU6(Layer):
 
 
 class RReLU(Layer):
-    """`x` where it is not negative; elsewhere `x` times a random slope, or the middle one in evaluation mode.
+    """Randomized leaky ReLU: `x` where it is not negative; elsewhere `x` times a random slope, or the middle one in
+    evaluation mode.
 
     Args:
         lower, upper: floats between which the slopes lie, 0 <= lower <= upper <= 1.
@@ -576,7 +577,7 @@ class RReLU(Layer):
 
 
 class SELU(Layer):
-    """`scale` times ELU; with the default numbers, layers keep mean 0 and variance 1.
+    """Scaled ELU (SELU): `scale` times ELU; with the default numbers, layers keep mean 0 and variance 1.
 
     Args:
         scale: more than 1.
@@ -613,7 +614,7 @@ class SELU(Layer):
 
 
 class Sigmoid(Layer):
-    """`1 / (1 + exp(-x))` of each element.
+    """Sigmoid: `1 / (1 + exp(-x))` of each element.
 
     Args:
         name: shown by `repr`; otherwise unused.
@@ -641,7 +642,7 @@ class Sigmoid(Layer):
 
 
 class Silu(Layer):
-    """`x * sigmoid(x)` of each element.
+    """SiLU (swish): `x * sigmoid(x)` of each element.
 
     Args:
         name: shown by `repr`; otherwise unused.
@@ -669,7 +670,7 @@ class Silu(Layer):
 
 
 class Softmax(Layer):
-    """`exp(x)` divided by its sum along `axis`.
+    """Softmax: `exp(x)` divided by its sum along `axis`.
 
     Args:
         axis: in `[-rank, rank)`.
@@ -737,7 +738,7 @@ class Softmax2D(Layer):
 
 
 class Softplus(Layer):
-    """`log(1 + exp(beta * x)) / beta`, a smooth form of relu.
+    """Softplus: `log(1 + exp(beta * x)) / beta`, a smooth form of relu.
 
     Args:
         beta: a number.
@@ -769,7 +770,7 @@ class Softplus(Layer):
 
 
 class Softshrink(Layer):
-    """`x` moved towards 0 by `threshold`, and 0 where that would cross it.
+    """Soft shrinkage: `x` moved towards 0 by `threshold`, and 0 where that would cross it.
 
     Args:
         threshold: not negative.
@@ -799,7 +800,7 @@ class Softshrink(Layer):
 
 
 class Softsign(Layer):
-    """`x / (1 + |x|)` of each element.
+    """Softsign: `x / (1 + |x|)` of each element.
 
     Args:
         name: shown by `repr`; otherwise unused.
@@ -827,7 +828,7 @@ class Softsign(Layer):
 
 
 class Swish(Layer):
-    """`x * sigmoid(x)` of each element.
+    """SiLU (swish): `x * sigmoid(x)` of each element.
 
     Args:
         name: shown by `repr`; otherwise unused.
@@ -883,7 +884,7 @@ class Tanh(Layer):
 
 
 class Tanhshrink(Layer):
-    """`x - tanh(x)` of each element.
+    """Tanh shrinkage: `x - tanh(x)` of each element.
 
     Args:
         name: shown by `repr`; otherwise unused.
@@ -911,7 +912,7 @@ class Tanhshrink(Layer):
 
 
 class ThresholdedReLU(Layer):
-    """`x` where it exceeds `threshold`, 0 elsewhere.
+    """Thresholded ReLU: `x` where it exceeds `threshold`, 0 elsewhere.
 
     Args:
         threshold: a number.

@@ -28,7 +28,7 @@ __all__ = [
 
 
 class Linear(Layer):
-    """`x @ weight + bias`.
+    """Linear transformation: `x @ weight + bias`.
 
     Args:
         in_features, out_features: sizes of the last axis before and after.
@@ -79,7 +79,7 @@ class Linear(Layer):
 
 
 class Bilinear(Layer):
-    """A product of two vectors for each output: `out[n, k] = x1[n] @ weight[k] @ x2[n] + bias[0, k]`.
+    """Bilinear form: a product of two vectors for each output: `out[n, k] = x1[n] @ weight[k] @ x2[n] + bias[0, k]`.
 
     Args:
         in1_features, in2_features: sizes of the two vectors.
@@ -136,7 +136,7 @@ class Bilinear(Layer):
 
 
 class Dropout(Layer):
-    """Set elements to zero at random while training, each with probability `p`; see `functional.dropout`.
+    """Dropout: set elements to zero at random while training, each with probability `p`; see `functional.dropout`.
 
     Args:
         p: in [0, 1].
@@ -177,7 +177,8 @@ class Dropout(Layer):
 
 
 class Dropout2D(Layer):
-    """Set whole channels of images to zero at random while training, and divide the others by `1 - p`.
+    """Channel dropout: set whole channels of images to zero at random while training, and divide the others by
+    `1 - p`.
 
     Args:
         p: in [0, 1], the probability of a channel to be dropped.
@@ -210,7 +211,8 @@ class Dropout2D(Layer):
 
 
 class Dropout3D(Layer):
-    """Set whole channels of volumes to zero at random while training, and divide the others by `1 - p`.
+    """Channel dropout: set whole channels of volumes to zero at random while training, and divide the others by
+    `1 - p`.
 
     Args:
         p: in [0, 1], the probability of a channel to be dropped.
@@ -274,7 +276,7 @@ class AlphaDropout(Layer):
 
 
 class Embedding(Layer):
-    """A learned vector for each number in `[0, num_embeddings)`.
+    """Embedding: a learned vector for each number in `[0, num_embeddings)`.
 
     Args:
         num_embeddings: how many vectors.

@@ -10,7 +10,7 @@ __all__ = ["PairwiseDistance"]
 
 
 class PairwiseDistance(Layer):
-    """The `p`-norm of `x - y + epsilon` along the last axis.
+    """Distance of pairs: the `p`-norm of `x - y + epsilon` along the last axis.
 
     Args:
         p: as for `norm`.

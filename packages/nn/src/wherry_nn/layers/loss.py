@@ -38,7 +38,8 @@ __all__ = [
 
 
 class CrossEntropyLoss(Layer):
-    """Negative logarithm of the probability that `input` gives to `label`; see `nn.functional.cross_entropy`.
+    """Cross entropy: negative logarithm of the probability that `input` gives to `label`; see
+    `nn.functional.cross_entropy`.
 
     Args:
         weight: floating, `[classes]`; multiplies the losses of each class.
@@ -96,7 +97,7 @@ class CrossEntropyLoss(Layer):
 
 
 class NLLLoss(Layer):
-    """Negative of the log probability at the label; see `nn.functional.nll_loss`.
+    """Negative log likelihood: minus the log probability at the label; see `nn.functional.nll_loss`.
 
     Args:
         weight: floating, `[classes]`; multiplies the losses of each class.
@@ -133,7 +134,7 @@ class NLLLoss(Layer):
 
 
 class BCELoss(Layer):
-    """Cross entropy of probabilities for yes; see `nn.functional.binary_cross_entropy`.
+    """Binary cross entropy: cross entropy of probabilities for yes; see `nn.functional.binary_cross_entropy`.
 
     Args:
         weight: broadcasts to the input; multiplies the loss of each element.
@@ -206,7 +207,7 @@ class BCEWithLogitsLoss(Layer):
 
 
 class MSELoss(Layer):
-    """Mean of the squared differences; see `nn.functional.mse_loss`.
+    """Mean squared error: mean of the squared differences; see `nn.functional.mse_loss`.
 
     Args:
         reduction: "mean", "sum" or "none".
@@ -234,7 +235,7 @@ class MSELoss(Layer):
 
 
 class L1Loss(Layer):
-    """Mean of the absolute differences; see `nn.functional.l1_loss`.
+    """L1 loss: mean of the absolute differences; see `nn.functional.l1_loss`.
 
     Args:
         reduction: "mean", "sum" or "none".
@@ -264,7 +265,7 @@ class L1Loss(Layer):
 
 
 class SmoothL1Loss(Layer):
-    """Huber's loss; see `nn.functional.smooth_l1_loss`.
+    """Smooth L1 loss: Huber's loss; see `nn.functional.smooth_l1_loss`.
 
     Args:
         reduction: "mean", "sum" or "none".
@@ -327,7 +328,7 @@ class KLDivLoss(Layer):
 
 
 class PoissonNLLLoss(Layer):
-    """Negative log likelihood of counts; see `nn.functional.poisson_nll_loss`.
+    """Poisson negative log likelihood: negative log likelihood of counts; see `nn.functional.poisson_nll_loss`.
 
     Args:
         log_input: inputs are logarithms of the expected counts.
@@ -372,7 +373,8 @@ class PoissonNLLLoss(Layer):
 
 
 class GaussianNLLLoss(Layer):
-    """Negative log likelihood under normal distributions; see `nn.functional.gaussian_nll_loss`.
+    """Gaussian negative log likelihood: negative log likelihood under normal distributions; see
+    `nn.functional.gaussian_nll_loss`.
 
     Args:
         full: add the constant log(2 pi) / 2.
@@ -408,7 +410,7 @@ class GaussianNLLLoss(Layer):
 
 
 class MarginRankingLoss(Layer):
-    """How far two scores are from the wanted order; see `nn.functional.margin_ranking_loss`.
+    """Margin ranking loss: how far two scores are from the wanted order; see `nn.functional.margin_ranking_loss`.
 
     Args:
         margin: by how much the right one should be larger.
@@ -441,7 +443,8 @@ class MarginRankingLoss(Layer):
 
 
 class HingeEmbeddingLoss(Layer):
-    """Distances of what is alike, nearness of what is not; see `nn.functional.hinge_embedding_loss`.
+    """Hinge embedding loss: distances of what is alike, nearness of what is not; see
+    `nn.functional.hinge_embedding_loss`.
 
     Args:
         margin: how far apart is far enough.
@@ -504,7 +507,8 @@ class SoftMarginLoss(Layer):
 
 
 class MultiLabelSoftMarginLoss(Layer):
-    """Binary cross entropy averaged over classes; see `nn.functional.multi_label_soft_margin_loss`.
+    """Multi-label soft margin loss: binary cross entropy averaged over classes; see
+    `nn.functional.multi_label_soft_margin_loss`.
 
     Args:
         weight: broadcasts to the input; multiplies the loss of each class.
@@ -536,7 +540,7 @@ class MultiLabelSoftMarginLoss(Layer):
 
 
 class MultiMarginLoss(Layer):
-    """How near other classes come to the right one; see `nn.functional.multi_margin_loss`.
+    """Multi-margin loss: how near other classes come to the right one; see `nn.functional.multi_margin_loss`.
 
     Args:
         p: the power.
@@ -612,7 +616,8 @@ class CosineEmbeddingLoss(Layer):
 
 
 class TripletMarginLoss(Layer):
-    """What belongs together should be nearer than what does not; see `nn.functional.triplet_margin_loss`.
+    """Triplet margin loss: what belongs together should be nearer than what does not; see
+    `nn.functional.triplet_margin_loss`.
 
     Args:
         margin: not negative.
@@ -734,7 +739,7 @@ class CTCLoss(Layer):
 
 
 class HSigmoidLoss(Layer):
-    """Cross entropy over a binary tree of classes; see `nn.functional.hsigmoid_loss`.
+    """Hierarchical sigmoid loss: cross entropy over a binary tree of classes; see `nn.functional.hsigmoid_loss`.
 
     Args:
         feature_size: the size of an example.

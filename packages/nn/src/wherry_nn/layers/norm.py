@@ -104,7 +104,8 @@ def _statistic(layer: Layer, shape: list[int], value: float, name: str | None, d
 
 
 class BatchNorm1D(_BatchNormBase):
-    """Normalize each channel of sequences or vectors by its statistics, as `nn.functional.batch_norm`.
+    """Batch normalization: normalize each channel of sequences or vectors by its statistics, as
+    `nn.functional.batch_norm`.
 
     In training the statistics are those of the batch, and the running ones follow them; in evaluation
     they are the running ones.
@@ -156,7 +157,7 @@ class BatchNorm1D(_BatchNormBase):
 
 
 class BatchNorm2D(_BatchNormBase):
-    """Normalize each channel of images by its statistics, as `nn.functional.batch_norm`.
+    """Batch normalization: normalize each channel of images by its statistics, as `nn.functional.batch_norm`.
 
     In training the statistics are those of the batch, and the running ones follow them; in evaluation
     they are the running ones.
@@ -210,7 +211,7 @@ class BatchNorm2D(_BatchNormBase):
 
 
 class BatchNorm3D(_BatchNormBase):
-    """Normalize each channel of volumes by its statistics, as `nn.functional.batch_norm`.
+    """Batch normalization: normalize each channel of volumes by its statistics, as `nn.functional.batch_norm`.
 
     In training the statistics are those of the batch, and the running ones follow them; in evaluation
     they are the running ones.
@@ -423,7 +424,7 @@ class BatchNorm(Layer):
 
 
 class LayerNorm(Layer):
-    """Normalize the last axes by their own mean and variance, as `nn.functional.layer_norm`.
+    """Layer normalization: normalize the last axes by their own mean and variance, as `nn.functional.layer_norm`.
 
     Args:
         normalized_shape: the sizes of these axes; an int for one.
@@ -476,7 +477,7 @@ class LayerNorm(Layer):
 
 
 class GroupNorm(Layer):
-    """Normalize groups of channels of each sample, as `nn.functional.group_norm`.
+    """Group normalization: normalize groups of channels of each sample, as `nn.functional.group_norm`.
 
     Args:
         num_groups: into how many groups the channels are split; it divides their number.
@@ -569,7 +570,8 @@ class _InstanceNorm(Layer):
 
 
 class InstanceNorm1D(_InstanceNorm):
-    """Normalize each channel of each of a batch of sequences, as `nn.functional.instance_norm`.
+    """Instance normalization: normalize each channel of each of a batch of sequences, as
+    `nn.functional.instance_norm`.
 
     Args:
         num_features: the number of channels, C.
@@ -616,7 +618,7 @@ class InstanceNorm1D(_InstanceNorm):
 
 
 class InstanceNorm2D(_InstanceNorm):
-    """Normalize each channel of each of a batch of images, as `nn.functional.instance_norm`.
+    """Instance normalization: normalize each channel of each of a batch of images, as `nn.functional.instance_norm`.
 
     Args:
         num_features: the number of channels, C.
@@ -663,7 +665,7 @@ class InstanceNorm2D(_InstanceNorm):
 
 
 class InstanceNorm3D(_InstanceNorm):
-    """Normalize each channel of each of a batch of volumes, as `nn.functional.instance_norm`.
+    """Instance normalization: normalize each channel of each of a batch of volumes, as `nn.functional.instance_norm`.
 
     Args:
         num_features: the number of channels, C.
@@ -710,7 +712,8 @@ class InstanceNorm3D(_InstanceNorm):
 
 
 class LocalResponseNorm(Layer):
-    """Divide by the activity of neighbouring channels, as `nn.functional.local_response_norm`.
+    """Local response normalization: divide by the activity of neighbouring channels, as
+    `nn.functional.local_response_norm`.
 
     Args:
         size: how many channels are looked at.

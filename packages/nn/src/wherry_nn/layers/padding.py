@@ -32,7 +32,7 @@ class _Pad(Layer):
 
 
 class Pad1D(_Pad):
-    """Sequences with elements added before and behind; see `functional.pad`.
+    """Padding: sequences with elements added before and behind; see `functional.pad`.
 
     Args:
         padding: `[left, right]`, or one int for both; negative numbers cut.
@@ -65,7 +65,7 @@ class Pad1D(_Pad):
 
 
 class Pad2D(_Pad):
-    """Images with elements added around them; see `functional.pad`.
+    """Padding: images with elements added around them; see `functional.pad`.
 
     Args:
         padding: `[left, right, top, bottom]`, or one int for all; negative numbers cut.
@@ -99,7 +99,7 @@ class Pad2D(_Pad):
 
 
 class Pad3D(_Pad):
-    """Volumes with elements added around them; see `functional.pad`.
+    """Padding: volumes with elements added around them; see `functional.pad`.
 
     Args:
         padding: `[left, right, top, bottom, front, back]`, or one int for all; negative numbers cut.

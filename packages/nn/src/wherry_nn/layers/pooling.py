@@ -38,7 +38,7 @@ class _Pool(Layer):
 
 
 class AvgPool1D(_Pool):
-    """Averages of windows, as `nn.functional.avg_pool1d`.
+    """Average pooling: averages of windows, as `nn.functional.avg_pool1d`.
 
     Args:
         kernel_size: an int, or a list of one.
@@ -78,7 +78,7 @@ class AvgPool1D(_Pool):
 
 
 class AvgPool2D(_Pool):
-    """Averages of windows, as `nn.functional.avg_pool2d`.
+    """Average pooling: averages of windows, as `nn.functional.avg_pool2d`.
 
     Args:
         kernel_size: an int or `[height, width]`.
@@ -123,7 +123,7 @@ class AvgPool2D(_Pool):
 
 
 class AvgPool3D(_Pool):
-    """Averages of windows, as `nn.functional.avg_pool3d`.
+    """Average pooling: averages of windows, as `nn.functional.avg_pool3d`.
 
     Args:
         kernel_size: an int or one for each axis.
@@ -168,7 +168,7 @@ class AvgPool3D(_Pool):
 
 
 class MaxPool1D(_Pool):
-    """Maxima of windows, as `nn.functional.max_pool1d`.
+    """Max pooling: maxima of windows, as `nn.functional.max_pool1d`.
 
     Args:
         kernel_size: an int, or a list of one.
@@ -208,7 +208,7 @@ class MaxPool1D(_Pool):
 
 
 class MaxPool2D(_Pool):
-    """Maxima of windows, as `nn.functional.max_pool2d`.
+    """Max pooling: maxima of windows, as `nn.functional.max_pool2d`.
 
     Args:
         kernel_size: an int or `[height, width]`.
@@ -251,7 +251,7 @@ class MaxPool2D(_Pool):
 
 
 class MaxPool3D(_Pool):
-    """Maxima of windows, as `nn.functional.max_pool3d`.
+    """Max pooling: maxima of windows, as `nn.functional.max_pool3d`.
 
     Args:
         kernel_size: an int or one for each axis.
@@ -294,7 +294,8 @@ class MaxPool3D(_Pool):
 
 
 class AdaptiveAvgPool1D(Layer):
-    """Averages of as many windows as `output_size` says, as `nn.functional.adaptive_avg_pool1d`.
+    """Adaptive average pooling: averages of as many windows as `output_size` says, as
+    `nn.functional.adaptive_avg_pool1d`.
 
     Args:
         output_size: an int, or a list of one.
@@ -324,7 +325,8 @@ class AdaptiveAvgPool1D(Layer):
 
 
 class AdaptiveAvgPool2D(Layer):
-    """Averages of as many windows as `output_size` says, as `nn.functional.adaptive_avg_pool2d`.
+    """Adaptive average pooling: averages of as many windows as `output_size` says, as
+    `nn.functional.adaptive_avg_pool2d`.
 
     Args:
         output_size: an int or `[height, width]`; None in its list keeps the size of that axis.
@@ -356,7 +358,8 @@ class AdaptiveAvgPool2D(Layer):
 
 
 class AdaptiveAvgPool3D(Layer):
-    """Averages of as many windows as `output_size` says, as `nn.functional.adaptive_avg_pool3d`.
+    """Adaptive average pooling: averages of as many windows as `output_size` says, as
+    `nn.functional.adaptive_avg_pool3d`.
 
     Args:
         output_size: an int or one for each axis; None in its list keeps the size of that axis.
@@ -388,7 +391,7 @@ class AdaptiveAvgPool3D(Layer):
 
 
 class AdaptiveMaxPool1D(Layer):
-    """Maxima of as many windows as `output_size` says, as `nn.functional.adaptive_max_pool1d`.
+    """Adaptive max pooling: maxima of as many windows as `output_size` says, as `nn.functional.adaptive_max_pool1d`.
 
     Args:
         output_size: an int, or a list of one.
@@ -420,7 +423,7 @@ class AdaptiveMaxPool1D(Layer):
 
 
 class AdaptiveMaxPool2D(Layer):
-    """Maxima of as many windows as `output_size` says, as `nn.functional.adaptive_max_pool2d`.
+    """Adaptive max pooling: maxima of as many windows as `output_size` says, as `nn.functional.adaptive_max_pool2d`.
 
     Args:
         output_size: an int or `[height, width]`; None in its list keeps the size of that axis.
@@ -452,7 +455,7 @@ class AdaptiveMaxPool2D(Layer):
 
 
 class AdaptiveMaxPool3D(Layer):
-    """Maxima of as many windows as `output_size` says, as `nn.functional.adaptive_max_pool3d`.
+    """Adaptive max pooling: maxima of as many windows as `output_size` says, as `nn.functional.adaptive_max_pool3d`.
 
     Args:
         output_size: an int or one for each axis; None in its list keeps the size of that axis.
@@ -484,7 +487,7 @@ class AdaptiveMaxPool3D(Layer):
 
 
 class MaxUnPool1D(Layer):
-    """Each maximum back at its place, zeros elsewhere, as `nn.functional.max_unpool1d`.
+    """Max unpooling: each maximum back at its place, zeros elsewhere, as `nn.functional.max_unpool1d`.
 
     Args:
         kernel_size: of the pooling, an int, or a list of one.
@@ -527,7 +530,7 @@ class MaxUnPool1D(Layer):
 
 
 class MaxUnPool2D(Layer):
-    """Each maximum back at its place, zeros elsewhere, as `nn.functional.max_unpool2d`.
+    """Max unpooling: each maximum back at its place, zeros elsewhere, as `nn.functional.max_unpool2d`.
 
     Args:
         kernel_size: of the pooling, an int or `[height, width]`.
@@ -570,7 +573,7 @@ class MaxUnPool2D(Layer):
 
 
 class MaxUnPool3D(Layer):
-    """Each maximum back at its place, zeros elsewhere, as `nn.functional.max_unpool3d`.
+    """Max unpooling: each maximum back at its place, zeros elsewhere, as `nn.functional.max_unpool3d`.
 
     Args:
         kernel_size: of the pooling, an int or one for each axis.

@@ -403,7 +403,7 @@ class GRUCell(_GatedCell):
 
 
 class RNN(Layer):
-    """A cell over a whole sequence.
+    """Recurrence: a cell over a whole sequence.
 
     Args:
         cell: `outputs, new_states = cell(inputs, states)`, usually an `RNNCellBase`.
@@ -444,7 +444,7 @@ class RNN(Layer):
 
 
 class BiRNN(Layer):
-    """Two cells over a sequence, the second from its end to its beginning.
+    """Bidirectional recurrence: two cells over a sequence, the second from its end to its beginning.
 
     Args:
         cell_fw, cell_bw: the cells, of one input size.

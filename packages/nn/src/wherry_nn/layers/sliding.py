@@ -12,7 +12,7 @@ __all__ = ["Fold", "Unfold"]
 
 
 class Unfold(Layer):
-    """Every window that slides over images as one column; see `functional.unfold`.
+    """Im2col: every window that slides over images as one column; see `functional.unfold`.
 
     Args:
         kernel_sizes: height and width of the window, or one int for both.
@@ -56,7 +56,7 @@ class Unfold(Layer):
 
 
 class Fold(Layer):
-    """Images from columns, as Unfold makes them; where windows overlap, their elements are added.
+    """Col2im: images from columns, as Unfold makes them; where windows overlap, their elements are added.
 
     Args:
         output_sizes: height and width of the images, or one int for both.

@@ -11,7 +11,7 @@ __all__ = ["ChannelShuffle", "PixelShuffle", "PixelUnshuffle"]
 
 
 class PixelShuffle(Layer):
-    """Larger images with fewer channels; see `functional.pixel_shuffle`.
+    """Pixel shuffle: larger images with fewer channels; see `functional.pixel_shuffle`.
 
     Args:
         upscale_factor: by how much height and width grow.
@@ -48,7 +48,7 @@ class PixelShuffle(Layer):
 
 
 class PixelUnshuffle(Layer):
-    """Smaller images with more channels; see `functional.pixel_unshuffle`.
+    """Inverse of the pixel shuffle: smaller images with more channels; see `functional.pixel_unshuffle`.
 
     Args:
         downscale_factor: by how much height and width shrink.

@@ -277,7 +277,7 @@ def _product(sizes: list[int]) -> int:
 
 
 def tensordot(x: Tensor, y: Tensor, axes: Any = 2, name: str | None = None) -> Tensor:
-    """Sums of products over pairs of axes.
+    """Tensor contraction: sums of products over pairs of axes.
 
     Args:
         x: floating (or integer) tensor.

@@ -193,7 +193,7 @@ def dot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 
 def inner(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """Sums of products over the last axis of both.
+    """Inner product: sums of products over the last axis of both.
 
     Args:
         x: `[..., n]`.
@@ -233,7 +233,7 @@ def inner(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 
 def outer(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """All products of an element of `x` and one of `y`, both flattened: `[m]` and `[n]` give `[m, n]`.
+    """Outer product: all products of an element of `x` and one of `y`, both flattened: `[m]` and `[n]` give `[m, n]`.
 
     Shape:
         `[...]` of m elements and `[...]` of n to `[m, n]`.
@@ -447,7 +447,7 @@ def _sum(x: Tensor, axes: tuple[int, ...]) -> Tensor:
 def norm(
     x: Tensor, p: float | str = "fro", axis: Any = None, keepdim: bool = False, name: str | None = None
 ) -> Tensor:
-    """The length of vectors, in several senses.
+    """Norm: the length of vectors, in several senses.
 
     Args:
         x: float16, bfloat16, float32 or float64.

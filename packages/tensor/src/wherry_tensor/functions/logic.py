@@ -106,7 +106,7 @@ def less_than(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 
 def less_equal(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """Where an element of `x` is at most that of `y`. Arguments and errors are those of `less_than`.
+    """Less or equal: where an element of `x` is at most that of `y`. Arguments and errors are those of `less_than`.
 
     Shape:
         `[...]` and `[...]` to the shape they broadcast to.
@@ -144,7 +144,8 @@ def greater_than(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 
 def greater_equal(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """Where an element of `x` is at least that of `y`. Arguments and errors are those of `less_than`.
+    """Greater or equal: where an element of `x` is at least that of `y`. Arguments and errors are those of
+    `less_than`.
 
     Shape:
         `[...]` and `[...]` to the shape they broadcast to.
@@ -163,7 +164,7 @@ def greater_equal(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 
 def not_equal(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """Where two elements differ. Arguments and errors are those of `less_than`.
+    """Not equal: where two elements differ. Arguments and errors are those of `less_than`.
 
     Shape:
         `[...]` and `[...]` to the shape they broadcast to.
@@ -182,7 +183,7 @@ def not_equal(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 
 def logical_and(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | None = None) -> Tensor:
-    """Where both elements are True.
+    """Logical and: where both elements are True.
 
     Args:
         x, y: both of one dtype, where 0 counts as False; shapes that broadcast together.
@@ -214,7 +215,7 @@ def logical_and(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | Non
 
 
 def logical_or(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | None = None) -> Tensor:
-    """Where one element or both are True. Arguments and errors are those of `logical_and`.
+    """Logical or: where one element or both are True. Arguments and errors are those of `logical_and`.
 
     Shape:
         `[...]` and `[...]` to the shape they broadcast to.
@@ -234,7 +235,7 @@ def logical_or(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | None
 
 
 def logical_xor(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | None = None) -> Tensor:
-    """Where exactly one element is True. Arguments and errors are those of `logical_and`.
+    """Logical exclusive or: where exactly one element is True. Arguments and errors are those of `logical_and`.
 
     Shape:
         `[...]` and `[...]` to the shape they broadcast to.
@@ -254,7 +255,7 @@ def logical_xor(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | Non
 
 
 def logical_not(x: Tensor, out: Tensor | None = None, name: str | None = None) -> Tensor:
-    """Where an element is False (0).
+    """Logical not: where an element is False (0).
 
     Args:
         x: any dtype.

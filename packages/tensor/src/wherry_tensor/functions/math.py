@@ -348,7 +348,7 @@ def atanh(x: Tensor, name: str | None = None) -> Tensor:
 
 
 def ceil(x: Tensor, name: str | None = None) -> Tensor:
-    """The smallest integer not below each element.
+    """Ceiling: the smallest integer not below each element.
 
     Args:
         x: floating or integer.
@@ -522,7 +522,7 @@ def erfinv(x: Tensor, name: str | None = None) -> Tensor:
 
 
 def exp(x: Tensor, name: str | None = None) -> Tensor:
-    """e to the power of each element.
+    """Exponential: e to the power of each element.
 
     Args:
         x: floating or complex; bool and integers are cast to float32.
@@ -580,7 +580,7 @@ def expm1(x: Tensor, name: str | None = None) -> Tensor:
 
 
 def floor(x: Tensor, name: str | None = None) -> Tensor:
-    """The largest integer not above each element.
+    """Floor: the largest integer not above each element.
 
     Args:
         x: floating or integer.
@@ -754,7 +754,7 @@ def log2(x: Tensor, name: str | None = None) -> Tensor:
 
 
 def neg(x: Tensor, name: str | None = None) -> Tensor:
-    """Each element with the other sign.
+    """Negation: each element with the other sign.
 
     Args:
         x: floating, integer or complex.
@@ -783,7 +783,7 @@ def neg(x: Tensor, name: str | None = None) -> Tensor:
 
 
 def reciprocal(x: Tensor, name: str | None = None) -> Tensor:
-    """1 divided by each element.
+    """Reciprocal: 1 divided by each element.
 
     Args:
         x: floating or complex; bool and integers are cast to float32.
@@ -986,7 +986,7 @@ def sqrt(x: Tensor, name: str | None = None) -> Tensor:
 
 
 def square(x: Tensor, name: str | None = None) -> Tensor:
-    """Each element times itself.
+    """Square: each element times itself.
 
     Args:
         x: floating, integer or complex.
@@ -1198,7 +1198,7 @@ def sgn(x: Tensor, name: str | None = None) -> Tensor:
 
 
 def trunc(input: Tensor, name: str | None = None) -> Tensor:
-    """Each element without its fraction: rounded toward 0.
+    """Truncation: each element without its fraction: rounded toward 0.
 
     Args:
         input: floating or integer.
@@ -1310,7 +1310,7 @@ def rad2deg(x: Tensor, name: str | None = None) -> Tensor:
 
 
 def sigmoid(x: Tensor, name: str | None = None) -> Tensor:
-    """1 / (1 + exp(-x)) of each element.
+    """Sigmoid: 1 / (1 + exp(-x)) of each element.
 
     Args:
         x: floating; bool and integers are cast to float32.
@@ -1364,7 +1364,7 @@ def stanh(x: Tensor, scale_a: float = 0.67, scale_b: float = 1.7159, name: str |
 
 
 def logit(x: Tensor, eps: float | None = None, name: str | None = None) -> Tensor:
-    """log(x / (1 - x)) of each element: the inverse of `sigmoid`.
+    """Logits: log(x / (1 - x)) of each element: the inverse of `sigmoid`.
 
     Args:
         x: floating, probabilities.
@@ -1623,7 +1623,7 @@ def floor_divide(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 
 def remainder(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """What `floor_divide` leaves, with the sign of `y`. Arguments and errors are those of `floor_divide`.
+    """Remainder: what `floor_divide` leaves, with the sign of `y`. Arguments and errors are those of `floor_divide`.
 
     Shape:
         `[...]` and `[...]` to the shape they broadcast to.
@@ -1646,7 +1646,7 @@ floor_mod = remainder
 
 
 def pow(x: Tensor, y: Any, name: str | None = None) -> Tensor:
-    """`x` to the power of `y`, element by element.
+    """Power: `x` to the power of `y`, element by element.
 
     Args:
         x: floating, integer or complex.

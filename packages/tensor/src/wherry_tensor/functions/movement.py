@@ -602,7 +602,7 @@ def transpose_(x: Tensor, perm: Sequence[int], name: str | None = None) -> Tenso
 
 
 def t(input: Tensor, name: str | None = None) -> Tensor:
-    """A matrix transposed; a vector or number as it is.
+    """Matrix transpose: a matrix transposed; a vector or number as it is.
 
     Shape:
         `[n, m]` to `[m, n]`; `[n]` and `[]` to the same.
@@ -756,7 +756,7 @@ def roll(x: Tensor, shifts: Any, axis: Axes = None, name: str | None = None) -> 
 
 
 def rot90(x: Tensor, k: int = 1, axes: Sequence[int] = (0, 1), name: str | None = None) -> Tensor:
-    """`x` turned by `k` times 90 degrees in the plane of two axes, from the first towards the second.
+    """Rotation: `x` turned by `k` times 90 degrees in the plane of two axes, from the first towards the second.
 
     Args:
         x: any dtype, rank 2 or more.
@@ -812,7 +812,7 @@ def _refused_list(op_name: str, xs: Sequence[Tensor], error: Exception) -> Excep
 
 
 def concat(x: Sequence[Tensor], axis: Any = 0, name: str | None = None) -> Tensor:
-    """Several tensors one behind the other along an axis.
+    """Concatenation: several tensors one behind the other along an axis.
 
     Args:
         x: tensors of one dtype whose shapes differ in `axis` only. A tensor of shape `[0]` is skipped.
@@ -1368,7 +1368,7 @@ def broadcast_tensors(input: Sequence[Tensor], name: str | None = None) -> list[
 
 
 def tile(x: Tensor, repeat_times: Any, name: str | None = None) -> Tensor:
-    """`x` laid out several times along its axes.
+    """Tiling: `x` laid out several times along its axes.
 
     Args:
         x: any dtype.
@@ -1424,7 +1424,7 @@ def tile(x: Tensor, repeat_times: Any, name: str | None = None) -> Tensor:
 
 
 def repeat_interleave(x: Tensor, repeats: Any, axis: int | None = None, name: str | None = None) -> Tensor:
-    """Each element (or slice along `axis`) several times in succession.
+    """Repetition of elements: each element (or slice along `axis`) several times in succession.
 
     Args:
         x: any dtype.

@@ -24,7 +24,7 @@ def pad(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Tensor:
-    """`x` with elements added around it.
+    """Padding: `x` with elements added around it.
 
     Args:
         x: any dtype.

@@ -1072,7 +1072,7 @@ def unique_consecutive(
 
 
 def one_hot(x: Tensor, num_classes: Any, name: str | None = None) -> Tensor:
-    """For each label a vector with 1 at its place and 0 elsewhere.
+    """One-hot vectors: for each label a vector with 1 at its place and 0 elsewhere.
 
     Args:
         x: int32 or int64 labels in `[0, num_classes)`, any shape.

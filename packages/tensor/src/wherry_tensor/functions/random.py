@@ -386,7 +386,7 @@ def randint_like(
 
 
 def randperm(n: int, dtype: Any = "int64", name: str | None = None) -> Tensor:
-    """The integers from 0 to n - 1 in random order.
+    """Permutation: the integers from 0 to n - 1 in random order.
 
     Args:
         n: how many, >= 0.
@@ -461,7 +461,7 @@ def _floating_tensor(x: Any, op_name: str) -> Tensor:
 
 
 def multinomial(x: Tensor, num_samples: int = 1, replacement: bool = False, name: str | None = None) -> Tensor:
-    """Random positions, drawn with the weights of each row.
+    """Sampling without or with replacement: random positions, drawn with the weights of each row.
 
     Args:
         x: floating, `[categories]` or `[rows, categories]`: weights >= 0, not all 0. They need not sum to 1.

@@ -658,7 +658,7 @@ def _quantile(x: Any, q: Any, axis: Any, keepdim: Any, skip_nan: bool, op_name: 
 
 
 def quantile(x: Tensor, q: float | Sequence[float], axis: Axes = None, keepdim: bool = False) -> Tensor:
-    """Values below which the parts `q` of the elements along `axis` lie, interpolated linearly.
+    """Quantiles: values below which the parts `q` of the elements along `axis` lie, interpolated linearly.
 
     Args:
         x: floating or integer.

@@ -397,7 +397,7 @@ def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0, name:
 
 
 def histogram(input: Tensor, bins: int = 100, min: float = 0, max: float = 0, name: str | None = None) -> Tensor:
-    """How many elements fall into each of `bins` equal parts of a range.
+    """Histogram: how many elements fall into each of `bins` equal parts of a range.
 
     Args:
         input: integers or floats, any shape.
