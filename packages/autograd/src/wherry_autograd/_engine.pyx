@@ -31,6 +31,9 @@ import weakref
 
 from wherry_tensor import _core, ops
 
+cdef extern from "wherry/frames.h":
+    int wry_show_frames
+
 cdef extern from "Python.h":
     ctypedef int (*visitproc)(PyObject *, void *) noexcept
     ctypedef int (*traverseproc)(PyObject *, visitproc, void *) noexcept
@@ -1404,3 +1407,9 @@ def retain_grad(Tensor x not None):
 
 
 set_record_functions(record, protect)
+
+
+def show_frames(bint wanted):
+    """Whether tracebacks have entries for the compiled functions of this module."""
+    global wry_show_frames
+    wry_show_frames = wanted

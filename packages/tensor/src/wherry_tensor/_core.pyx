@@ -33,6 +33,9 @@ cdef extern from "wherry/memory.h":
     int wry_workspace_mark() noexcept nogil
     void wry_workspace_reset(int mark) noexcept nogil
 
+cdef extern from "wherry/frames.h":
+    int wry_show_frames
+
 cdef extern from *:
     """
     #include <math.h>

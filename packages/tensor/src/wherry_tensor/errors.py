@@ -2,9 +2,12 @@
 
 Each is also the built-in exception as which Paddle's Python side shows that kind, so code that
 catches `ValueError` or `IndexError` catches the same things as under Paddle, and code that catches
-the named class gets just that kind. The core and the kernels raise the bare built-ins.
+the named class gets just that kind. The text begins with the kind in parentheses, as Paddle prints
+it and as people search for it: "(InvalidArgument) conv2d: ...".
 """
 from __future__ import annotations
+
+from typing import Any
 
 __all__ = [
     "AlreadyExistsError",
@@ -30,9 +33,19 @@ __all__ = [
 class EnforceNotMet(Exception):
     """What all the others are: something that had to hold did not."""
 
+    kind = ""  # Paddle's name, which the text begins with
+
+    def __init__(self, *args: Any) -> None:
+        # What was caught and raised again as another class, or came out of a pickle, names a kind already.
+        if self.kind and args and isinstance(args[0], str) and not args[0].startswith(_NAMED):
+            args = (f"({self.kind}) {args[0]}", *args[1:])
+        super().__init__(*args)
+
 
 class InvalidArgumentError(EnforceNotMet, ValueError):
     """An argument has a value, shape or combination that the function does not take."""
+
+    kind = "InvalidArgument"
 
 
 class InvalidTypeError(InvalidArgumentError, TypeError):
@@ -56,9 +69,13 @@ class AssertedTypeError(InvalidTypeError, AssertionError):
 class NotFoundError(EnforceNotMet, RuntimeError):
     """Something that was asked for by name does not exist."""
 
+    kind = "NotFound"
+
 
 class OutOfRangeError(EnforceNotMet, IndexError):
     """An index or axis lies outside what it counts."""
+
+    kind = "OutOfRange"
 
 
 class InvalidIndexError(OutOfRangeError, InvalidArgumentError):
@@ -71,34 +88,74 @@ class InvalidIndexError(OutOfRangeError, InvalidArgumentError):
 class AlreadyExistsError(EnforceNotMet, RuntimeError):
     """Something of this name exists."""
 
+    kind = "AlreadyExists"
+
 
 class ResourceExhaustedError(EnforceNotMet, MemoryError):
     """There is not enough memory."""
+
+    kind = "ResourceExhausted"
 
 
 class PreconditionNotMetError(EnforceNotMet, RuntimeError):
     """Another call has to come first."""
 
+    kind = "PreconditionNotMet"
+
 
 class PermissionDeniedError(EnforceNotMet, RuntimeError):
     """The installed packages do not allow it, as a GPU place without the GPU package."""
+
+    kind = "PermissionDenied"
 
 
 class ExecutionTimeoutError(EnforceNotMet, RuntimeError):
     """It took too long."""
 
+    kind = "ExecutionTimeout"
+
 
 class UnimplementedError(EnforceNotMet, NotImplementedError):
     """Not written yet, or not for this dtype or device."""
+
+    kind = "Unimplemented"
 
 
 class UnavailableError(EnforceNotMet, RuntimeError):
     """A service or device is not there at the moment."""
 
+    kind = "Unavailable"
+
 
 class FatalError(EnforceNotMet, SystemError):
     """Our mistake."""
 
+    kind = "Fatal"
+
 
 class ExternalError(EnforceNotMet, OSError):
     """Another library or the operating system failed."""
+
+    kind = "External"
+
+
+_NAMED = tuple(
+    f"({one.kind}) " for one in vars().copy().values() if isinstance(one, type) and issubclass(one, EnforceNotMet) and one.kind
+)
+
+
+def of_builtin(error: Exception) -> Exception:
+    """`error`, or where it is a bare built-in of a kind that Paddle names, the same under that name.
+
+    Shape rules raise the built-ins; what they refuse, Paddle's shape rules refuse as these kinds.
+    """
+    named = _OF_BUILTIN.get(type(error))
+    return error if named is None else named(*error.args)
+
+
+_OF_BUILTIN: dict[type[Exception], type[EnforceNotMet]] = {
+    IndexError: OutOfRangeError,
+    NotImplementedError: UnimplementedError,
+    TypeError: InvalidTypeError,
+    ValueError: InvalidArgumentError,
+}

@@ -1,14 +1,14 @@
 """FLAGS: switches of the whole process, from the environment or from `set_flags`.
 
-A flag is declared here with its default. Three change what Wherry does: FLAGS_check_nan_inf,
-FLAGS_paddle_num_threads and FLAGS_paddle_random. The others exist because Paddle programs set them; they are kept and read
+A flag is declared here with its default. Four change what Wherry does: FLAGS_check_nan_inf, FLAGS_paddle_num_threads,
+FLAGS_paddle_random and FLAGS_call_stack_level. The others exist because Paddle programs set them; they are kept and read
 back, and what they would tune (Paddle's allocator, say) has no counterpart.
 """
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from wherry_tensor import _core
@@ -89,6 +89,7 @@ def set_flags(flags: dict[str, Any]) -> None:
     result holds NaN or infinity. `FLAGS_paddle_num_threads` sets how many threads a kernel may use.
     `FLAGS_paddle_random`, which Paddle itself does not have, gives the random numbers that Paddle 2.6.2
     draws on a CPU, so that a script prints the same losses under both.
+    `FLAGS_call_stack_level` of 2 lets tracebacks show what lies below the user's line, compiled code included.
     The environment sets the same flags when Wherry is imported: `FLAGS_check_nan_inf=1 python train.py`.
 
     Args:
@@ -116,8 +117,8 @@ def set_flags(flags: dict[str, Any]) -> None:
     wanted = {_known(name, "set_flags"): _converted(name, value, "set_flags") for name, value in flags.items()}
     for name, value in wanted.items():
         _values[name] = value
-        if name in _effects:
-            _effects[name](value)
+        for effect in _effects.get(name, ()):
+            effect(value)
 
 
 def _known(name: Any, op_name: str) -> str:
@@ -183,11 +184,23 @@ def _paddle_random(wanted: Value) -> None:
 
 
 _read = {"FLAGS_paddle_num_threads": _core.get_num_threads}  # what set_num_threads changes too
-_effects = {
-    "FLAGS_paddle_random": _paddle_random,
-    "FLAGS_check_nan_inf": _check_nan_inf,
-    "FLAGS_paddle_num_threads": lambda value: _core.set_num_threads(max(1, int(value))),
+_effects: dict[str, list[Callable[[Value], Any]]] = {
+    "FLAGS_call_stack_level": [lambda value: _core.show_frames(int(value) > 1)],
+    "FLAGS_check_nan_inf": [_check_nan_inf],
+    "FLAGS_paddle_random": [_paddle_random],
+    "FLAGS_paddle_num_threads": [lambda value: _core.set_num_threads(max(1, int(value)))],
 }
+
+
+def when_set(name: str, effect: Callable[[Value], Any]) -> None:
+    """Call `effect` with the value that flag `name` has, and again whenever it is set: for packages above this one."""
+    _effects.setdefault(_known(name, "when_set"), []).append(effect)
+    effect(_values[name])
+
+
+def full_tracebacks() -> bool:
+    """Whether tracebacks show what lies below the user's line: FLAGS_call_stack_level is 2 or more."""
+    return int(_values["FLAGS_call_stack_level"]) > 1
 
 
 def read_environment() -> None:

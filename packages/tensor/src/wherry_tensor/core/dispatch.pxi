@@ -54,14 +54,15 @@ cdef int raise_status(Op op, int status, wry_context *context) except -1:
     text = context.error.decode("utf-8", "replace")
     if not text:
         text = f"{op.name}: the kernel failed with status {status}"
+    from wherry_tensor import errors
     if status == WRY_INVALID:
-        raise ValueError(text)
+        raise errors.InvalidArgumentError(text)
     if status == WRY_OUT_OF_RANGE:
-        raise IndexError(text)
+        raise errors.OutOfRangeError(text)
     if status == WRY_OUT_OF_MEMORY:
-        raise MemoryError(text)
+        raise errors.ResourceExhaustedError(text)
     if status == WRY_UNSUPPORTED:
-        raise NotImplementedError(text)
+        raise errors.UnimplementedError(text)
     raise RuntimeError(text)
 
 
@@ -76,7 +77,8 @@ cdef int check_into(Op op, Plan plan, PyObject **into) except -1:
                 fits = fits and out.dims[j] == plan.out_shape[i * WRY_MAX_RANK + j]
         if not fits:
             expected = [plan.out_shape[i * WRY_MAX_RANK + j] for j in range(max(plan.out_rank[i], 0))]
-            raise ValueError(
+            from wherry_tensor.errors import InvalidArgumentError
+            raise InvalidArgumentError(
                 f"{op.name}: the result does not fit the tensor it should be written to. "
                 f"Got a tensor of shape {out.shape} and dtype {out.dtype.name}, expected shape {expected} and dtype "
                 f"{dtype_of_code(plan.out_dtype[i]).name}. In-place operations keep shape and dtype; "
@@ -339,7 +341,7 @@ cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs
                 if into != NULL and writes_in_place(plan, <Tensor>into[i], inputs, n, i):
                     out = <Tensor>into[i]
                 else:
-                    out = new_tensor(plan.out_dtype[i], plan.out_rank[i], plan.out_shape + i * WRY_MAX_RANK)
+                    out = new_output(op, plan.out_dtype[i], plan.out_rank[i], plan.out_shape + i * WRY_MAX_RANK)
                 Py_INCREF(out)
                 outs[i] = <PyObject *>out
                 if pinning:
@@ -440,7 +442,8 @@ cdef object bad_view(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs):
     """The shape rule knows what is wrong and says it; this is for what it lets pass."""
     infer_metas(op, inputs, n, attrs)
     shapes = [list((<Tensor>inputs[i]).shape) for i in range(n)]
-    return ValueError(f"{op.name}: shapes and attributes do not fit. Got shapes {shapes} and {attr_dict(op, attrs)}.")
+    from wherry_tensor.errors import InvalidArgumentError
+    return InvalidArgumentError(f"{op.name}: shapes and attributes do not fit. Got shapes {shapes} and {attr_dict(op, attrs)}.")
 
 
 cdef int perform(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **outs, PyObject **into,
@@ -553,7 +556,8 @@ cdef int warn_unrecorded(Op op) except -1:
 
 
 cdef object leaf_overwritten(Op op, Tensor x):
-    return ValueError(
+    from wherry_tensor.errors import InvalidArgumentError
+    return InvalidArgumentError(
         f"{op.name}: a leaf Tensor ({x.name}) that doesn't stop gradient can't use inplace strategy. "
         f"Got stop_gradient=False on a Tensor of shape {x.shape} that no op made, expected one that stops gradients, "
         f"or the result of an op. Change it under no_grad(), or use the form that makes a new tensor."

@@ -234,7 +234,14 @@ cdef tuple infer_metas(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs):
             f"no shape rule for '{op.name}'. Got a call, expected a rule in the column 'infer'. "
             f"Add infer_{op.name} to the module that declares the op."
         )
-    result = rule(*[meta_of(inputs[i]) for i in range(n)], **attr_dict(op, attrs))
+    try:
+        result = rule(*[meta_of(inputs[i]) for i in range(n)], **attr_dict(op, attrs))
+    except Exception as error:
+        from wherry_tensor.errors import of_builtin
+        named = of_builtin(error)
+        if named is error:
+            raise
+        raise named.with_traceback(error.__traceback__) from None
     if not isinstance(result, tuple):
         result = (result,)
     if len(result) != op.n_outputs:
@@ -384,7 +391,8 @@ cdef Plan make_plan(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, const i
             dtype = d.code
         rank = len(shape)
         if rank > WRY_MAX_RANK:
-            raise ValueError(
+            from wherry_tensor.errors import InvalidArgumentError
+            raise InvalidArgumentError(
                 f"{op.name}: the result would have too many axes. Got rank {rank}, expected at most {WRY_MAX_RANK}."
             )
         plan.out_rank[i] = rank
@@ -396,7 +404,7 @@ cdef Plan make_plan(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, const i
                 plan.allocates = True
             elif plan.out_rank[i] >= 0:
                 if shape[j] and size > (<int64_t>1 << 48) // shape[j]:
-                    raise memory_error(<double>size * <double>shape[j] * itemsizes[d.code])
+                    raise too_large(op, d, shape)
                 size *= shape[j]
         plan.out_size[i] = size
         if size > plan.work:
@@ -418,20 +426,30 @@ cdef Plan make_plan(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, const i
     return plan
 
 
+cdef object too_large(Op op, DType dtype, tuple shape):
+    cdef int64_t sizes[WRY_MAX_RANK]
+    cdef double nbytes = itemsizes[dtype.code]
+    for i, size in enumerate(shape):
+        sizes[i] = size
+        nbytes *= size
+    return memory_error(op, dtype.code, <int32_t>len(shape), sizes, nbytes)
+
+
 cdef object no_kernel(Op op, PyObject **inputs, Py_ssize_t n, Plan plan):
     cdef int32_t dtype = plan.out_dtype[0]
     cdef Py_ssize_t i
+    from wherry_tensor.errors import UnimplementedError
     for i in range(n - 1, -1, -1):
         if inputs[i] != <PyObject *>None:
             dtype = (<Tensor>inputs[i]).t.dtype
     if op.kernels == NULL:
         if any_kernels:
-            return NotImplementedError(
+            return UnimplementedError(
                 f"no kernel for '{op.name}' on cpu, and no decomposition. The column 'cpu' has no rule for it: "
                 f"add one with wherry_tensor's register_kernels, or a decomposition where the op is declared."
             )
-        return NotImplementedError(f"no kernel for '{op.name}' on cpu: pip install wherry-ops-cpu")
-    return NotImplementedError(
+        return UnimplementedError(f"no kernel for '{op.name}' on cpu: pip install wherry-ops-cpu")
+    return UnimplementedError(
         f"no {dtype_of_code(dtype).name} kernel for '{op.name}' on cpu; it has {kernel_dtypes(op)}. "
         f"Cast with x.astype('float32'), or move x to a device that has one."
     )

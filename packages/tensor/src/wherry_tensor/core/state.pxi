@@ -107,3 +107,10 @@ def is_grad_enabled():
 def set_grad_mode(bint enabled):
     """Switch recording for this thread; returns what it was."""
     return set_grad_enabled_flag(enabled)
+
+
+def show_frames(bint wanted):
+    """Whether tracebacks have entries for the compiled functions of this module. They name lines of files that no
+    user has, so by default they do not."""
+    global wry_show_frames
+    wry_show_frames = wanted

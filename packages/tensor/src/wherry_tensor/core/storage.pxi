@@ -8,10 +8,18 @@ cdef inline void unref(wry_storage *s) noexcept:
         wry_storage_free(s)
 
 
-cdef object memory_error(double nbytes):
-    return MemoryError(
-        f"not enough memory for a tensor. Got a request for {nbytes:.0f} bytes, more than the machine gives. "
-        f"Use a smaller shape or dtype."
+cdef object memory_error(Op op, int32_t dtype, int32_t rank, const int64_t *shape, double nbytes):
+    from wherry_tensor.errors import ResourceExhaustedError
+    sizes = [shape[i] for i in range(rank)]
+    unit = 0
+    while nbytes >= 1024 and unit < 6:
+        nbytes /= 1024
+        unit += 1
+    amount = f"{nbytes:.3g} {('bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB')[unit]}"
+    return ResourceExhaustedError(
+        f"{'tensor' if op is None else op.name}: not enough memory: {amount} for a {dtype_of_code(dtype).name} tensor of "
+        f"shape {sizes}. Got a request for more than the machine gives, expected less. Use a smaller shape or dtype, "
+        f"or work in parts."
     )
 
 
@@ -23,6 +31,11 @@ cdef inline Tensor blank():
 
 
 cdef Tensor new_tensor(int32_t dtype, int32_t rank, const int64_t *shape):
+    return new_output(None, dtype, rank, shape)
+
+
+cdef inline Tensor new_output(Op op, int32_t dtype, int32_t rank, const int64_t *shape):
+    """A tensor for a result of `op`, which errors name; None where no op asks."""
     cdef Tensor out = blank()
     cdef int64_t size = 1
     cdef double wide = itemsizes[dtype]
@@ -33,10 +46,10 @@ cdef Tensor new_tensor(int32_t dtype, int32_t rank, const int64_t *shape):
         wide *= shape[i]
         size = <int64_t>(<uint64_t>size * <uint64_t>shape[i])
     if wide > 1.4e14:  # 2^47: what an address space holds; also keeps `size` from having wrapped around
-        raise memory_error(wide)
+        raise memory_error(op, dtype, rank, shape, wide)
     out.storage = wry_storage_new(<size_t>(size * itemsizes[dtype]))
     if out.storage == NULL:
-        raise memory_error(wide)
+        raise memory_error(op, dtype, rank, shape, wide)
     out.t.data = out.storage.data
     out.t.size = size
     out.t.dtype = dtype

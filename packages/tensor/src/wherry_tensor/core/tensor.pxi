@@ -329,7 +329,7 @@ cdef class Tensor:
         need_data(self, "item")
         if not index:
             if self.t.size != 1:
-                raise ValueError(
+                raise refused_item(
                     f"item: only a tensor of one element is a number. Got shape {self.shape}, expected size 1. "
                     f"Name the element: x.item(i, j)."
                 )
@@ -341,21 +341,21 @@ cdef class Tensor:
             if at < 0:
                 at += self.t.size
             if at < 0 or at >= self.t.size:
-                raise IndexError(f"item: got index {index[0]}, expected one in [{-self.t.size}, {self.t.size}).")
+                raise out_of_range(f"item: got index {index[0]}, expected one in [{-self.t.size}, {self.t.size}).")
             offset = 0
             for i in range(self.t.rank - 1, -1, -1):
                 offset += (at % self.dims[i]) * self.steps[i]
                 at //= self.dims[i]
         else:
             if len(index) != self.t.rank:
-                raise ValueError(f"item: got {len(index)} indices, expected {self.t.rank} for shape {self.shape}.")
+                raise refused_item(f"item: got {len(index)} indices, expected {self.t.rank} for shape {self.shape}.")
             offset = 0
             for i in range(self.t.rank):
                 at = index[i]
                 if at < 0:
                     at += self.dims[i]
                 if at < 0 or at >= self.dims[i]:
-                    raise IndexError(
+                    raise out_of_range(
                         f"item: index {index[i]} is out of range for axis {i} of shape {self.shape}. "
                         f"Expected one in [{-self.dims[i]}, {self.dims[i]})."
                     )
@@ -610,7 +610,7 @@ cdef object select_first(Tensor x, object index):
     cdef int overflow = 0
     i = <Py_ssize_t>PyLong_AsLongLongAndOverflow(index, &overflow)
     if overflow or i >= x.dims[0] or i < -x.dims[0]:
-        raise IndexError(
+        raise out_of_range(
             f"index {index} is out of range for axis 0 of shape {x.shape}. "
             f"Expected an index in [{-x.dims[0]}, {x.dims[0]})."
         )
@@ -643,6 +643,16 @@ cdef int need_data(Tensor x, str what) except -1:
             raise needs_value(what, x)
         raise ValueError(f"{what}: the tensor is not initialized. Got a Tensor without data, expected one with data.")
     return 0
+
+
+cdef object out_of_range(str text):
+    from wherry_tensor.errors import OutOfRangeError
+    return OutOfRangeError(text)
+
+
+cdef object refused_item(str text):
+    from wherry_tensor.errors import InvalidArgumentError
+    return InvalidArgumentError(text)
 
 
 cdef object one_number(Tensor x, str what):
