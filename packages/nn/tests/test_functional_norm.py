@@ -4,6 +4,7 @@ import pytest
 
 import wherry_nn.functional as F
 import wherry_tensor as wt
+from wherry_nn import BatchNorm1D
 from windows import last, values
 
 EPSILON = 1e-2  # large enough that forgetting it shows
@@ -194,3 +195,15 @@ X, MEAN, VARIANCE = wt.zeros([2, 3, 4]), wt.zeros([3]), wt.ones([3])
 def test_refused_arguments(call, error, match):
     with pytest.raises(error, match=match):
         call()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_statistics_move_although_somebody_unfroze_everything(dtype):
+    layer = BatchNorm1D(2)
+    for one in layer.state_dict().values():
+        one.stop_gradient = False
+    if dtype == "float16":
+        layer.float16()
+    layer(wt.to_tensor([[1.0, 2.0], [3.0, 6.0]]).astype(dtype)).sum().backward()
+    np.testing.assert_allclose(layer._mean.numpy(), [0.2, 0.4], rtol=1e-3)  # 0.1 of the batch's
+    assert layer._mean.grad is None and layer.weight.grad is not None

@@ -25,7 +25,7 @@ def test_card_of_an_op_says_where_its_rules_are(capsys):
 
 def test_unknown_op_suggests_what_was_meant(capsys):
     assert main(["ops", "sotfmax"]) == 1
-    assert "Did you mean softmax" in capsys.readouterr().err
+    assert "Did you mean 'softmax'" in capsys.readouterr().err
 
 
 def test_run_of_a_missing_script_says_so(capsys, tmp_path):

@@ -3,11 +3,13 @@
 Importing the package installs the recorder into the core and gives Tensor its gradient methods.
 """
 import wherry_autograd.vjp  # noqa: F401  fills the vjp column
+from wherry_autograd import _engine
 from wherry_autograd.backward_mode import backward, grad
 from wherry_autograd.functional import Hessian, Jacobian, hessian, jacobian
 from wherry_autograd.grad_mode import enable_grad, no_grad, set_grad_enabled
 from wherry_autograd.py_layer import PyLayer, PyLayerContext, once_differentiable
 from wherry_autograd.saved_tensors import saved_tensors_hooks
+from wherry_tensor import flags as _flags
 from wherry_tensor._core import is_grad_enabled
 
 __all__ = [
@@ -15,3 +17,5 @@ __all__ = [
     "is_grad_enabled", "jacobian", "no_grad", "once_differentiable", "saved_tensors_hooks", "set_grad_enabled",
 ]
 __version__ = "0.2.0"
+
+_flags.when_set("FLAGS_call_stack_level", lambda level: _engine.show_frames(int(level) > 1))

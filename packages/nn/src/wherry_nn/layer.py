@@ -25,6 +25,8 @@ from wherry_tensor.device import as_place
 from wherry_tensor.dtype import as_dtype, get_default_dtype
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidTypeError
 from wherry_tensor.functions.creation import to_tensor
+from wherry_tensor.suggestions import check_keywords, did_you_mean
+from wherry_tensor.tracebacks import tidy
 
 __all__ = ["HookRemoveHelper", "Layer", "create_parameter"]
 
@@ -167,6 +169,11 @@ class Layer:
     _forward_post_hooks: OrderedDict[int, Callable[..., Any]]
     _state_dict_hooks: OrderedDict[int, Callable[..., Any]]
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            check_keywords(cls, kwargs)
+        return super().__new__(cls)
+
     def __init__(self, name_scope: str | None = None, dtype: Any = "float32") -> None:
         if not (name_scope is None or isinstance(name_scope, str)):
             raise InvalidTypeError(
@@ -196,18 +203,23 @@ class Layer:
 
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         """Run `forward` between the hooks. Subclasses define `forward`, not this."""
-        if not self._forward_pre_hooks and not self._forward_post_hooks:
-            return self.forward(*inputs, **kwargs)
-        for hook in tuple(self._forward_pre_hooks.values()):
-            changed = hook(self, inputs)
-            if changed is not None:
-                inputs = changed if isinstance(changed, tuple) else (changed,)
-        outputs = self.forward(*inputs, **kwargs)
-        for hook in tuple(self._forward_post_hooks.values()):
-            changed = hook(self, inputs, outputs)
-            if changed is not None:
-                outputs = changed
-        return outputs
+        try:
+            if not self._forward_pre_hooks and not self._forward_post_hooks:
+                return self.forward(*inputs, **kwargs)
+            for hook in tuple(self._forward_pre_hooks.values()):
+                changed = hook(self, inputs)
+                if changed is not None:
+                    inputs = changed if isinstance(changed, tuple) else (changed,)
+            outputs = self.forward(*inputs, **kwargs)
+            for hook in tuple(self._forward_post_hooks.values()):
+                changed = hook(self, inputs, outputs)
+                if changed is not None:
+                    outputs = changed
+            return outputs
+        except Exception as error:
+            _note_layer(self, error)
+            tidy(error)
+            raise
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """What the layer computes; a subclass defines it.
@@ -313,8 +325,13 @@ class Layer:
         for table in _TABLES:
             if table in tables and name in tables[table]:
                 return tables[table][name]
-        hint = "" if "_parameters" in tables else ". super().__init__() should be called first, in the layer's __init__"
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=self)
+        if "_parameters" not in tables:
+            hint = " super().__init__() should be called first, in the layer's __init__."
+        elif name.startswith("_"):  # asked for by tools, which go on without it
+            hint = ""
+        else:
+            hint = did_you_mean(name, dir(self))
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}.{hint}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         tables = self.__dict__
@@ -522,7 +539,7 @@ class Layer:
             `paddle.nn.Layer.add_sublayer`.
         """
         if not (sublayer is None or isinstance(sublayer, Layer)):
-            raise AssertedTypeError(_wrong_kind(self, name, sublayer, "sublayer", "a Layer", "nn.Identity()"))
+            raise AssertedTypeError(_wrong_kind(self, name, sublayer, "sublayer", "a Layer", "nn.Identity()") + _as_layer(sublayer))
         if "_sub_layers" not in self.__dict__:
             raise ValueError(_not_initialized(self))
         self._sub_layers[name if isinstance(name, str) else str(name)] = sublayer
@@ -917,6 +934,9 @@ class Layer:
                 member.grad = ops.cast(member.grad.detach(), dtype)
 
 
+Layer.__new__.__wrapped__ = Layer.__init__  # type: ignore[attr-defined]  # what inspect.signature shows
+
+
 def create_parameter(
     shape: Any,
     dtype: Any,
@@ -1007,6 +1027,30 @@ def _sizes(shape: Any) -> tuple[int, ...]:
     return sizes_of(shape, "create_parameter")
 
 
+def _note_layer(layer: Layer, error: Exception) -> None:
+    """One note on an error that leaves layers: the path of the innermost one from the outermost, and what it is."""
+    inner, path, before, note = error.__dict__.get(_WHERE, (layer, "", layer, None))
+    if layer is not before:
+        name = next((name for name, one in layer.named_sublayers() if one is before), None)
+        if name is None:  # called without being part of this one
+            return
+        path = f"{name}.{path}" if path else name
+    try:
+        kind = repr(inner)
+    except Exception:  # somebody's extra_repr; the error at hand is the one to show
+        kind = type(inner).__name__
+    if "\n" in kind or len(kind) > 120:
+        kind = type(inner).__name__
+    said = f"in layer '{path}': {kind}" if path else f"in layer {kind}"
+    notes = error.__dict__.setdefault("__notes__", [])
+    if note in notes:
+        notes[notes.index(note)] = said
+    else:
+        error.add_note(said)
+    error.__dict__[_WHERE] = inner, path, layer, said
+
+
+_WHERE = "_wherry_layer"  # what _note_layer has found so far
 _names: dict[type, str] = {}
 
 
@@ -1035,6 +1079,15 @@ def _not_initialized(layer: Layer) -> str:
         f"{kind}: super().__init__() should be called first. Got a tensor or layer assigned to an attribute of a layer that "
         f"was not initialised, expected the call before it. Begin {kind}.__init__ with super().__init__()."
     )
+
+
+def _as_layer(value: Any) -> str:
+    """" Write nn.ReLU().", for a function or a class in place of a layer."""
+    import wherry_nn
+
+    name = getattr(value, "__name__", "").replace("_", "").lower()
+    found = next((one for one in wherry_nn.__all__ if one.lower() == name and isinstance(getattr(wherry_nn, one), type)), None)
+    return f" Write nn.{found}()." if found else ""
 
 
 def _wrong_kind(layer: Layer, name: str, value: Any, what: str, expected: str, maker: str) -> str:

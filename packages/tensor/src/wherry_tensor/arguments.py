@@ -250,7 +250,7 @@ def shape_argument(shape: Any, op_name: str, name: str = "shape") -> tuple[Any, 
     got = f"a Tensor of shape {shape.shape}, dtype {shape.dtype.name}" if isinstance(shape, Tensor) else short(shape)
     raise InvalidTypeError(
         f"{op_name}: '{name}' is not a list of sizes. Got {got}, expected a list or tuple of ints, or a 1-D int32 or "
-        f"int64 tensor. Write [{short(shape)}] for one size." if isinstance(shape, int) else
+        f"int64 tensor. Write {op_name}([{short(shape)}]), and several sizes as {op_name}([2, -1])." if isinstance(shape, int) else
         f"{op_name}: '{name}' is not a list of sizes. Got {got}, expected a list or tuple of ints, or a 1-D int32 or "
         f"int64 tensor. Write [2, -1] for two rows."
     )
@@ -320,13 +320,24 @@ def refused(op_name: str, error: Exception, **tensors: Any) -> Exception:
     for name, x in tensors.items():
         require_tensor(x, op_name, name)
     if len({x.dtype for x in tensors.values()}) > 1:
-        names = " and ".join(f"'{name}'" for name in tensors)
-        first = next(iter(tensors.values())).dtype.name
+        *most, last = (f"'{name}'" for name in tensors)
+        name, dtype = _odd_one(tensors)
         return InvalidTypeError(
-            f"{op_name}: {names} must have one dtype. Got {' and '.join(x.dtype.name for x in tensors.values())}, "
-            f"expected equal dtypes. Cast one of them, as in {list(tensors)[-1]}.astype('{first}')."
+            f"{op_name}: {', '.join(most)} and {last} must have one dtype. "
+            f"Got {' and '.join(x.dtype.name for x in tensors.values())}, "
+            f"expected equal dtypes. Cast one of them, as in {name}.astype('{dtype.name}')."
         )
     return error
+
+
+def _odd_one(tensors: dict[str, Tensor]) -> tuple[str, DType]:
+    """Whose dtype to change, and into which: data follows parameters, integers follow floating numbers."""
+    (first, x), (_, second), *rest = tensors.items()
+    others = second.dtype
+    if x.dtype is not others and all(one.dtype is others for _, one in rest):
+        if "weight" in tensors or others.is_floating or not x.dtype.is_floating:
+            return first, others
+    return next((name, x.dtype) for name, one in reversed(tensors.items()) if one.dtype is not x.dtype)
 
 
 def promoted(op_name: str, op: Any, x: Any, y: Any, error: Exception) -> Tensor:

@@ -69,9 +69,16 @@ def as_dtype(dtype: Any, op_name: str = "dtype") -> DType:
         found = _known.get(name.rstrip("_"))
         if found is not None:
             return found
+    remedy = "Check the spelling."
+    if type(dtype) is int:  # as PyTorch takes them
+        remedy = f"Sizes stand in one list, as in {op_name}([2, 3])."
+    elif type(dtype) is bool:
+        remedy = "Give further arguments by name, as in keepdim=True."
+    elif isinstance(dtype, str) and dtype.partition(":")[0] == "cuda":
+        remedy = "Devices are 'cpu' and 'gpu:0', and arguments of their own."
     raise TypeError(
         f"{op_name}: unknown dtype. Got {dtype!r}, expected one of {', '.join(d.name for d in _ALL)} "
-        f"(a name, a NumPy dtype, or wherry.float32 and the like). Check the spelling."
+        f"(a name, a NumPy dtype, or wherry.float32 and the like). {remedy}"
     )
 
 

@@ -7,6 +7,7 @@ it and as people search for it: "(InvalidArgument) conv2d: ...".
 """
 from __future__ import annotations
 
+import opcode
 from typing import Any
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "InvalidArgumentError",
     "InvalidIndexError",
     "InvalidTypeError",
+    "LossyCastWarning",
     "NotFoundError",
     "OutOfRangeError",
     "PermissionDeniedError",
@@ -28,6 +30,13 @@ __all__ = [
     "UnavailableError",
     "UnimplementedError",
 ]
+
+
+class LossyCastWarning(UserWarning):
+    """Numbers of one dtype were cast to one that cannot hold them, because the other operand has it.
+
+    Paddle does so silently. `warnings.filterwarnings("ignore", category=wherry.errors.LossyCastWarning)` is silent, too.
+    """
 
 
 class EnforceNotMet(Exception):
@@ -147,12 +156,26 @@ _NAMED = tuple(
 def of_builtin(error: Exception) -> Exception:
     """`error`, or where it is a bare built-in of a kind that Paddle names, the same under that name.
 
-    Shape rules raise the built-ins; what they refuse, Paddle's shape rules refuse as these kinds.
+    Shape rules raise the built-ins; what they refuse, Paddle's shape rules refuse as these kinds. What Python
+    itself raised is a mistake in the rule, and stays as it is.
     """
     named = _OF_BUILTIN.get(type(error))
-    return error if named is None else named(*error.args)
+    if named is None or not raised_on_purpose(error):
+        return error
+    return named(*error.args)
 
 
+def raised_on_purpose(error: BaseException) -> bool:
+    """Whether a `raise` raised it, and not Python itself."""
+    last = error.__traceback__
+    if last is None:
+        return False
+    while last.tb_next is not None:
+        last = last.tb_next
+    return last.tb_frame.f_code.co_code[last.tb_lasti] == _RAISE
+
+
+_RAISE = opcode.opmap["RAISE_VARARGS"]
 _OF_BUILTIN: dict[type[Exception], type[EnforceNotMet]] = {
     IndexError: OutOfRangeError,
     NotImplementedError: UnimplementedError,

@@ -13,6 +13,7 @@ from typing import Any
 
 from wherry_tensor import _core
 from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.suggestions import did_you_mean
 
 __all__ = ["get_flags", "set_flags"]
 
@@ -124,12 +125,9 @@ def set_flags(flags: dict[str, Any]) -> None:
 def _known(name: Any, op_name: str) -> str:
     if name in _values:
         return name
-    import difflib
-
-    near = difflib.get_close_matches(str(name), _values, n=1)
     raise InvalidArgumentError(
         f"{op_name}: there is no such flag. Got {name!r}, expected one of {len(_values)} names that begin with FLAGS_. "
-        f"{f'Did you mean {near[0]}?' if near else 'Check the spelling.'}"
+        f"{did_you_mean(str(name), _values).strip() or 'Check the spelling.'}"
     )
 
 

@@ -15,6 +15,7 @@ from wherry_tensor.arguments import require_tensor
 from wherry_tensor.device import Place, as_place, place_of
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.suggestions import FOREIGN, did_you_mean
 
 # Functions of these modules that are methods under their own name.
 _METHODS = {
@@ -342,6 +343,27 @@ for _name in ("backward", "gradient", "clear_grad", "clear_gradient", "register_
 _only_methods["__array_priority__"] = 100
 
 
+class _Absent:
+    """A method as PyTorch or NumPy names it: asking for it says what it is called here, and `hasattr` says no.
+
+    Python asks `__getattr__` only in exchange for slower attributes that are there, so each name has an entry.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, tensor: Any, kind: Any) -> Any:
+        hint = did_you_mean(self._name, (one for one in dir(kind) if not isinstance(vars(Tensor).get(one), _Absent)))
+        raise AttributeError(f"'Tensor' object has no attribute {self._name!r}.{hint}")
+
+
+class _AbsentSwitch(_Absent):
+    """One that programs set: without an error they would set an attribute that nobody reads."""
+
+    def __set__(self, tensor: Any, value: Any) -> None:
+        self.__get__(tensor, type(tensor))
+
+
 def bind() -> None:
     """Give Tensor its methods, and the core the functions it falls back on."""
     import wherry_tensor.functions.indexing  # noqa: F401  answers x[...]
@@ -350,7 +372,11 @@ def bind() -> None:
     from wherry_tensor.functions.operators import binary
     from wherry_tensor.printing import tensor_to_string
 
-    _core.add_methods(table())
+    methods = table()
+    _core.add_methods(methods)
+    known = {*dir(Tensor), *methods}
+    absent = {name: (_AbsentSwitch if name == "requires_grad" else _Absent)(name) for name in FOREIGN if name not in known and name.isidentifier()}
+    _core.add_methods({**absent, "__dir__": lambda self: sorted(set(object.__dir__(self)) - absent.keys())})
     _core.set_fallback("binary", binary)
     _core.set_fallback("to_tensor", to_tensor)
     _core.set_fallback("repr", tensor_to_string)

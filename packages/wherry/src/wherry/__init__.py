@@ -16,11 +16,16 @@ _missing.speak()  # before the imports that may find a package missing
 # ruff: noqa: E402
 # Registers the kernels now: asking the installed packages for their entry points is slower.
 import wherry_ops_cpu.column as _kernels
+from wherry import _absent as _absent_names
+from wherry import _screen
 from wherry_autograd import enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled
 from wherry_tensor import *  # noqa: F403
 from wherry_tensor import __all__ as _tensor_names
 
 _kernels.register()
+_screen.install()
+_absent_names.install()
+_absent = _absent_names.looked_up(__name__)
 for _module in ("device", "linalg"):  # in place of the star's `device`, which is tensor's
     _import_module(f"{__name__}.{_module}")
 
@@ -30,17 +35,24 @@ _MODULES = (
     "amp",
     "autograd",
     "callbacks",
+    "distributed",
+    "framework",
     "incubate",
     "io",
+    "jit",
     "metric",
     "nn",
     "optimizer",
     "regularizer",
+    "static",
+    "tensor",
     "utils",
     "version",
     "vision",
 )
 _LATER = {  # at the top in Paddle; programs that use tensors alone need not load layers
+    "DataParallel": "wherry.distributed",
+    "alias_paddle": "wherry._alias",
     "disable_signal_handler": "wherry._modes",
     "disable_static": "wherry._modes",
     "enable_static": "wherry._modes",
@@ -74,7 +86,7 @@ def __getattr__(name: str) -> Any:
         return _import_module(f"{__name__}.{name}")
     if name in _LATER:
         return getattr(_import_module(_LATER[name]), name)
-    raise _import_module("wherry._modes").absent(name)
+    return _absent(name)
 
 
 def __dir__() -> list[str]:

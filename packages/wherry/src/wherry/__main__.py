@@ -2,10 +2,16 @@
 from __future__ import annotations
 
 import argparse
+import builtins
 import importlib
+import importlib.machinery
+import importlib.util
 import runpy
 import sys
+import zipfile
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import wherry
 
@@ -29,12 +35,12 @@ def main(arguments: list[str] | None = None) -> int:
         description="Print versions, instruction set, threads and memory, and what to type where something is missing.",
     )
 
-    run = commands.add_parser(
-        "run", help="run a script whose imports say `paddle`",
-        description="Run a script with `paddle` standing for `wherry`, in this process only.",
+    commands.add_parser(
+        "run", help="run a program whose imports say `paddle`",
+        usage="wherry run [script.py | -m module | -c code | -] [...]",
+        description="Run a program as python would, with `paddle` standing for `wherry`, here and in the Python processes "
+        "that it starts. What follows is handed to the program; without any, or with -, it is read from the standard input.",
     )
-    run.add_argument("script", type=Path)
-    run.add_argument("script_arguments", nargs=argparse.REMAINDER, metavar="...", help="handed to the script")
 
     serve = commands.add_parser(
         "serve", help="pages where a model trains and answers in the browser",
@@ -44,6 +50,9 @@ def main(arguments: list[str] | None = None) -> int:
     asked = sys.argv[1:] if arguments is None else arguments
     if asked[:1] == ["serve"] and not add_serve_arguments(serve):
         return 2
+
+    if asked[:1] == ["run"] and asked[1:2] not in (["-h"], ["--help"]):
+        return run_program(list(asked[1:]))  # not parsed here: what looks like our options is the program's
 
     chosen = parser.parse_args(arguments)
     if chosen.command == "ops":
@@ -55,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
     if chosen.command == "serve":
         status: int = importlib.import_module(SERVING).serve(chosen)
         return status
-    return run_script(chosen.script, chosen.script_arguments)
+    raise AssertionError(f"no such command: {chosen.command}")
 
 
 def add_serve_arguments(parser: argparse.ArgumentParser) -> bool:
@@ -84,22 +93,88 @@ def print_ops(names: list[str]) -> int:
     return 0
 
 
-def run_script(script: Path, script_arguments: list[str]) -> int:
-    """Run `script` as `python script ...` would, with `paddle` meaning `wherry`."""
-    if not script.exists():
-        print(
-            f"wherry run: there is no such script. Got {script}, expected the path of a Python file. "
-            f"Give the path from the current folder, {Path.cwd()}.",
-            file=sys.stderr,
-        )
-        return 2
-    from wherry._alias import alias_paddle
+def run_program(arguments: list[str]) -> int:
+    """Run a program as `python ...` would, with `paddle` meaning `wherry`; returns the exit status."""
+    from wherry import _alias
 
-    alias_paddle()
-    sys.argv = [str(script), *script_arguments]
-    sys.path[0] = str(script.resolve().parent)
-    runpy.run_path(str(script), run_name="__main__")
+    _alias.alias_paddle()
+    _alias.alias_in_children()
+    main = ModuleType("__main__")
+    vars(main)["__builtins__"] = builtins
+    kind, rest = (arguments[0], arguments[1:]) if arguments else ("-", [])
+    source: Any
+    try:
+        if kind == "-m":
+            if not rest:
+                return refuse("-m names no module. Got nothing after -m, expected a module's name. Write wherry run -m package.module")
+            spec = module_to_run(rest[0])
+            if spec is None or spec.loader is None:
+                return refuse(f"there is no such module. Got {rest[0]}, expected one that can be imported from {Path.cwd()}. Check the name.")
+            main.__spec__, main.__package__, main.__loader__, main.__file__ = spec, spec.parent, spec.loader, spec.origin
+            source = spec.loader.get_code(spec.name)  # type: ignore[attr-defined]
+            sys.argv = [spec.origin or rest[0], *rest[1:]]
+            sys.path[0] = str(Path.cwd())
+        elif kind == "-c":
+            if not rest:
+                return refuse("-c is followed by no code. Got nothing after -c, expected a program. Write wherry run -c 'import paddle'")
+            source, sys.argv, sys.path[0] = compile(rest[0], "<string>", "exec"), ["-c", *rest[1:]], ""
+        elif kind == "-":
+            source, sys.argv, sys.path[0] = compile(sys.stdin.read(), "<stdin>", "exec"), ["-", *rest], ""
+        else:
+            script = Path(kind)
+            if not script.exists():
+                return refuse(
+                    f"there is no such script. Got {script}, expected the path of a Python file. "
+                    f"Give the path from the current folder, {Path.cwd()}."
+                )
+            sys.argv = [kind, *rest]
+            if script.is_dir() or zipfile.is_zipfile(script):
+                runpy.run_path(kind, run_name="__main__")
+                return 0
+            sys.path[0] = str(script.resolve().parent)
+            main.__file__ = kind
+            source = compile(script.read_bytes(), kind, "exec")
+    except SyntaxError as error:
+        return shown(error.with_traceback(None))
+    replaced.append(sys.modules["__main__"])
+    sys.modules["__main__"] = main
+    try:
+        exec(source, vars(main))  # noqa: S102  that is what was asked for
+    except SystemExit:
+        raise
+    except BaseException as error:
+        # What lies above the program, runpy and this function, is not the program's traceback.
+        return shown(error.with_traceback(error.__traceback__ and error.__traceback__.tb_next))
     return 0
+
+
+replaced: list[ModuleType] = []  # this module: its functions are running
+
+
+def module_to_run(name: str) -> importlib.machinery.ModuleSpec | None:
+    """What `python -m name` would run: the module, or the __main__ of a package."""
+    sys.path[0] = str(Path.cwd())
+    try:
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            spec = importlib.util.find_spec(f"{name}.__main__")
+    except ModuleNotFoundError as error:
+        if not name.startswith(str(error.name)):
+            raise
+        return None
+    return spec
+
+
+def shown(error: BaseException) -> int:
+    """Show an error that ended the program; returns the exit status."""
+    sys.excepthook(type(error), error, error.__traceback__)
+    return 130 if isinstance(error, KeyboardInterrupt) else 1
+
+
+def refuse(text: str) -> int:
+    """Say why nothing was run; returns the exit status."""
+    print(f"wherry run: {text}", file=sys.stderr)
+    return 2
 
 
 if __name__ == "__main__":

@@ -4,15 +4,56 @@ from __future__ import annotations
 import importlib
 import importlib.abc
 import importlib.machinery
+import os
 import sys
 from collections.abc import Sequence
 from types import ModuleType
 
+__all__ = ["alias_paddle"]
+
+# A folder with a package `paddle` that calls alias_paddle: for the processes that this one starts.
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_paddle_path")
+
 
 def alias_paddle() -> None:
-    """From now on `paddle` and `paddle.x.y` are `wherry` and `wherry.x.y`: the same modules, not copies."""
+    """From now on `paddle` and `paddle.x.y` are `wherry` and `wherry.x.y`: the same modules, not copies.
+
+    Call it before the first `import paddle`, in a script, a notebook or a conftest.py; `import wherry.alias` does the
+    same, also as `pytest -p wherry.alias`. A Paddle that is installed is not imported any more. `__version__` is then
+    that of the Paddle whose API this is, 2.6.2, so that version checks hold; `version.wherry_version` stays.
+
+    Raises:
+        RuntimeError: another `paddle` is imported already.
+
+    Examples:
+        >>> wherry.alias_paddle()
+        >>> import paddle
+        >>> paddle is wherry, paddle.__version__
+        (True, '2.6.2')
+    """
+    import wherry
+    from wherry import version
+    from wherry_tensor.errors import PreconditionNotMetError
+
+    there = sys.modules.get("paddle")
+    if there not in (None, wherry):
+        raise PreconditionNotMetError(
+            f"alias_paddle: another paddle is imported already. Got the module of {getattr(there, '__file__', None)}, expected "
+            f"none. Call alias_paddle() before the first `import paddle`."
+        )
     if not any(isinstance(finder, _PaddleFinder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _PaddleFinder())  # before an installed Paddle
+    wherry.__version__ = version.PADDLE_VERSION
+    version.show_paddle()
+
+
+def alias_in_children() -> None:
+    """Let the Python processes that this one starts know `paddle` too."""
+    if FOLDER not in sys.path:
+        sys.path.append(FOLDER)  # multiprocessing hands its path on
+    known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if FOLDER not in known:
+        os.environ["PYTHONPATH"] = os.pathsep.join([FOLDER, *filter(None, known)])
 
 
 class _PaddleFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):

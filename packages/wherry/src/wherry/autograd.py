@@ -1,4 +1,6 @@
 """`paddle.autograd`: gradients on demand, functions with gradients of their own."""
+from typing import TYPE_CHECKING
+
 from wherry_autograd import (
     PyLayer,
     PyLayerContext,
@@ -26,3 +28,8 @@ __all__ = [
     "saved_tensors_hooks",
     "set_grad_enabled",
 ]
+
+if not TYPE_CHECKING:  # checkers find misspelled names themselves
+    from wherry._absent import looked_up as _looked_up
+
+    __getattr__ = _looked_up(__name__)

@@ -1,10 +1,21 @@
 """`paddle.version`: what is running."""
-from wherry import __version__ as full_version
+from wherry import __version__ as wherry_version
 
-__all__ = ["cuda", "cudnn", "full_version", "major", "minor", "patch", "rc", "show", "xpu"]
+__all__ = ["cuda", "cudnn", "full_version", "major", "minor", "patch", "rc", "show", "wherry_version", "xpu"]
 
+# The Paddle whose behaviour is ours. After alias_paddle() the versions below are this one's.
+PADDLE_VERSION = "2.6.2"
+
+full_version = wherry_version
 major, minor, patch = full_version.split(".")
 rc = "0"
+
+
+def show_paddle() -> None:
+    """Let the version be that of the Paddle whose API this is: scripts that ask `paddle.version` compare with Paddle's."""
+    global full_version, major, minor, patch
+    full_version = PADDLE_VERSION
+    major, minor, patch = full_version.split(".")
 
 
 def show() -> None:

@@ -20,11 +20,12 @@ from wherry_nn.functional._losses import (
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64, is_symbolic
 from wherry_tensor.arguments import integer, number, one_axis, promoted, refused, require_tensor, to_dtype
-from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError, LossyCastWarning
 from wherry_tensor.functions.reduction import mean, sum
 from wherry_tensor.ops.loss import kept_labels, label_divisor
 from wherry_tensor.ops.normalization import label_weight
 from wherry_tensor.sizes import equals
+from wherry_tensor.tracebacks import warn
 
 __all__ = [
     "binary_cross_entropy",
@@ -863,7 +864,13 @@ def gaussian_nll_loss(
 def _of_both(op_name: str, op: Callable[[Any, Any], Tensor], input: Any, label: Any) -> Tensor:
     """`op(input, label)`, in the wider of two floating dtypes."""
     try:
-        return op(input, label)
+        out = op(input, label)
+        if out.size > input.size and out.size > label.size >= 0:
+            warn(
+                f"{op_name}: input and label broadcast to more numbers than either has. Got {input.shape} and {label.shape}, "
+                f"which give {out.shape}, expected equal shapes. Reshape one, as in label.reshape(input.shape)."
+            )
+        return out
     except TypeError as error:
         if isinstance(input, Tensor) and isinstance(label, Tensor) and input.dtype.is_floating and label.dtype.is_floating:
             return promoted(op_name, op, input, label, error)
@@ -879,6 +886,12 @@ def _classified(op_name: str, input: Any, label: Any, weight: Any, error: Except
     require_floating(op_name, input)
     wrong_label = not label.dtype.is_integer and not label.dtype.is_complex
     wrong_weight = weight is not None and weight.dtype.is_floating and weight.dtype is not input.dtype
+    if wrong_label and label.dtype.is_floating and not is_symbolic(label) and not (label == ops.floor(label)).all():
+        warn(
+            f"{op_name}: class labels with fractions are cut to integers, as in Paddle. Got a label of {label.dtype.name}, "
+            f"expected whole numbers. Use soft_label=True for probabilities, and mse_loss for numbers.",
+            LossyCastWarning,
+        )
     if not wrong_label and not wrong_weight:
         raise InvalidTypeError(str(error)) from None
     return input, ops.cast(label, dtype=int64) if wrong_label else label, to_dtype(weight, input.dtype) if wrong_weight else weight

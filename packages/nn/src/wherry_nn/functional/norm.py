@@ -101,6 +101,10 @@ def batch_norm(
                 f"running_var of shape {running_var.shape} for x of shape {x.shape}, expected {mean.shape}. Give one number for "
                 f"each channel, and check data_format."
             )
+        if not running_mean.stop_gradient:  # unfrozen with everything else: a statistic that is written all the same
+            running_mean = running_mean.detach()
+        if not running_var.stop_gradient:
+            running_var = running_var.detach()
         share = _constant(1.0 - momentum, running_mean.dtype)
         ops.lerp.into((running_mean,), running_mean, mean.detach(), share)
         ops.lerp.into((running_var,), running_var, variance.detach(), share)
@@ -108,16 +112,31 @@ def batch_norm(
     except (TypeError, AttributeError) as error:
         for argument, value in ("x", x), ("running_mean", running_mean), ("running_var", running_var):
             require_tensor(value, "batch_norm", argument)
+        _check_channels(x, running_mean, layout)
         if not (running_mean.dtype is running_var.dtype and running_mean.dtype in _NARROW):
             raise _affine_error("batch_norm", error, x, weight, bias) from None
+    except ValueError:
+        _check_channels(x, running_mean, layout)
+        raise
     # Statistics of 16 bits, as a layer has them that was cast as a whole: computed in 32.
     wide = [ops.cast(one.detach(), float32) for one in (running_mean, running_var)]
     mean, variance = wide
     out = batch_norm(x, mean, variance, weight, bias, training, momentum, epsilon, data_format, use_global_stats)
     if not use_global_stats:
-        ops.cast.into((running_mean,), wide[0], dtype=running_mean.dtype)
-        ops.cast.into((running_var,), wide[1], dtype=running_var.dtype)
+        ops.cast.into((running_mean.detach(),), wide[0], dtype=running_mean.dtype)
+        ops.cast.into((running_var.detach(),), wide[1], dtype=running_var.dtype)
     return out
+
+
+def _check_channels(x: Tensor, running_mean: Tensor, layout: str) -> None:
+    """The commonest misfit, in the layer's terms."""
+    channels = x.shape[1 if layout == "NCHW" else -1] if x.ndim > 1 else -1
+    if running_mean.ndim == 1 and channels >= 0 and running_mean.size not in (channels, -1):
+        raise InvalidArgumentError(
+            f"batch_norm: num_features={running_mean.size}, input has {channels} channels. Got running_mean of shape "
+            f"{running_mean.shape} for x of shape {x.shape} with its channels {'on axis 1' if layout == 'NCHW' else 'last'}, "
+            f"expected [{channels}]. Make the layer with num_features={channels}, or check data_format."
+        )
 
 
 _NARROW = (float16, bfloat16)

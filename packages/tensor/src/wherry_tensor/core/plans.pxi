@@ -241,7 +241,7 @@ cdef tuple infer_metas(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs):
         named = of_builtin(error)
         if named is error:
             raise
-        raise named.with_traceback(error.__traceback__) from None
+        raise (named.with_traceback(error.__traceback__) if wry_show_frames else named) from None
     if not isinstance(result, tuple):
         result = (result,)
     if len(result) != op.n_outputs:

@@ -268,7 +268,12 @@ def view(x: Tensor, shape_or_dtype: Any, name: str | None = None) -> Tensor:
     """
     require_tensor(x, "view")
     if not isinstance(shape_or_dtype, (list, tuple)):
-        return _core.reinterpreted(x, as_dtype(shape_or_dtype))
+        if type(shape_or_dtype) is int:
+            raise InvalidTypeError(
+                f"view: a shape is one list. Got {shape_or_dtype}, expected a list or tuple of ints, or a dtype. "
+                f"Did you mean reshape? Write x.reshape([{shape_or_dtype}]) or x.view([2, 3])."
+            )
+        return _core.reinterpreted(x, as_dtype(shape_or_dtype, "view"))
     y = reshape(x, shape_or_dtype)
     if not _core.is_symbolic(x) and not y._shares_memory_with(x):
         raise InvalidArgumentError(
@@ -579,7 +584,7 @@ def transpose(x: Tensor, perm: Sequence[int], name: str | None = None) -> Tensor
     elif type(perm) is not tuple:
         raise InvalidTypeError(
             f"transpose: 'perm' must be a list of axes. Got {perm!r}, expected a list or tuple of ints. "
-            f"Write perm=[1, 0] to exchange two axes."
+            f"Write transpose([1, 0]), the order of all axes, to exchange two."
         )
     try:
         return _transpose(x, perm)

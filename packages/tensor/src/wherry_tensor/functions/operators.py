@@ -4,7 +4,8 @@ The core answers tensors of equal dtype, and floating tensors with Python number
 here. The rules are those that Paddle 2.6.2 follows eagerly, found by asking it for every pair:
 
 - Two floating or complex dtypes meet in the wider one for `+ - * @`.
-- Otherwise the right operand is cast to the dtype of the left: int64 + float32 is int64.
+- Otherwise the right operand is cast to the dtype of the left: int64 + float32 is int64, with a LossyCastWarning;
+  `+ - * % **` of uint8 or int8 with floating numbers is refused, as Paddle has no kernel for it.
 - `/` casts bool and integer operands on the left to float32, and the right one to the left's dtype. (Paddle
   truncates a floating divisor of an integer first: 3 / 1.5 gives 3. We do not follow it there.)
 - A Python float with a bool or integer tensor casts the tensor to float32; any other Python
@@ -18,11 +19,12 @@ from __future__ import annotations
 from typing import Any
 
 from wherry_tensor import _core, ops
-from wherry_tensor._core import Tensor, complex64, complex128, float32, float64
+from wherry_tensor._core import DType, Tensor, complex64, complex128, float32, float64
 from wherry_tensor.arguments import fitted, numpy_module, to_dtype
 from wherry_tensor.dtype import promote_floating
-from wherry_tensor.errors import InvalidTypeError
+from wherry_tensor.errors import InvalidTypeError, LossyCastWarning
 from wherry_tensor.sizes import Size
+from wherry_tensor.tracebacks import warn
 
 __all__ = ["binary"]
 
@@ -125,7 +127,24 @@ def one_index_dtype(name: str, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     if promotes and (a.is_floating or a.is_complex) and (b.is_floating or b.is_complex):
         dtype = promote_floating(a, b)
         return to_dtype(x, dtype), to_dtype(y, dtype)
+    if b.is_floating and not a.is_floating and not a.is_complex:
+        _lossy(name, a, b)
     return x, to_dtype(y, a)
+
+
+def _lossy(name: str, a: DType, b: DType) -> None:
+    """Say that the floating numbers on the right lose their fractions; refuse where Paddle has no kernel either."""
+    symbol = _SYMBOLS[name]
+    if a.itemsize == 1 and not a.is_bool and name in ("add", "subtract", "multiply", "remainder", "power"):
+        raise InvalidTypeError(
+            f"{symbol}: {a.name} does not combine with floating numbers. Got a tensor of {a.name} {symbol} one of {b.name}, which "
+            f"would lose fractions and wrap around, expected one dtype. Cast the first, as in x.astype('{b.name}') {symbol} y."
+        )
+    warn(
+        f"{symbol}: {b.name} numbers are cast to {a.name}, the dtype on the left, and lose their fractions, as in Paddle. "
+        f"Cast the first instead, as in x.astype('{b.name}') {symbol} y.",
+        LossyCastWarning,
+    )
 
 
 def _bitwise(name: str, x: Tensor, y: Tensor, reverse: bool) -> Tensor:

@@ -24,8 +24,9 @@ from wherry_tensor.arguments import (
     to_dtype,
 )
 from wherry_tensor.dtype import as_dtype
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, LossyCastWarning, OutOfRangeError
 from wherry_tensor.sizes import is_unknown
+from wherry_tensor.tracebacks import warn
 
 __all__ = [
     "add_n",
@@ -143,6 +144,12 @@ def mean(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None =
          [3.5]]
     """
     axes, keepdim = _prepared(x, axis, keepdim, "mean")
+    if not (x.dtype.is_floating or x.dtype.is_complex):
+        warn(
+            f"mean: the mean of {x.dtype.name} is of {x.dtype.name} too, as in Paddle, and loses its fraction. Cast first, as in "
+            f"x.astype('float32').mean().",
+            LossyCastWarning,
+        )
     if x.dtype is bool_:
         return ops.reduce_any(x, axes, keepdim)  # as in Paddle: the quotient is True unless it is 0
     return _reduce_mean(x, axes, keepdim)

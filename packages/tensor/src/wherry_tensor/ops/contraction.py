@@ -65,9 +65,9 @@ def infer_linear(x, weight, bias):
         )
     if not x.shape or not same_size(x.shape[-1], weight.shape[0]):
         raise ValueError(
-            f"linear: `x` does not fit `weight`. Got x of shape {show(x.shape)} and weight of shape "
-            f"{show(weight.shape)}, expected the last axis of x to be {weight.shape[0]}. "
-            f"The weight is [in, out]; transpose one that is [out, in]."
+            f"linear: `x` does not fit `weight`: in_features={weight.shape[0]}, got {x.shape[-1] if x.shape else 'no axis'}. "
+            f"Got x of shape {show(x.shape)} and weight of shape {show(weight.shape)}, which is [in, out], expected the last "
+            f"axis of x to be {weight.shape[0]}. Reshape x, or make the layer with as many features as x has."
         )
     if bias is not None and not (len(bias.shape) == 1 and same_size(bias.shape[0], weight.shape[1])):
         raise ValueError(

@@ -24,6 +24,7 @@ from wherry_tensor.ops.shapes import (
     show,
 )
 from wherry_tensor.sizes import is_unknown
+from wherry_tensor.tracebacks import warn
 
 conv2d = op("conv2d", "x, weight, bias?", strides=tuple, paddings=tuple, dilations=tuple, groups=int,
             data_format=str)
@@ -342,6 +343,12 @@ def _pooled(op_name, name, meta, kernel, strides, paddings, ceil_mode, data_form
                 f"{op_name}: the window is larger than the padded input. Got kernel={kernel} and paddings={paddings} for "
                 f"`{name}` of shape {show(meta.shape)}, expected a window of at most {room + kernel[axis]} along the "
                 f"{'height width'.split()[axis]}. Pad more, or use a smaller kernel."
+            )
+        if room < 0:
+            warn(
+                f"{op_name}: the window is larger than the padded input, so there is one output, of what the window covers, as "
+                f"in Paddle. Got kernel={kernel} and paddings={paddings} for `{name}` of shape {show(meta.shape)}, expected a "
+                f"window of at most {room + kernel[axis]} along the {'height width'.split()[axis]}. Use a smaller kernel."
             )
         sizes.append(count)
     return _shape(n, channels, tuple(sizes), data_format)

@@ -220,6 +220,13 @@ def _channel_axis(x, data_format):
     return 1 if data_format == "NCHW" else len(x.shape) - 1
 
 
+def _counted(loss, label):
+    """", but there are 8 rows and 7 labels": what mostly is wrong."""
+    if len(loss) != len(label.shape) or same_size(loss[0], label.shape[0]):
+        return ""
+    return f", but there are {loss[0]} rows and {label.shape[0]} labels"
+
+
 def _affine(op_name, x, shape, **parameters):
     allowed = (x.dtype, float32) if x.dtype.itemsize == 2 else (x.dtype,)
     present = {name: meta for name, meta in parameters.items() if meta is not None}
@@ -249,7 +256,7 @@ def labelled_shapes(op_name, name, logits, label, weight, soft_label, axis):
         require_dtype(op_name, "label", label.dtype, integers)
         if not same_shape(label.shape, loss):
             raise ValueError(
-                f"{op_name}: a class label must have the shape of `{name}` with size 1 at axis {axis}. "
+                f"{op_name}: a class label must have the shape of `{name}` with size 1 at axis {axis}{_counted(loss, label)}. "
                 f"Got label of shape {show(label.shape)} and {name} of shape {show(logits.shape)}, expected a label "
                 f"of shape {show(loss)}. Add the axis with unsqueeze, or pass probabilities with soft_label=True."
             )

@@ -18,7 +18,9 @@ from wherry_nn.param_attr import WeightDecayRegularizer
 from wherry_nn.parameter import Parameter
 from wherry_tensor import _core, ops, to_tensor
 from wherry_tensor._core import DType, Op, Tensor
-from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidTypeError
+from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidTypeError, OutOfRangeError
+from wherry_tensor.suggestions import check_keywords
+from wherry_tensor.tracebacks import warn
 from wherry_train.optimizer.lr import LRScheduler
 from wherry_train.regularizer import L2Decay
 
@@ -68,6 +70,11 @@ class Optimizer:
     _accumulator_names: tuple[str, ...] = ()
     # Those of one element, such as powers of beta.
     _number_names: tuple[str, ...] = ()
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            check_keywords(cls, kwargs)
+        return super().__new__(cls)
 
     def __init__(
         self,
@@ -231,6 +238,11 @@ class Optimizer:
             >>> optimizer.step()
             >>> optimizer.clear_grad()
         """
+        if not self._parameter_list:
+            raise OutOfRangeError(  # Paddle's class
+                f"{type(self).__name__}.step: there is nothing to train. Got an empty list of parameters, expected tensors. "
+                f"Layers in a plain list or dict are not found: use LayerList or LayerDict."
+            )
         before = _core.set_grad_mode(False)
         try:
             for group in self._groups:
@@ -703,6 +715,9 @@ class Optimizer:
         return [name for of_param in names.values() for name in of_param]
 
 
+Optimizer.__new__.__wrapped__ = Optimizer.__init__  # type: ignore[attr-defined]  # what inspect.signature shows
+
+
 class AttributeTypeError(TypeError, AttributeError):
     """A state is not a dict: Python's class for that, and Paddle's."""
 
@@ -787,12 +802,27 @@ def _checked_parameters(parameters: Any, optimizer: Optimizer) -> list[Any]:
             f"{name}: `parameters` argument given to the optimizer should be an iterable of tensors. Got one "
             f"{type(parameters).__name__}, expected a list. Write parameters=[parameter]."
         )
+    if callable(getattr(parameters, "parameters", None)):
+        raise AttributeTypeError(
+            f"{name}: a layer is not a list of parameters. Got {type(parameters).__name__}, expected its parameters. "
+            f"Write parameters=layer.parameters()."
+        )
+    if callable(parameters) and getattr(parameters, "__name__", "") == "parameters":
+        raise AttributeTypeError(
+            f"{name}: this is the method that gives the parameters. Got {parameters.__name__} itself, expected what it returns. "
+            f"Write parameters=layer.parameters()."
+        )
     if isinstance(parameters, dict):
         raise TypeError(
             f"{name}: `parameters` argument should not get dict type. Got a dict, expected a list of tensors, or a list of "
             f"dicts for parameter groups. Write parameters=[{{'params': ...}}]."
         )
     found = list(parameters)
+    if not found:
+        warn(
+            f"{name}: parameters is empty, so step() would change nothing. Got no tensor, expected those to train. Layers in a "
+            f"plain list or dict are not found: use LayerList or LayerDict."
+        )
     if found and isinstance(found[0], dict):
         for one in found:
             if not isinstance(one, dict):

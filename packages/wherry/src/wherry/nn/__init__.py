@@ -1,6 +1,8 @@
 """`paddle.nn`: layers, and what belongs to them."""
 # ruff: noqa: F403, F405  wherry_nn lists its names
+from wherry._absent import looked_up as _looked_up
 from wherry.nn import functional, initializer, quant, utils
+from wherry.nn import layer as layer
 from wherry_nn import *  # type: ignore[no-redef]
 from wherry_nn import __all__ as _names
 
@@ -8,3 +10,5 @@ from wherry_nn import __all__ as _names
 _NOT_HERE = ("ParamAttr", "Parameter", "WeightDecayRegularizer", "WeightNormParamAttr", "create_parameter", "unique_name")
 __all__ = ["functional", "initializer", "quant", "utils"]
 __all__ += [name for name in _names if name not in _NOT_HERE]
+
+__getattr__ = _looked_up(__name__)

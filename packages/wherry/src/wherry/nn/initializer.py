@@ -1,4 +1,6 @@
 """`paddle.nn.initializer`: how parameters get their first values."""
+from typing import TYPE_CHECKING
+
 from wherry_nn.initializer import (
     Assign,
     Bilinear,
@@ -34,3 +36,8 @@ __all__ = [
     "calculate_gain",
     "set_global_initializer",
 ]
+
+if not TYPE_CHECKING:  # checkers find misspelled names themselves
+    from wherry._absent import looked_up as _looked_up
+
+    __getattr__ = _looked_up(__name__)

@@ -9,12 +9,10 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, TypeVar
 
+from wherry.version import PADDLE_VERSION
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError
 
 __all__ = ["PADDLE_VERSION", "deprecated", "require_version", "run_check", "try_import"]
-
-# The Paddle whose behaviour is ours.
-PADDLE_VERSION = "2.6.2"
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 

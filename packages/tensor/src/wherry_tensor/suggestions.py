@@ -1,0 +1,356 @@
+"""Did you mean ...: what somebody may have meant by a name that is not here.
+
+One table knows how PyTorch and NumPy call things; spelling decides the rest. Whoever looks up a name asks
+`did_you_mean`: modules and layers for attributes, classes and functions for keyword arguments,
+`wherry ops` for ops. Nothing here runs before a look-up has failed.
+"""
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Collection, Iterable
+from typing import Any
+
+__all__ = ["add_hint", "check_keywords", "did_you_mean", "keywords_of"]
+
+# Names of PyTorch and NumPy: the name here, or a sentence where one name does not say it. A name is only
+# suggested where it exists (a keyword argument to a function that has it, say).
+FOREIGN: dict[str, str] = {
+    # Tensors and functions.
+    "absolute": "abs",
+    "arccos": "acos",
+    "arccosh": "acosh",
+    "arcsin": "asin",
+    "arcsinh": "asinh",
+    "arctan": "atan",
+    "arctan2": "atan2",
+    "arctanh": "atanh",
+    "argwhere": "nonzero",
+    "around": "round",
+    "array": "to_tensor",
+    "array_equal": "equal_all",
+    "as_tensor": "to_tensor",
+    "asarray": "to_tensor",
+    "average": "mean",
+    "bool": "Use x.astype('bool').",
+    "broadcast_shapes": "broadcast_shape",
+    "byte": "Use x.astype('uint8').",
+    "cat": "concat",
+    "char": "Use x.astype('int8').",
+    "clamp": "clip",
+    "clamp_": "clip_",
+    "clamp_max": "Use clip(x, max=...).",
+    "clamp_min": "Use clip(x, min=...).",
+    "concatenate": "concat",
+    "conjugate": "conj",
+    "copy": "clone",
+    "device": "place",
+    "div": "divide",
+    "div_": "divide_",
+    "double": "Use x.astype('float64').",
+    "dstack": "Use concat(xs, axis=2).",
+    "eq": "equal",
+    "expand_dims": "unsqueeze",
+    "fill": "full",
+    "fliplr": "Use flip(x, axis=1).",
+    "flipud": "Use flip(x, axis=0).",
+    "float": "Use x.astype('float32').",
+    "fmod": "Use x % y (the sign follows the divisor).",
+    "from_dlpack": "utils.dlpack.from_dlpack",
+    "from_numpy": "to_tensor",
+    "fluid": "Paddle dropped it in 2.5. Use wherry.nn, wherry.optimizer and wherry.io.",
+    "ge": "greater_equal",
+    "greater": "greater_than",
+    "gt": "greater_than",
+    "half": "Use x.astype('float16').",
+    "histc": "histogram",
+    "hstack": "Use concat(xs, axis=1).",
+    "identity": "eye",
+    "index_copy": "scatter",
+    "int": "Use x.astype('int32').",
+    "invert": "bitwise_not",
+    "is_cuda": "Use x.place.",
+    "le": "less_equal",
+    "less": "less_than",
+    "load_state_dict": "set_state_dict",
+    "log_softmax": "nn.functional.log_softmax",
+    "long": "Use x.astype('int64').",
+    "lt": "less_than",
+    "manual_seed": "seed",
+    "movedim": "moveaxis",
+    "mul": "multiply",
+    "mul_": "multiply_",
+    "narrow": "slice",
+    "ne": "not_equal",
+    "negative": "neg",
+    "nelement": "numel",
+    "new_full": "full_like",
+    "new_ones": "ones_like",
+    "new_tensor": "to_tensor",
+    "new_zeros": "zeros_like",
+    "permute": "transpose",
+    "permute_dims": "transpose",
+    "power": "pow",
+    "put": "put_along_axis",
+    "radians": "deg2rad",
+    "rand_like": "Use rand(x.shape, x.dtype).",
+    "randn_like": "Use randn(x.shape, x.dtype).",
+    "ravel": "flatten",
+    "relu": "nn.functional.relu",
+    "repeat": "tile",
+    "requires_grad": "Use x.stop_gradient = False; it means the opposite.",
+    "requires_grad_": "Use x.stop_gradient = False; it means the opposite.",
+    "reshape_as": "Use x.reshape(y.shape).",
+    "retain_grad": "retain_grads",
+    "rint": "round",
+    "scatter_add": "put_along_axis",
+    "short": "Use x.astype('int16').",
+    "sigmoid_": "sigmoid",
+    "softmax": "nn.functional.softmax",
+    "stride": "strides",
+    "sub": "subtract",
+    "sub_": "subtract_",
+    "swapaxes": "Use transpose(x, perm) with the order of all axes.",
+    "swapdims": "Use transpose(x, perm) with the order of all axes.",
+    "take_along_dim": "take_along_axis",
+    "tensor": "to_tensor",
+    "tensor_split": "split",
+    "true_divide": "divide",
+    "type_as": "Use x.astype(y.dtype).",
+    "vdot": "dot",
+    "view_as_complex": "as_complex",
+    "view_as_real": "as_real",
+    "vstack": "Use concat(xs, axis=0).",
+    # Layers and their functions. Conv2d for Conv2D and the like differ in case alone, and need no entry.
+    "ConstantPad1d": "Pad1D",
+    "ConstantPad2d": "Pad2D",
+    "ConstantPad3d": "Pad3D",
+    "ConvTranspose1d": "Conv1DTranspose",
+    "ConvTranspose2d": "Conv2DTranspose",
+    "ConvTranspose3d": "Conv3DTranspose",
+    "Dropout1d": "Dropout",
+    "Module": "Layer",
+    "ModuleDict": "LayerDict",
+    "ModuleList": "LayerList",
+    "MultiheadAttention": "MultiHeadAttention",
+    "RNNBase": "SimpleRNN",
+    "RNNCell": "SimpleRNNCell",
+    "ReflectionPad1d": "Use Pad1D(padding, mode='reflect').",
+    "ReflectionPad2d": "Use Pad2D(padding, mode='reflect').",
+    "ReflectionPad3d": "Use Pad3D(padding, mode='reflect').",
+    "ReplicationPad1d": "Use Pad1D(padding, mode='replicate').",
+    "ReplicationPad2d": "Use Pad2D(padding, mode='replicate').",
+    "ReplicationPad3d": "Use Pad3D(padding, mode='replicate').",
+    "SiLU": "Silu",
+    "add_module": "add_sublayer",
+    "conv_transpose1d": "conv1d_transpose",
+    "conv_transpose2d": "conv2d_transpose",
+    "conv_transpose3d": "conv3d_transpose",
+    "cpu": "Use layer.to('cpu').",
+    "cuda": "Layers and tensors live on the CPU here: leave .cuda() out.",
+    "get_submodule": "named_sublayers",
+    "huber_loss": "smooth_l1_loss",
+    "kaiming_normal_": "KaimingNormal",
+    "kaiming_uniform_": "KaimingUniform",
+    "logsigmoid": "log_sigmoid",
+    "modules": "sublayers",
+    "named_modules": "named_sublayers",
+    "register_forward_hook": "register_forward_post_hook",
+    "register_module": "add_sublayer",
+    "register_parameter": "add_parameter",
+    "upsample_bilinear": "Use upsample(x, mode='bilinear').",
+    "upsample_nearest": "Use upsample(x, mode='nearest').",
+    "xavier_normal_": "XavierNormal",
+    "xavier_uniform_": "XavierUniform",
+    "zero_grad": "clear_grad",
+    "zeros_": "Constant",
+    # Optimizers and learning rates.
+    "CosineAnnealingLR": "CosineAnnealingDecay",
+    "ExponentialLR": "ExponentialDecay",
+    "LambdaLR": "LambdaDecay",
+    "MultiStepLR": "MultiStepDecay",
+    "MultiplicativeLR": "MultiplicativeDecay",
+    "PolynomialLR": "PolynomialDecay",
+    "RMSprop": "RMSProp",
+    "ReduceLROnPlateau": "ReduceOnPlateau",
+    "StepLR": "StepDecay",
+    "lr_scheduler": "lr",
+    "param_groups": "Use parameters=[{'params': ..., 'learning_rate': ...}], and get_lr or set_lr.",
+    # Keyword arguments.
+    "affine": "Use weight_attr=False and bias_attr=False.",
+    "batch_first": "Leave it out: the batch is the first axis unless time_major=True.",
+    "betas": "Use beta1=..., beta2=...",
+    "bias": "bias_attr",
+    "decimals": "Multiply by a power of ten, round and divide again.",
+    "dim": "axis",
+    "dim0": "Use transpose(x, perm) with the order of all axes.",
+    "dim1": "Use transpose(x, perm) with the order of all axes.",
+    "dims": "axis",
+    "elementwise_affine": "Use weight_attr=False and bias_attr=False.",
+    "end_dim": "stop_axis",
+    "eps": "epsilon",
+    "gamma": "weight_attr",
+    "in_dim": "in_features",
+    "in_size": "in_features",
+    "in_planes": "in_channels",
+    "input": "x",
+    "inplace": "Call the function whose name ends in an underscore.",
+    "keepdims": "keepdim",
+    "lr": "learning_rate",
+    "out_dim": "out_features",
+    "out_planes": "out_channels",
+    "out_size": "out_features",
+    "params": "parameters",
+    "sizes": "shape",
+    "start_dim": "start_axis",
+    "track_running_stats": "Use use_global_stats.",
+}
+# Where the first entry does not exist, these are tried: `size` is a shape in rand and a size in interpolate.
+_OTHERS: dict[str, tuple[str, ...]] = {
+    "a": ("x",),
+    "b": ("y",),
+    "axis": ("dim",),
+    "dim": ("axis", "axes", "perm", "num_axes"),
+    "end_dim": ("stop_axis",),
+    "eps": ("epsilon", "delta"),
+    "input": ("x", "inputs"),
+    "learning_rate": ("lr",),
+    "num_features": ("num_channels",),
+    "other": ("y",),
+    "out_channels": ("num_filters",),
+    "p": ("p", "prob"),
+    "pin_memory": (),
+    "size": ("shape",),
+    "target": ("label",),
+    "x": ("input", "x"),
+    "y": ("other", "y"),
+    "zero_grad": ("clear_gradients",),
+}
+
+
+def did_you_mean(name: str, candidates: Iterable[str], *, reaches: Callable[[str], bool] | None = None) -> str:
+    """" Did you mean 'Conv2D'?", with a space before it, or "" when nothing comes near.
+
+    Args:
+        name: what was looked up.
+        candidates: the names there are.
+        reaches: whether a path like "nn.functional.relu" exists; None believes the table.
+    """
+    names = [one for one in candidates if not one.startswith("_") or name.startswith("_")]
+    known = set(names)
+    if name in FOREIGN:
+        meant = FOREIGN[name]
+        if " " in meant:
+            return f" {meant}"
+        if meant in known or ("." in meant and (reaches is None or reaches(meant))):
+            return f" Did you mean {meant!r}?"
+    for meant in _OTHERS.get(name, ()):
+        if meant in known:
+            return f" Did you mean {meant!r}?"
+    import difflib
+
+    plain = _plain(name)
+    near = [one for one in names if _plain(one) == plain] or difflib.get_close_matches(name, names, n=2, cutoff=0.72)
+    near = list({_plain(one): one for one in reversed(near)}.values())[::-1]  # softmax, and not softmax_ besides
+    return f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def keywords_of(function: Any) -> list[str]:
+    """Names of the arguments that `function` takes by name."""
+    import inspect
+
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # compiled
+        return []
+    return [one.name for one in parameters if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY) and one.name != "self"]
+
+
+def check_keywords(kind: type, given: Collection[str]) -> None:
+    """Raise TypeError, with a hint, when `kind` is called with keyword arguments that its __init__ does not have.
+
+    Only for classes whose __init__ is ours: what other people's classes take is their business.
+    """
+    init: Any = kind.__init__  # type: ignore[misc]
+    code = getattr(init, "__code__", None)
+    if code is None or code.co_flags & _CO_VARKEYWORDS or not is_ours(init.__globals__.get("__name__", "")):
+        return
+    count = code.co_argcount + code.co_kwonlyargcount
+    known = code.co_varnames[1:count]
+    for name in given:
+        if name not in known:
+            raise TypeError(
+                f"{kind.__name__}: there is no argument {name!r}. Got {name}=, expected one of {', '.join(known)}."
+                f"{did_you_mean(name, known)}"
+            )
+
+
+def is_ours(module: str) -> bool:
+    """Whether a module of this name belongs to Wherry."""
+    return module.partition(".")[0] in _OURS
+
+
+_CO_VARKEYWORDS = 0x08  # of inspect, which takes long to import
+
+_OURS = frozenset(
+    ("wherry", "wherry_tensor", "wherry_ops_cpu", "wherry_autograd", "wherry_nn", "wherry_train", "wherry_vision", "wherry_web")
+)
+_UNEXPECTED = re.compile(r"([\w.<>]+)\(\) got an unexpected keyword argument '(\w+)'")
+_TOO_MANY = re.compile(r"([\w.<>]+)\(\) takes (?:from )?[\d to]+ positional arguments? but \d+ (?:were|was) given")
+_LISTS = ("shape", "perm", "axis", "repeat_times", "sizes")  # arguments that PyTorch takes one by one
+
+
+def add_hint(error: BaseException) -> None:
+    """Add a note to an error that Python itself raised for a call of one of our functions: what was meant.
+
+    Python says "sum() got an unexpected keyword argument 'dim'" before the function runs, so the hint comes when
+    the error leaves a layer or reaches the screen.
+    """
+    if not isinstance(error, TypeError) or not error.args or not isinstance(error.args[0], str):
+        return
+    text = error.args[0]
+    hint = ""
+    if text == "'int' object is not callable" and ".size(" in _line_of(error):
+        hint = "size is the number of elements of a tensor; the size of an axis is x.shape[0]."
+    elif found := _UNEXPECTED.match(text):
+        function = _function_called(found[1])
+        if function is not None and not re.search(r"Did you mean", text):
+            names = keywords_of(function)
+            near = did_you_mean(found[2], names).strip()
+            hint = near or (f"It takes {', '.join(names)}." if names else "")
+    elif found := _TOO_MANY.match(text):
+        function = _function_called(found[1])
+        named = [name for name in keywords_of(function) if name in _LISTS] if function is not None else []
+        if named:
+            short = found[1].rpartition(".")[2]
+            hint = f"{named[0]!r} is one list: {short}([2, 3]) and not {short}(2, 3)."
+    if hint and hint not in getattr(error, "__notes__", ()):
+        error.add_note(hint)
+
+
+def _line_of(error: BaseException) -> str:
+    """The line of source that raised."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    import linecache
+
+    return "" if last is None else linecache.getline(last.tb_frame.f_code.co_filename, last.tb_lineno)
+
+
+def _function_called(qualname: str) -> Any:
+    """Our function or class of this name, or None."""
+    name, _, rest = qualname.partition(".")
+    for module_name, module in sorted(sys.modules.items()):
+        if is_ours(module_name) and module is not None:
+            found = vars(module).get(name)
+            if found is not None and is_ours(getattr(found, "__module__", None) or ""):
+                for part in rest.split(".") if rest else ():
+                    found = getattr(found, part, None)
+                if found is not None:
+                    return found
+    return None

@@ -1,0 +1,106 @@
+"""What is said to somebody who uses a name that is not here."""
+import pytest
+
+import wherry_tensor
+from wherry_tensor import Tensor, ones, suggestions
+from wherry_tensor.suggestions import did_you_mean
+
+
+@pytest.mark.parametrize(
+    ("name", "candidates", "said"),
+    [
+        ("Conv2d", ["Conv2D", "Conv1D"], " Did you mean 'Conv2D'?"),
+        ("cat", ["concat", "cast"], " Did you mean 'concat'?"),
+        ("sofmax", ["softmax", "softmax_", "max"], " Did you mean 'softmax'?"),
+        ("dim", ["x", "axis", "keepdim"], " Did you mean 'axis'?"),
+        ("keepdims", ["x", "axis", "keepdim"], " Did you mean 'keepdim'?"),
+        ("input", ["label", "x"], " Did you mean 'x'?"),
+        ("relu", ["abs"], " Did you mean 'nn.functional.relu'?"),
+        ("double", ["abs"], " Use x.astype('float64')."),
+        ("zork", ["abs"], ""),
+        ("reshpae", ["reshape", "_reshape"], " Did you mean 'reshape'?"),
+    ],
+)
+def test_what_was_meant(name, candidates, said):
+    assert did_you_mean(name, candidates) == said
+
+
+def test_paths_that_do_not_exist_are_not_suggested():
+    assert did_you_mean("relu", ["abs"], reaches=lambda path: False) == ""
+
+
+def test_every_single_name_of_the_table_differs_from_what_it_stands_for():
+    assert not [name for name, meant in suggestions.FOREIGN.items() if name == meant]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("permute", "Did you mean 'transpose'"),
+        ("mul", "Did you mean 'multiply'"),
+        ("float", r"Use x.astype\('float32'\)"),
+        ("requires_grad", "Use x.stop_gradient = False"),
+        ("softmax", "nn.functional.softmax"),
+    ],
+)
+def test_methods_of_other_libraries_say_what_they_are_called_here(name, said):
+    x = ones([2])
+    with pytest.raises(AttributeError, match=f"'Tensor' object has no attribute '{name}'.*{said}"):
+        getattr(x, name)
+    assert not hasattr(x, name)
+    assert name not in dir(x), "completion must not offer it"
+
+
+def test_asking_a_gradient_by_the_name_of_another_library_is_refused():
+    with pytest.raises(AttributeError, match="stop_gradient"):
+        ones([2]).requires_grad = True
+
+
+@pytest.mark.parametrize(
+    ("call", "hint"),
+    [
+        (lambda x: x.sum(dim=0), "Did you mean 'axis'?"),
+        (lambda x: wherry_tensor.sum(x, keepdims=True), "Did you mean 'keepdim'?"),
+        (lambda x: x.unsqueeze(dim=0), "Did you mean 'axis'?"),
+        (lambda x: wherry_tensor.add(x, other=x), "Did you mean 'y'?"),
+        (lambda x: wherry_tensor.concat([x], zork=1), "It takes x, axis, name."),
+        (lambda x: x.reshape(2, 3, 4, 5), "'shape' is one list: reshape([2, 3]) and not reshape(2, 3)."),
+        (lambda x: x.size(0), "the size of an axis is x.shape[0]"),
+    ],
+)
+def test_calls_that_python_refuses_get_a_note(call, hint):
+    with pytest.raises(TypeError) as caught:
+        call(ones([2, 3]))
+    suggestions.add_hint(caught.value)
+    suggestions.add_hint(caught.value)
+    assert [hint in note for note in caught.value.__notes__] == [True], "once"
+
+
+def test_functions_of_others_get_no_note():
+    def summed(x, axis):
+        return x
+
+    with pytest.raises(TypeError) as caught:
+        summed(1, dim=2)
+    suggestions.add_hint(caught.value)
+    assert not hasattr(caught.value, "__notes__")
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: wherry_tensor.randn(2, 3), r"Got 3.*one list, as in randn\(\[2, 3\]\)"),
+        (lambda: wherry_tensor.zeros(2, 3), r"one list, as in zeros\(\[2, 3\]\)"),
+        (lambda: ones([2, 3]).view(-1), r"Did you mean reshape\? Write x.reshape\(\[-1\]\)"),
+        (lambda: ones([2, 3]).reshape(-1), r"Write reshape\(\[-1\]\)"),
+        (lambda: ones([2, 3]).sum(0, True), r"by name, as in keepdim=True"),
+        (lambda: ones([2, 3]).to("cuda"), r"'gpu:0'"),
+    ],
+)
+def test_sizes_one_by_one_are_refused_with_the_list(call, text):
+    with pytest.raises(TypeError, match=text):
+        call()
+
+
+def test_class_tensor_is_what_it_was():
+    assert Tensor.reshape and "reshape" in dir(ones([1]))

@@ -1,0 +1,148 @@
+"""Names that the facade does not have: Paddle's that are not here yet, and what else may have been meant.
+
+Attributes are asked through `looked_up`, imports through a finder that stands last on `sys.meta_path`: both say
+the same.
+"""
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import sys
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import NoReturn
+
+from wherry_tensor.suggestions import did_you_mean
+
+# Paddle's names that no package has yet, by module, and what to do meanwhile.
+NOT_YET: dict[str, dict[str, str]] = {
+    "": {
+        "async_save": "Use wherry.save.",
+        "audio": "",
+        "base": "It is not public in Paddle either.",
+        "batch": "Use wherry.io.DataLoader.",
+        "check_shape": "",
+        "dataset": "Use wherry.io.Dataset and DataLoader.",
+        "distribution": "",
+        "fft": "wherry.utils.dlpack and numpy() lend tensors to libraries that have it.",
+        "geometric": "",
+        "hapi": "Use wherry.Model.",
+        "hub": "",
+        "inference": "Load the weights with wherry.load and call the layer under no_grad().",
+        "LazyGuard": "",
+        "onnx": "",
+        "profiler": "",
+        "quantization": "",
+        "reader": "Use wherry.io.DataLoader.",
+        "signal": "wherry.utils.dlpack and numpy() lend tensors to libraries that have it.",
+        "sparse": "Gradients and tensors are dense.",
+        "sysconfig": "wherry_tensor.get_include() is the folder of the C headers.",
+        "text": "",
+    },
+    "device": {"Event": "", "Stream": "", "current_stream": "", "set_stream": "", "stream_guard": ""},
+    "distributed": {},
+    "jit": {},
+    "static": {},
+}
+_WORDS = {  # those of which one can only say that they are not here yet
+    "": """
+        cholesky combinations cumulative_trapezoid eigvalsh frexp i0 i0_ i0e i1 i1e inverse nextafter polygamma
+        polygamma_ renorm renorm_ trapezoid vander
+    """,
+    "callbacks": "WandbCallback",
+    "distributed": """
+        all_gather all_reduce alltoall barrier broadcast fleet gather irecv isend launch new_group ProcessMesh recv
+        reduce reduce_scatter scatter send shard_tensor spawn split wait
+    """,
+    "incubate": """
+        LookAhead ModelAverage graph_khop_sampler graph_reindex graph_sample_neighbors graph_send_recv identity_loss
+        segment_max segment_mean segment_min segment_sum softmax_mask_fuse softmax_mask_fuse_upper_triangle
+    """,
+    "jit": "TracedLayer TranslatedLayer enable_to_static ignore_module load save set_code_level set_verbosity",
+    "linalg": """
+        cholesky cholesky_solve cond corrcoef cov det eig eigh eigvals eigvalsh householder_product inv lstsq lu
+        lu_unpack matrix_power matrix_rank pca_lowrank pinv qr slogdet solve svd triangular_solve
+    """,
+    "nn": "RNNTLoss",
+    "nn.functional": "rnnt_loss",
+    "optimizer": "LBFGS",
+    "static": """
+        BuildStrategy CompiledProgram Executor ExponentialMovingAverage Program Variable append_backward create_parameter
+        data default_main_program default_startup_program gradients load load_inference_model name_scope nn
+        program_guard save save_inference_model
+    """,
+    "vision": "datasets ops",
+    "vision.models": """
+        AlexNet DenseNet GoogLeNet InceptionV3 MobileNetV1 MobileNetV2 MobileNetV3Large MobileNetV3Small ResNet
+        ShuffleNetV2 SqueezeNet VGG alexnet densenet121 densenet161 densenet169 densenet201 densenet264 googlenet
+        inception_v3 mobilenet_v1 mobilenet_v2 mobilenet_v3_large mobilenet_v3_small resnet101 resnet152 resnet18
+        resnet34 resnet50 resnext101_32x4d resnext101_64x4d resnext152_32x4d resnext152_64x4d resnext50_32x4d
+        resnext50_64x4d shufflenet_v2_swish shufflenet_v2_x0_25 shufflenet_v2_x0_33 shufflenet_v2_x0_5
+        shufflenet_v2_x1_0 shufflenet_v2_x1_5 shufflenet_v2_x2_0 squeezenet1_0 squeezenet1_1 vgg11 vgg13 vgg16 vgg19
+        wide_resnet101_2 wide_resnet50_2
+    """,
+    "vision.transforms": "RandomAffine RandomErasing RandomPerspective affine erase perspective",
+}
+for _module, _names in _WORDS.items():
+    NOT_YET.setdefault(_module, {}).update(dict.fromkeys(_names.split(), ""))
+
+
+def text_for(module: str, name: str) -> str:
+    """What to say of `module`.`name`, which is not there; `module` is a path below the facade, "" for its top."""
+    path = f"wherry.{module}".rstrip(".")
+    if name in NOT_YET.get(module, {}):
+        from wherry.version import wherry_version
+
+        advice = NOT_YET[module][name]
+        return (
+            f"{path}.{name}: Paddle has it, but no package of Wherry {wherry_version} yet. "
+            f"Got {name!r}, expected a name of dir({path}). {advice}"
+        ).rstrip()
+    found = sys.modules.get(path)
+    return f"module {path!r} has no attribute {name!r}.{did_you_mean(name, dir(found), reaches=_reaches)}"
+
+
+def _reaches(path: str) -> bool:
+    """Whether the facade has this path."""
+    import importlib
+
+    module, _, name = path.rpartition(".")
+    return hasattr(importlib.import_module(f"wherry.{module}"), name)
+
+
+def looked_up(module: str) -> Callable[[str], NoReturn]:
+    """A `__getattr__` for a module of the facade, given its full name: all it does is to say what is wrong."""
+    path = module.partition(".")[2]
+
+    def __getattr__(name: str) -> NoReturn:
+        if name.startswith("__"):  # asked for by the import system and by tools, which go on without it
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        raise AttributeError(text_for(path, name))
+
+    return __getattr__
+
+
+class AbsentFinder(importlib.abc.MetaPathFinder):
+    """Stands last: asked for a module below wherry that nobody found, it says why."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        parts = name.split(".")
+        if parts[0] != "wherry" or len(parts) < 2:
+            return None
+        module, last = ".".join(parts[1:-1]), parts[-1]
+        found = sys.modules.get(f"wherry.{module}".rstrip("."))
+        if found is None or last.startswith("_") or last in dir(found):
+            return None
+        text = text_for(module, last)
+        if last in NOT_YET.get(module, {}) or "Did you mean" in text or "Use " in text:
+            # Without `name`: the import system keeps quiet about an error that names the module of a from-import.
+            raise ModuleNotFoundError(text)
+        return None
+
+
+def install() -> None:
+    """Put the finder at the end of the list."""
+    if not any(isinstance(finder, AbsentFinder) for finder in sys.meta_path):
+        sys.meta_path.append(AbsentFinder())

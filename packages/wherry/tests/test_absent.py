@@ -1,0 +1,141 @@
+"""Names of Paddle that are not here yet, names of other libraries, and misspelled ones."""
+import subprocess
+import sys
+import warnings
+
+import pytest
+
+import wherry
+
+
+@pytest.mark.parametrize(
+    ("expression", "said"),
+    [
+        ("wherry.nn.Conv2d", "module 'wherry.nn' has no attribute 'Conv2d'. Did you mean 'Conv2D'?"),
+        ("wherry.cat", "Did you mean 'concat'?"),
+        ("wherry.matmull", "Did you mean 'matmul'?"),
+        ("wherry.relu", "Did you mean 'nn.functional.relu'?"),
+        ("wherry.optimizer.lr.StepLR", "Did you mean 'StepDecay'?"),
+        ("wherry.nn.initializer.kaiming_normal_", "Did you mean 'KaimingNormal'?"),
+        ("wherry.linalg.svd", "wherry.linalg.svd: Paddle has it, but no package of Wherry"),
+        ("wherry.vision.models.resnet50", "wherry.vision.models.resnet50: Paddle has it"),
+        ("wherry.vision.ops", "wherry.vision.ops: Paddle has it"),
+        ("wherry.optimizer.LBFGS", "Paddle has it"),
+        ("wherry.trapezoid", "Paddle has it"),
+        ("wherry.static.Program", "Paddle has it"),
+        ("wherry.distributed.all_reduce", "Paddle has it"),
+        ("wherry.fft", "numpy() lend tensors"),
+        ("wherry.zork", "module 'wherry' has no attribute 'zork'."),
+    ],
+)
+def test_a_missing_attribute_is_explained(expression, said):
+    with pytest.raises(AttributeError) as caught:
+        eval(expression)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("from wherry import fft", "wherry.fft: Paddle has it"),
+        ("import wherry.sparse", "wherry.sparse: Paddle has it"),
+        ("from wherry.nn import Conv2d", "Did you mean 'Conv2D'?"),
+        ("from wherry.vision import ops", "wherry.vision.ops: Paddle has it"),
+        ("import wherry.fluid", "Use wherry.nn"),
+        ("import wherry.zork", "No module named 'wherry.zork'"),
+    ],
+)
+def test_a_missing_import_is_explained(statement, said):
+    with pytest.raises(ImportError) as caught:
+        exec(statement)
+    assert said in str(caught.value)
+
+
+def test_a_name_that_a_plain_module_does_not_have_is_explained_on_the_screen():
+    done = subprocess.run([sys.executable, "-c", "from wherry.linalg import svd"], capture_output=True, text=True)
+    assert "wherry.linalg.svd: Paddle has it" in done.stderr
+
+
+def test_the_module_of_tensors_is_not_called():
+    with pytest.raises(TypeError, match="Did you mean 'to_tensor'"):
+        wherry.tensor([1, 2])
+
+
+def test_paths_inside_paddle_lead_to_the_same_names():
+    from wherry.framework import seed
+    from wherry.nn.layer.norm import LayerNorm
+    from wherry.tensor.linalg import norm
+    from wherry.tensor.math import add
+
+    assert add is wherry.add and LayerNorm is wherry.nn.LayerNorm and seed is wherry.seed and norm is wherry.linalg.norm
+
+
+def test_one_process_is_the_whole_world(monkeypatch):
+    distributed = wherry.distributed
+    assert (distributed.get_rank(), distributed.get_world_size(), distributed.is_initialized()) == (0, 1, False)
+    environment = distributed.ParallelEnv()
+    assert (environment.rank, environment.nranks, environment.local_rank) == (0, 1, 0)
+    with pytest.warns(UserWarning, match="nothing is to be done"):
+        distributed.init_parallel_env()
+    monkeypatch.setenv("PADDLE_TRAINERS_NUM", "4")
+    for call in (distributed.get_rank, distributed.get_world_size, distributed.init_parallel_env, distributed.ParallelEnv):
+        with pytest.raises(NotImplementedError, match="PADDLE_TRAINERS_NUM=4"):
+            call()
+
+
+def test_data_parallel_of_one_process_has_the_state_of_its_layer():
+    layer = wherry.nn.Linear(3, 2)
+    with pytest.warns(UserWarning, match="one process alone"):
+        parallel = wherry.DataParallel(layer, find_unused_parameters=True)
+    x = wherry.ones([1, 3])
+    assert (parallel(x) == layer(x)).all() and list(parallel.state_dict()) == ["weight", "bias"]
+    assert parallel.set_state_dict(layer.state_dict()) == ([], [])
+    with parallel.no_sync():
+        loss = parallel(x).sum()
+    assert parallel.scale_loss(loss) is loss
+
+
+def test_graphs_are_refused_and_their_absence_is_not():
+    @wherry.jit.not_to_static
+    def plain(x):
+        return x
+
+    @wherry.jit.not_to_static()
+    def called(x):
+        return x
+
+    assert plain(1) == called(1) == 1
+    with pytest.raises(NotImplementedError, match="graphs are not recorded yet"):
+        wherry.jit.to_static(plain)
+
+
+def test_input_specs_are_paddles():
+    spec = wherry.static.InputSpec([None, 3], "float32", "x")
+    assert repr(spec) == "InputSpec(shape=(-1, 3), dtype=paddle.float32, name=x, stop_gradient=False)"
+    assert spec == wherry.static.InputSpec((-1, 3), name="x") and hash(spec) == hash(wherry.static.InputSpec((-1, 3), name="x"))
+    assert wherry.static.InputSpec([3]).batch(4).shape == (4, 3) and wherry.static.InputSpec([4, 3]).unbatch().shape == (3,)
+    x = wherry.ones([2, 3])
+    assert wherry.static.InputSpec.from_tensor(x, "y").name == "y" and wherry.static.InputSpec.from_tensor(x).shape == (2, 3)
+    assert wherry.static.InputSpec.from_numpy(x.numpy()).dtype is wherry.float32
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: wherry.static.InputSpec(3), "Write \\[None, 3\\]"),
+        (lambda: wherry.static.InputSpec(["a"]), "not a size"),
+        (lambda: wherry.static.InputSpec([]).unbatch(), "no first axis"),
+        (lambda: wherry.static.InputSpec([2]).batch("a"), "an int"),
+        (lambda: wherry.static.InputSpec.from_tensor(3), "to_tensor"),
+    ],
+)
+def test_wrong_specs_are_refused(call, said):
+    with pytest.raises(ValueError, match=said):
+        call()
+
+
+def test_alias_of_wherry_is_silent():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        import wherry.framework
+        import wherry.nn.layer  # noqa: F401
