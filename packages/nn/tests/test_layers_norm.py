@@ -202,7 +202,7 @@ def test_gradient_of_spectral_norm_holds_the_vectors(check_gradient):
         (lambda: nn.BatchNorm2D(3)(wt.ones([2, 3, 4])), "expected 4D input .got 3D input"),
         (lambda: nn.BatchNorm3D(3)(wt.ones([2, 3, 4, 4])), "expected 5D input"),
         (lambda: nn.InstanceNorm2D(3)(wt.ones([2, 3, 4])), "expected 4D input"),
-        (lambda: nn.BatchNorm2D(4)(wt.ones([2, 3, 4, 4])), "scale"),
+        (lambda: nn.BatchNorm2D(4)(wt.ones([2, 3, 4, 4])), "num_features=4, input has 3 channels"),
         (lambda: nn.BatchNorm1D(3, data_format="NCHW"), "NC or NCL or NLC"),
         (lambda: nn.GroupNorm(2, 4, data_format="NLC"), "NCHW or NHWC"),
         (lambda: nn.BatchNorm(3, data_layout="NC"), "NCHW or NHWC"),

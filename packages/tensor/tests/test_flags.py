@@ -25,7 +25,7 @@ def test_flags_are_set_and_read(restored):
 
 
 def test_unknown_flags_suggest_what_was_meant():
-    with pytest.raises(ValueError, match=r"Did you mean FLAGS_check_nan_inf"):
+    with pytest.raises(ValueError, match=r"Did you mean 'FLAGS_check_nan_inf'"):
         w.get_flags("FLAGS_chek_nan_inf")
     with pytest.raises(ValueError, match=r"no such flag"):
         w.set_flags({"foo": 1})

@@ -1,5 +1,6 @@
 """Python's operators: the dtypes they give are those that Paddle 2.6.2 was seen to give."""
 import operator
+import warnings
 
 import numpy as np
 import pytest
@@ -28,14 +29,39 @@ def test_floats_meet_in_the_wider_dtype_and_integers_on_the_right_are_cast(symbo
         expected = "float32" if both == {"float16", "bfloat16"} else max(left, right, key=floats.get)
     else:
         expected = left
-    assert dtype_of(ARITHMETIC[symbol], ones(left), ones(right)) == expected
+    if left in ("uint8", "int8") and right in floats:
+        with pytest.raises(TypeError, match=f"{left} does not combine with floating numbers"):
+            ARITHMETIC[symbol](ones(left), ones(right))
+    else:
+        assert dtype_of(ARITHMETIC[symbol], ones(left), ones(right)) == expected
+
+
+@pytest.mark.parametrize("symbol", ["+", "-", "*"])
+def test_casts_that_lose_fractions_warn_at_the_users_line(symbol):
+    with pytest.warns(w.errors.LossyCastWarning, match=r"float32 numbers are cast to int64.*x.astype\('float32'\)") as seen:
+        ARITHMETIC[symbol](ones("int64"), ones("float32"))
+    assert seen[0].filename in (__file__, operator.__file__)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ARITHMETIC[symbol](ones("float32"), ones("int64"))
+        ARITHMETIC[symbol](ones("int64"), ones("int32"))
+
+
+def test_means_of_integers_warn():
+    for dtype in ("int64", "bool"):
+        with pytest.warns(w.errors.LossyCastWarning, match=f"the mean of {dtype} is of {dtype} too"):
+            ones(dtype).mean()
 
 
 @pytest.mark.parametrize("left", REAL)
 @pytest.mark.parametrize("right", REAL)
 def test_remainders_and_floors_take_the_dtype_of_the_left_operand(left, right):
     for function in (operator.floordiv, operator.mod, operator.pow):
-        assert dtype_of(function, ones(left), ones(right)) == left
+        if left in ("uint8", "int8") and right.startswith(("float", "bfloat")) and function is not operator.floordiv:
+            with pytest.raises(TypeError, match="does not combine with floating numbers"):
+                function(ones(left), ones(right))
+        else:
+            assert dtype_of(function, ones(left), ones(right)) == left
 
 
 @pytest.mark.parametrize("left", ["bool", "uint8", "int8", "int16", "int32", "int64"])

@@ -131,7 +131,7 @@ def batch_norm(
 def _check_channels(x: Tensor, running_mean: Tensor, layout: str) -> None:
     """The commonest misfit, in the layer's terms."""
     channels = x.shape[1 if layout == "NCHW" else -1] if x.ndim > 1 else -1
-    if running_mean.ndim == 1 and channels >= 0 and running_mean.size not in (channels, -1):
+    if running_mean.ndim == 1 and isinstance(channels, int) and channels >= 0 and running_mean.size not in (channels, -1):
         raise InvalidArgumentError(
             f"batch_norm: num_features={running_mean.size}, input has {channels} channels. Got running_mean of shape "
             f"{running_mean.shape} for x of shape {x.shape} with its channels {'on axis 1' if layout == 'NCHW' else 'last'}, "
