@@ -134,6 +134,8 @@ def tensor_class(known: Annotations) -> list[str]:
         if name.startswith("_") and name not in PRIVATE_METHODS:
             continue
         value = inspect.getattr_static(_core.Tensor, name)
+        if not hasattr(_core.Tensor, name):
+            continue  # a name of another library, which only says what it is called here
         if name in SPECIAL:
             body.append(f"    @property\n    def {name}(self) -> {SPECIAL[name]}: ...")
             if name in SETTABLE:

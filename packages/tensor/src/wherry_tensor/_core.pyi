@@ -1001,6 +1001,8 @@ def set_random_rules(rules: Any) -> Any:
     """Let `rules`, functions by op, draw in place of the kernels of random ops; None gives these back their work."""
 def share_buffer(data: Any) -> Any:
     """A tensor on the very memory of `data`, which must be writable; it lives as long as the tensor."""
+def show_frames(wanted: Any) -> Any:
+    """Whether tracebacks have entries for the compiled functions of this module. They name lines of files that no"""
 def start() -> Any:
     """Called by the package once the vocabulary is declared."""
 def strided(x: Any, shape: Any, strides: Any, offset: Any) -> Any:
