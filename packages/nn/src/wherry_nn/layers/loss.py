@@ -53,7 +53,7 @@ class CrossEntropyLoss(Layer):
 
     Shape:
         Scores `[N, ..., classes]`, labels `[N, ...]` or `[N, ..., 1]` (soft ones as the scores), to `[]`, or
-        to `[N, ..., 1]` with "none".
+        to the shape of the labels with "none" (soft ones: `[N, ..., 1]`).
 
     Raises:
         ValueError: an unknown reduction; when called, what `cross_entropy` raises.
