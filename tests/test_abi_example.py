@@ -24,8 +24,7 @@ np.testing.assert_array_equal(ops.relu(x).numpy(), [[0, 0, 0], [3, 0, 1]])
 np.testing.assert_array_equal(ops.leaky_relu(x, negative_slope=0.5).numpy(), [[-1, 0, np.nan], [3, -0.25, 1]])
 row = to_tensor(np.array([1.0, 2.0, 3.0], "float32"))
 np.testing.assert_array_equal(ops.add(x, row).numpy(), x.numpy() + row.numpy())
-from wherry_tensor._core import kernel_generation
-assert kernel_generation() == 2, "plans of the first registration are stale"
+assert kernel_generation() > before, "plans of the first registration are stale"
 columns = ops.transpose(x, perm=(1, 0))
 np.testing.assert_array_equal(ops.add(columns, columns).numpy(), 2 * x.numpy().T)
 for call, error, text in [
@@ -82,6 +81,7 @@ def test_kernels_of_the_page_run(folder):
     program = (folder / "register.py").read_text()
     # The cpu kernels register when they are first needed; ours must come after them to replace them.
     first = "from wherry_tensor import ops, to_tensor\nops.relu(to_tensor([1.0]))\n"
+    first += "from wherry_tensor._core import kernel_generation\nbefore = kernel_generation()\n"
     done = subprocess.run(
         [sys.executable, "-c", first + program + CALLS + KIT], cwd=folder, capture_output=True, text=True
     )

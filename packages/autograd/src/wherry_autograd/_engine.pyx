@@ -23,7 +23,7 @@ from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 from wherry_tensor._core cimport (
-    CONTIGUOUS, HAS_HOOKS, STOP_GRADIENT, SYMBOLIC, DType, Op, Tensor, apply, apply2, grad_enabled,
+    CONTIGUOUS, HAS_HOOKS, ROWS, STOP_GRADIENT, SYMBOLIC, DType, Op, Tensor, apply, apply2, grad_enabled,
     inplace, new_alias, new_ghost, resume_layers, set_grad_enabled_flag, suspend_layers, set_record_functions,
 )
 
@@ -597,6 +597,15 @@ cdef struct State:
 
 
 @cython.final
+cdef class LeafRecord:
+    """What a walk does with the gradient of a leaf, besides accumulating it."""
+    cdef dict before    # hooks by key: take the gradient, may change it
+    cdef dict after     # hooks by key: take the leaf, when `.grad` holds the sum
+    cdef Tensor buffer  # where the gradient is written, or None
+    cdef int writers    # walks that are at this leaf
+
+
+@cython.final
 @cython.freelist(8)
 cdef class Walk:
     """One way back through the graph."""
@@ -848,16 +857,59 @@ cdef int go(Walk walk) except -1:
 cdef int visit_leaf(Walk walk, Py_ssize_t i) except -1:
     cdef State *state = walk.states + i
     cdef Tensor leaf = <Tensor>state.target
+    cdef LeafRecord record
     if state.first == NULL:
         return 0
     if walk.selective:  # `grad` leaves leaves and their hooks alone, as Paddle does
         capture(walk, i)
         return 0
-    if leaf.flags & HAS_HOOKS:
-        run_hooks(<dict>leaf.hooks, &state.first)
-    accumulate(leaf, &state.first)
+    if not leaf.flags & HAS_HOOKS:
+        accumulate(leaf, &state.first)
+        drop(state)
+        return 0
+    record = <LeafRecord>leaf.hooks
+    if record.before:
+        run_hooks(record.before, &state.first)
+    # Another thread's walk may be adding to the same leaf: while one writes the buffer, others leave it alone.
+    record.writers += 1
+    try:
+        if record.buffer is not None and not isinstance(leaf.grad_value, Tensor) and record.writers == 1:
+            fill_buffer(leaf, record.buffer, <Tensor>state.first)
+        else:
+            accumulate(leaf, &state.first)
+            if record.buffer is not None and leaf.grad_value is not record.buffer and record.writers == 1:
+                fill_buffer(leaf, record.buffer, <Tensor>leaf.grad_value)
+    finally:
+        record.writers -= 1
     drop(state)
+    if record.after:
+        for hook in list(record.after.values()):
+            hook(leaf)
     return 0
+
+
+cdef int fill_buffer(Tensor leaf, Tensor buffer, Tensor ct) except -1:
+    """The first gradient of a leaf that has a buffer for it goes there."""
+    cdef PyObject *inputs[1]
+    if buffer.t.dtype != leaf.t.dtype or not same_sizes(buffer, leaf):
+        raise ValueError(
+            f"backward: the gradient buffer of '{leaf.name}' does not fit any more. Got a buffer of shape {buffer.shape} and "
+            f"dtype {buffer.dtype.name} for a tensor of shape {leaf.shape} and dtype {leaf.dtype.name}, expected the same. "
+            f"Set another with set_grad_buffer."
+        )
+    leaf.grad_value = None
+    copy_op.into((buffer,), ct.to_dense() if ct.flags & ROWS else ct)
+    buffer.flags &= ~<uint32_t>STOP_GRADIENT
+    while isinstance(leaf.grad_value, Tensor):  # came from another thread meanwhile
+        more = leaf.grad_value
+        leaf.grad_value = None
+        inplace(add_op, buffer, more.to_dense() if (<Tensor>more).flags & ROWS else more)
+    leaf.grad_value = buffer
+    return 0
+
+
+cdef inline bint same_sizes(Tensor x, Tensor y) noexcept:
+    return x.t.rank == y.t.rank and memcmp(x.dims, y.dims, x.t.rank * sizeof(int64_t)) == 0
 
 
 cdef int capture(Walk walk, Py_ssize_t i) except -1:
@@ -868,7 +920,7 @@ cdef int capture(Walk walk, Py_ssize_t i) except -1:
         if walk.captures[k][0] == i:
             ct = slot(walk.states + i, walk.captures[k][1])[0]
             if ct != NULL:
-                walk.captured[k] = <object>ct
+                walk.captured[k] = (<object>ct).to_dense() if (<Tensor>ct).flags & ROWS else <object>ct
     return 0
 
 
@@ -926,6 +978,8 @@ cdef object owned(PyObject **ct):
     cdef Tensor x
     if (<Tensor>ct[0]).flags & SYMBOLIC:
         return <object>ct[0]  # without memory there is none to share
+    if (<Tensor>ct[0]).flags & ROWS and not exclusive(ct[0]):
+        return (<object>ct[0]).copied()
     if exclusive(ct[0]):
         x = <Tensor>ct[0]
         decref(ct[0])
@@ -960,7 +1014,10 @@ cdef int accumulate(Tensor leaf, PyObject **ct) except -1:
         leaf.grad_value = None
         more = <object>ct[0] if own is None else own
         try:
-            if grad.storage != NULL and grad.node is None and same_meta(grad, <Tensor>more) and not grad_enabled():
+            if (grad.flags | (<Tensor>more).flags) & ROWS:
+                own = add_rows(grad, more)
+                own.flags &= ~<uint32_t>STOP_GRADIENT
+            elif grad.storage != NULL and grad.node is None and same_meta(grad, <Tensor>more) and not grad_enabled():
                 own = inplace(add_op, grad, more)
             else:
                 own = apply2(add_op, grad, more, ())
@@ -985,7 +1042,12 @@ cdef int give(Walk walk, PyObject **to, PyObject *ct) except -1:
         to[0] = ct
         return 0
     try:
-        if not walk.create and exclusive(had):
+        if ((<Tensor>had).flags | (<Tensor>ct).flags) & ROWS:
+            total = add_rows(<object>had, <object>ct)
+            to[0] = <PyObject *>total
+            incref(to[0])
+            decref(had)
+        elif not walk.create and exclusive(had):
             inplace(add_op, <Tensor>had, <object>ct)
         elif not walk.create and exclusive(ct):
             inplace(add_op, <Tensor>ct, <object>had)
@@ -1011,6 +1073,10 @@ cdef object fit(object given, Node node, Input *one):
             f"Got {type(given).__name__}, expected a Tensor or None for each input. Mend the rule."
         )
     ct = <Tensor>given
+    if ct.flags & ROWS:
+        if ct.t.dtype == one.dtype and not is_node(one.target):
+            return ct
+        ct = ct.to_dense()  # only leaves take rows
     if ct.t.dtype != one.dtype:
         inputs[0] = <PyObject *>ct
         if ct.t.dtype >= 10 and one.dtype < 10:
@@ -1264,6 +1330,48 @@ cdef tuple call_custom(Node node, State *state):
 
 # ---------------------------------------------------------------------------------- what users call
 
+cdef object add_rows = None  # of rows.py: the sum of two gradients of which at least one is a SelectedRows
+
+
+def set_add_rows(function):
+    global add_rows
+    add_rows = function
+
+
+cdef dict at_end = {}  # callbacks by key
+cdef object running = __import__("threading").local()
+
+
+def add_at_end(callback):
+    """Call `callback(error)` when an outermost `backward` of any thread ends. Returns the dict that holds it, and its key."""
+    global next_hook
+    next_hook += 1
+    at_end[next_hook] = callback
+    return at_end, next_hook
+
+
+cdef int go_and_tell(Walk walk) except -1:
+    """`explore` and `go`, with callbacks at the end, also where they fail. A walk inside of a walk is part of that one."""
+    cdef bint outermost = not getattr(running, "walks", False)
+    if not outermost:
+        explore(walk)
+        return go(walk)
+    running.walks = True
+    try:
+        try:
+            explore(walk)
+            go(walk)
+        finally:
+            running.walks = False
+    except BaseException as error:
+        for callback in list(at_end.values()):
+            callback(error)
+        raise
+    for callback in list(at_end.values()):
+        callback(None)
+    return 0
+
+
 cdef list scalar_ones = [None] * 12
 
 
@@ -1322,8 +1430,11 @@ def run_backward(tensors, cotangents, bint retain_graph):
     for i in range(len(tensors)):
         if not (<Tensor>tensors[i]).flags & STOP_GRADIENT:
             add_root(walk, <Tensor>tensors[i], None if cotangents is None else cotangents[i])
-    explore(walk)
-    go(walk)
+    if at_end:
+        go_and_tell(walk)
+    else:
+        explore(walk)
+        go(walk)
 
 
 def run_grad(outputs, inputs, cotangents, bint retain_graph, bint create_graph, blocked):
@@ -1381,15 +1492,42 @@ def add_hook(Tensor x not None, hook):
     global next_hook
     cdef dict hooks
     if x.node is None:
-        if x.hooks is None:
-            x.hooks = {}
-        hooks = x.hooks
-        x.flags |= HAS_HOOKS
+        hooks = record_of(x).before
     else:
         hooks = extras_of(x)[0]
     next_hook += 1
     hooks[next_hook] = hook
     return hooks, next_hook
+
+
+cdef LeafRecord record_of(Tensor x):
+    cdef LeafRecord record
+    if x.hooks is None:
+        record = LeafRecord.__new__(LeafRecord)
+        record.before = {}
+        record.after = {}
+        x.hooks = record
+        x.flags |= HAS_HOOKS
+    return <LeafRecord>x.hooks
+
+
+def add_after_hook(Tensor x, hook):
+    """Call `hook(x)` once the gradient of the leaf `x` is in `.grad`. Returns the dict that holds it, and its key."""
+    global next_hook
+    cdef dict hooks = record_of(x).after
+    next_hook += 1
+    hooks[next_hook] = hook
+    return hooks, next_hook
+
+
+def set_buffer(Tensor x, Tensor buffer):
+    """Where backward writes the gradient of the leaf `x`; None for memory of its own. Checked by the caller."""
+    record_of(x).buffer = buffer
+
+
+def get_buffer(Tensor x):
+    """The gradient buffer of `x`, or None."""
+    return None if x.hooks is None else (<LeafRecord>x.hooks).buffer
 
 
 cdef list extras_of(Tensor x):

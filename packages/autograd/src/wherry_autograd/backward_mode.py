@@ -13,7 +13,7 @@ from wherry_tensor.arguments import require_tensor
 if TYPE_CHECKING:
     import numpy
 
-__all__ = ["backward", "grad"]
+__all__ = ["at_end_of_backward", "backward", "grad"]
 
 Tensors: TypeAlias = "Tensor | Sequence[Tensor]"
 
@@ -261,6 +261,123 @@ def tensor_register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) 
     return TensorHookRemoveHelper(*_engine.add_hook(self, hook))
 
 
+def tensor_register_post_accumulate_hook(self: Tensor, hook: Callable[[Tensor], None]) -> TensorHookRemoveHelper:
+    """Call `hook(x)` each time a backward pass has added its gradient of the leaf `x` to `x.grad`.
+
+    The pass calls it once, when the sum of all contributions is in `.grad`. Leaves come in the order in which their
+    gradients are complete: mostly those of the last layers first. What the hook returns is ignored; it may write `.grad`.
+
+    Args:
+        hook: takes the leaf.
+
+    Returns:
+        A handle; `handle.remove()` takes the hook away.
+
+    Raises:
+        RuntimeError: the tensor stops gradients, or an op made it.
+        TypeError: `hook` cannot be called.
+
+    Examples:
+        >>> x = wherry.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> handle = x.register_post_accumulate_hook(lambda x: print(x.grad.numpy()))
+        >>> (x * 2).sum().backward()
+        [2. 2.]
+    """
+    _require_leaf(self, "register_post_accumulate_hook")
+    if not callable(hook):
+        raise TypeError(
+            f"register_post_accumulate_hook: the hook cannot be called. Got {type(hook).__name__}, expected a function of "
+            f"the tensor. Pass a function."
+        )
+    return TensorHookRemoveHelper(*_engine.add_after_hook(self, hook))
+
+
+def tensor_register_backward_hook(self: Tensor, hook: Callable[[], None]) -> int:
+    """As `register_post_accumulate_hook`, with a hook without arguments; returns a number. Paddle's name for it."""
+    _require_leaf(self, "_register_backward_hook")
+    return _engine.add_after_hook(self, lambda _: hook())[1]
+
+
+def _require_leaf(x: Tensor, function: str) -> None:
+    if x.stop_gradient or x.node is not None:
+        raise RuntimeError(
+            f"{function}: only a leaf that asks for gradients accumulates them. Got a Tensor of shape {x.shape} with "
+            f"stop_gradient={x.stop_gradient}{', made by an op' if x.node is not None else ''}, expected a parameter. "
+            f"Set x.stop_gradient = False before it is used."
+        )
+
+
+def tensor_set_grad_buffer(self: Tensor, buffer: Tensor | None) -> None:
+    """Let backward write the gradient of this leaf into `buffer`, a view of a larger memory, say.
+
+    The first gradient is written over what the buffer holds, and `.grad` is the buffer then; later ones are added in
+    place. `clear_grad(set_to_zero=False)` makes `.grad` None and keeps the buffer for the next pass.
+
+    Args:
+        buffer: contiguous, of the shape and dtype of this tensor; None gives gradients memory of their own again.
+
+    Raises:
+        RuntimeError: the tensor stops gradients, or an op made it.
+        ValueError: the buffer has another shape or dtype, or gaps, or asks for gradients itself through an op.
+
+    Examples:
+        >>> bucket = wherry.zeros([4])
+        >>> x = wherry.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> x.set_grad_buffer(bucket[2:])
+        >>> (x * 3).sum().backward()
+        >>> print(bucket.numpy())
+        [0. 0. 3. 3.]
+    """
+    _require_leaf(self, "set_grad_buffer")
+    if buffer is not None and (
+        not isinstance(buffer, Tensor) or buffer.shape != self.shape or buffer.dtype is not self.dtype
+        or not buffer.is_contiguous() or buffer.node is not None
+    ):
+        got = f"shape {buffer.shape}, dtype {buffer.dtype.name}, contiguous={buffer.is_contiguous()}" if isinstance(
+            buffer, Tensor
+        ) else type(buffer).__name__
+        raise ValueError(
+            f"set_grad_buffer: the buffer does not fit. Got {got}, expected a contiguous Tensor of shape {self.shape} and "
+            f"dtype {self.dtype.name} that no op with gradients made. Slice it out of a 1-D tensor and reshape it."
+        )
+    _engine.set_buffer(self, buffer)
+
+
+def tensor_grad_buffer(self: Tensor) -> Tensor | None:
+    """The tensor that `set_grad_buffer` has set, or None."""
+    return _engine.get_buffer(self)
+
+
+def at_end_of_backward(callback: Callable[[BaseException | None], None]) -> TensorHookRemoveHelper:
+    """Call `callback(error)` whenever an outermost `backward` ends, also when it fails.
+
+    Leaves that the pass did not reach have had no hook by then: this is the place to wait for what hooks have started.
+    Passes inside of hooks and of `PyLayer`s are part of the outermost one. `grad` does not call it.
+
+    Args:
+        callback: takes the exception that ended the pass, or None. What it raises goes to the caller of `backward`.
+
+    Returns:
+        A handle; `handle.remove()` takes the callback away.
+
+    Raises:
+        TypeError: `callback` cannot be called.
+
+    Examples:
+        >>> handle = wherry_autograd.at_end_of_backward(lambda error: print("done", error))
+        >>> wherry.to_tensor([1.0], stop_gradient=False).backward()
+        done None
+        >>> handle.remove()
+        True
+    """
+    if not callable(callback):
+        raise TypeError(
+            f"at_end_of_backward: the callback cannot be called. Got {type(callback).__name__}, expected a function of the "
+            f"error. Pass a function."
+        )
+    return TensorHookRemoveHelper(*_engine.add_at_end(callback))
+
+
 def tensor_retain_grads(self: Tensor) -> None:
     """Keep the gradient of this tensor in `.grad` although it is not a leaf."""
     _engine.retain_grad(self)
@@ -277,6 +394,10 @@ _METHODS = {
     "clear_grad": tensor_clear_grad,
     "clear_gradient": tensor_clear_gradient,
     "register_hook": tensor_register_hook,
+    "register_post_accumulate_hook": tensor_register_post_accumulate_hook,
+    "_register_backward_hook": tensor_register_backward_hook,
+    "set_grad_buffer": tensor_set_grad_buffer,
+    "grad_buffer": tensor_grad_buffer,
     "retain_grads": tensor_retain_grads,
 }
 for _name, _method in _METHODS.items():

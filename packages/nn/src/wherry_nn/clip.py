@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from wherry_autograd.selected_rows import SelectedRows
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, scalar
 from wherry_tensor.constructed import as_constructed
@@ -53,7 +54,7 @@ class ClipGradBase:
         for grad, scale in zip(grads, scales, strict=True):
             if scale is not None and scale.dtype is not grad.dtype:
                 scale = ops.cast(scale, dtype=grad.dtype)
-            out.append(grad if scale is None else ops.multiply(grad, scale))
+            out.append(grad if scale is None else _like(grad, ops.multiply(grad, scale)))
         return out
 
 
@@ -94,8 +95,8 @@ class ClipGradByValue(ClipGradBase):
 
     def _clip(self, params: list[Any], grads: list[Tensor]) -> list[Tensor]:
         return [
-            ops.clip(g, scalar(self.min, g.dtype), scalar(self.max, g.dtype)) if _needs(p) else g
-            for p, g in zip(params, grads, strict=True)
+            _like(g, ops.clip(g, scalar(self.min, g.dtype), scalar(self.max, g.dtype))) if _needs(p) else g
+            for p, g in zip(params, map(merged, grads), strict=True)
         ]
 
     def __str__(self) -> str:
@@ -125,6 +126,7 @@ class ClipGradByNorm(ClipGradBase):
         self.clip_norm = _number(clip_norm, "ClipGradByNorm", "clip_norm")
 
     def _clip(self, params: list[Any], grads: list[Tensor]) -> list[Tensor]:
+        grads = [merged(g) for g in grads]
         return self._clip_by(grads, self._scales(params, grads))
 
     def _scales(self, params: list[Any], grads: list[Tensor]) -> list[Tensor | None]:
@@ -167,6 +169,7 @@ class ClipGradByGlobalNorm(ClipGradBase):
         self.auto_skip_clip = auto_skip_clip
 
     def _clip(self, params: list[Any], grads: list[Tensor]) -> list[Tensor]:
+        grads = [merged(g) for g in grads]
         return self._clip_by(grads, self._scales(params, grads))
 
     def _scales(self, params: list[Any], grads: list[Tensor]) -> list[Tensor | None]:
@@ -176,6 +179,16 @@ class ClipGradByGlobalNorm(ClipGradBase):
 
     def __str__(self) -> str:
         return f"Gradient Clip By GlobalNorm, global_norm={self.clip_norm:f}"
+
+
+def merged(grad: Tensor) -> Tensor:
+    """A gradient whose elements are those of its norm: rows that occur several times are summed."""
+    return grad.merge() if isinstance(grad, SelectedRows) else grad
+
+
+def _like(grad: Tensor, values: Tensor) -> Tensor:
+    """`values`, as rows where `grad` is of rows."""
+    return grad.with_values(values) if isinstance(grad, SelectedRows) else values
 
 
 def _needs(param: Any) -> bool:

@@ -95,6 +95,7 @@ cdef enum TensorFlags:
     SYMBOLIC = 8        # has a shape and a dtype, perhaps unknown sizes, but no data
     RETAIN_GRAD = 16    # autograd keeps .grad although the tensor is not a leaf
     HAS_HOOKS = 32      # autograd has hooks in `hooks`
+    ROWS = 64           # rows of a larger gradient: a SelectedRows of autograd
 
 
 cdef class DType:

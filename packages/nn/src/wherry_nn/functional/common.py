@@ -4,9 +4,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from wherry_autograd.selected_rows import embedding_by_rows
 from wherry_nn.functional._windows import channels_last, require_rank
 from wherry_tensor import ops
-from wherry_tensor._core import Tensor, bool_, int32, int64
+from wherry_tensor._core import Tensor, bool_, int32, int64, is_grad_enabled, is_symbolic
 from wherry_tensor.arguments import integer, number, one_axis, refused, require_tensor
 from wherry_tensor.errors import (
     InvalidArgumentError,
@@ -341,7 +342,7 @@ def embedding(
         x: int32 or int64, any shape: each in `[0, rows)`.
         weight: `[rows, size]`, floating.
         padding_idx: the result is zeros where `x` is this number, and no gradient goes there; in `[-rows, rows)`.
-        sparse: accepted for compatibility; the gradient is a dense tensor.
+        sparse: the gradient of `weight`, where that is a leaf, is a `SelectedRows`: the rows that were looked up alone.
         name: accepted for compatibility; unused.
 
     Shape:
@@ -363,7 +364,11 @@ def embedding(
          [0. 1.]]
     """
     try:
-        return ops.embedding(x, weight, -1 if padding_idx is None else _padding_index(padding_idx, weight, "embedding"))
+        padding = -1 if padding_idx is None else _padding_index(padding_idx, weight, "embedding")
+        if sparse and isinstance(x, Tensor) and not weight.stop_gradient and weight.node is None and is_grad_enabled() \
+                and not (is_symbolic(x) or is_symbolic(weight)):
+            return embedding_by_rows(x, weight, padding)
+        return ops.embedding(x, weight, padding)
     except IndexError as error:
         raise InvalidIndexError(str(error)) from None
     except TypeError:

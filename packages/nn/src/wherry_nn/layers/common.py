@@ -282,7 +282,7 @@ class Embedding(Layer):
         num_embeddings: how many vectors.
         embedding_dim: the size of each.
         padding_idx: this number gives zeros, which are not trained; in `[-num_embeddings, num_embeddings)`.
-        sparse: accepted for compatibility; the gradient is a dense tensor.
+        sparse: the gradient of the weight is a `SelectedRows`: the rows that were looked up alone.
         weight_attr: a ParamAttr, a name or an initializer; the default is XavierUniform.
         name: shown by `repr`; otherwise unused.
 
@@ -334,7 +334,7 @@ class Embedding(Layer):
                 self.weight[padding_idx] = 0.0  # type: ignore[index]
 
     def forward(self, x: Tensor) -> Tensor:
-        return F.embedding(x, self.weight, self._padding_idx)  # type: ignore[arg-type]
+        return F.embedding(x, self.weight, self._padding_idx, self._sparse)  # type: ignore[arg-type]
 
     def extra_repr(self) -> str:
         text = f"{self._num_embeddings}, {self._embedding_dim}"

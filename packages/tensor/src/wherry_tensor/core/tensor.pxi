@@ -9,6 +9,11 @@ cdef object size_class = None       # sizes.Size: a size that is not known while
 cdef object needs_value = None
 
 
+def mark_rows(Tensor x not None):
+    """Let `x` count as rows of a larger gradient: called by autograd's SelectedRows."""
+    x.flags |= ROWS
+
+
 def set_fallback(str name, function):
     """Tell the core which Python function answers what it does not answer itself.
 
@@ -128,6 +133,9 @@ def clear_gradients(list tensors not None, bint set_to_zero=True):
             x.grad_value = None
         elif isinstance(x.grad_value, Tensor):
             grad = <Tensor>x.grad_value
+            if grad.flags & ROWS:
+                x.grad_value = cleared  # the next gradient may have other rows
+                continue
             # Two references: of `x`, and of this variable.
             if Py_REFCNT(grad) == 2 and grad.storage != NULL and grad.storage.refs == 1 and type(grad) is Tensor \
                     and same_shape_and_dtype(grad, x):
@@ -152,6 +160,26 @@ cdef int clear_in_place(Tensor grad) except -1:
 
 
 cdef long next_name = 0
+
+
+class Memory(__import__("collections").namedtuple("Memory", "address count dtype contiguous shape strides")):
+    """Where the elements of a tensor lie.
+
+    Attributes:
+        address: of the first element.
+        count: how many elements.
+        dtype: their DType.
+        contiguous: whether they lie in the order of their indices, without gaps.
+        shape: sizes of the axes.
+        strides: elements (not bytes) from one index to the next along each axis.
+    """
+
+    __slots__ = ()
+
+    @property
+    def nbytes(self):
+        """Bytes of all elements."""
+        return self.count * self.dtype.itemsize
 
 
 cdef struct BufferShape:
@@ -292,9 +320,31 @@ cdef class Tensor:
         return 0 if self.storage == NULL else self.storage.version
 
     def _bump_inplace_version(self):
-        """Say that the memory was written by other means (through `numpy` memory, say)."""
+        """Paddle's name of `mark_written`."""
+        self.mark_written()
+
+    def mark_written(self):
+        """Say that the memory was written from outside, by a collective or through its address, say.
+
+        What was saved of it for a gradient is stale from now on, and a backward pass that needs it says so.
+        """
         if self.storage != NULL:
             self.storage.version += 1
+
+    def memory(self):
+        """Where the elements lie: a `Memory`, for code that hands the memory to another library.
+
+        The address stays good while the tensor lives and is not given other memory. Who writes there calls
+        `mark_written()` afterwards.
+
+        Raises:
+            RuntimeError: the tensor is symbolic.
+            ValueError: it was never given data.
+        """
+        need_data(self, "memory")
+        return Memory(<size_t>self.t.data, self.t.size, dtype_of_code(self.t.dtype), self.flags & CONTIGUOUS != 0,
+                      tuple([self.dims[i] for i in range(self.t.rank)]),
+                      tuple([self.steps[i] for i in range(self.t.rank)]))
 
     def is_contiguous(self):
         """Do the elements lie in memory in the order of their indices, without gaps?"""

@@ -57,7 +57,8 @@ class Adam(_WithBetas):
         parameters: tensors, or parameter groups; see `Optimizer`.
         weight_decay: the coefficient of an L2 penalty, or a regularizer.
         grad_clip: how to clip gradients.
-        lazy_mode: accepted for compatibility; it says something of sparse gradients, which there are none of.
+        lazy_mode: of a parameter with a sparse gradient (`embedding(sparse=True)`) only the rows that have one, and their
+            moments, change.
         multi_precision: keep float32 copies of 16-bit parameters.
         use_multi_tensor: accepted for compatibility; many parameters are always updated in one call.
         name: becomes part of the names of the accumulators.
@@ -105,6 +106,9 @@ class Adam(_WithBetas):
     def _attributes(self, param: Tensor, options: dict[str, Any], decay: float) -> tuple[Any, ...]:
         return *self._betas_of(options), decay
 
+    def _changes_rows_only(self, attributes: tuple[Any, ...]) -> bool:
+        return bool(self._lazy_mode)
+
 
 class AdamW(_WithBetas):
     """Adam whose weight decay does not pass through the moments: `param *= 1 - lr * weight_decay` before the step.
@@ -121,7 +125,8 @@ class AdamW(_WithBetas):
         lr_ratio: a function of a parameter that gives a factor for its learning rate.
         apply_decay_param_fun: a function of a parameter's name: does it decay?
         grad_clip: how to clip gradients.
-        lazy_mode: accepted for compatibility; it says something of sparse gradients, which there are none of.
+        lazy_mode: of a parameter with a sparse gradient (`embedding(sparse=True)`) only the rows that have one, and their
+            moments, change.
         multi_precision: keep float32 copies of 16-bit parameters.
         name: becomes part of the names of the accumulators.
 
@@ -182,6 +187,9 @@ class AdamW(_WithBetas):
         if self._apply_decay_param_fun is not None and not self._apply_decay_param_fun(param.name):
             decay = 0.0
         return *self._betas_of(options), decay
+
+    def _changes_rows_only(self, attributes: tuple[Any, ...]) -> bool:
+        return bool(self._lazy_mode)
 
     def _extra_factor(self, param: Tensor) -> float:
         return 1.0 if self._lr_ratio is None else float(self._lr_ratio(param))

@@ -67,6 +67,9 @@ class Adagrad(Optimizer):
     def _attributes(self, param: Tensor, options: dict[str, Any], decay: float) -> tuple[Any, ...]:
         return number("Adagrad", "epsilon", options.get("epsilon", self._epsilon), _not_negative, "a number >= 0"), decay
 
+    def _changes_rows_only(self, attributes: tuple[Any, ...]) -> bool:
+        return attributes[-1] == 0.0  # a penalty pulls at every row
+
     def _first_value(self, accumulator: str, options: dict[str, Any]) -> float:
         return float(options.get("initial_accumulator_value", self.initial_accumulator_value))
 

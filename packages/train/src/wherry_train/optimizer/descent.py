@@ -57,6 +57,9 @@ class SGD(Optimizer):
     def _attributes(self, param: Tensor, options: dict[str, Any], decay: float) -> tuple[Any, ...]:
         return (decay,)
 
+    def _changes_rows_only(self, attributes: tuple[Any, ...]) -> bool:
+        return attributes[-1] == 0.0  # a penalty pulls at every row
+
 
 class Momentum(Optimizer):
     """Gradient descent that keeps its direction: `velocity = momentum * velocity + grad; param -= lr * velocity`.

@@ -12,8 +12,9 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from wherry_autograd.selected_rows import SelectedRows
 from wherry_nn import unique_name
-from wherry_nn.clip import ClipGradBase
+from wherry_nn.clip import ClipGradBase, merged
 from wherry_nn.param_attr import WeightDecayRegularizer
 from wherry_nn.parameter import Parameter
 from wherry_tensor import _core, ops, to_tensor
@@ -395,10 +396,17 @@ class Optimizer:
 
     def _update(self, group: _Group, params: list[Any], grads: list[Tensor]) -> None:
         clip, scales = group.grad_clip, None
+        sparse = [isinstance(g, SelectedRows) for g in grads] if SelectedRows in map(type, grads) else None
+        if sparse is not None:
+            grads = [merged(g) for g in grads]
         if clip is not None:
             scales = clip._scales(params, grads)
             if scales is None:
                 grads = clip._clip(params, grads)
+        if sparse is not None:
+            params, grads, scales = self._update_rows(group, params, grads, scales)
+            if not params:
+                return
         for batch in self._batches(group, params):
             places = batch.chosen
             chosen = grads if places is None else [grads[i] for i in places]
@@ -419,6 +427,40 @@ class Optimizer:
                 self._op.each_into(columns, (*columns, chosen, rate, scale), batch.attributes)
             else:
                 self._update_half(batch, chosen, rate, scale)
+
+    def _update_rows(
+        self, group: _Group, params: list[Any], grads: list[Tensor], scales: list[Tensor | None] | None
+    ) -> tuple[list[Any], list[Tensor], list[Tensor | None] | None]:
+        """Change the rows that sparse gradients name, where the others would stay as they are. What is left to update, dense."""
+        left = [place for place, grad in enumerate(grads) if not isinstance(grad, SelectedRows)]
+        for place, (param, grad) in enumerate(zip(params, grads, strict=True)):
+            if not isinstance(grad, SelectedRows):
+                continue
+            (batch,) = self._batches(group, [param])
+            if batch.regularizers is not None or batch.half is not None or not self._changes_rows_only(batch.attributes):
+                grads[place] = grad.to_dense()
+                left.append(place)
+                continue
+            rows, (chosen,) = grad._rows, self._rescaled([grad.get_tensor()])
+            wholes = [column[0] for column in batch.columns]
+            shared = [whole.shape != param.shape for whole in wholes]  # powers of beta: one number for all rows
+            parts = [
+                whole if one else ops.gather(whole, rows, axis=0) for whole, one in zip(wholes, shared, strict=True)
+            ]
+            columns = tuple([part] for part in parts)
+            scale = None if scales is None else scales[place]
+            self._op.each_into(columns, (*columns, [chosen], self._rate_of(batch.factor), [scale]), batch.attributes)
+            for whole, part, one in zip(wholes, parts, shared, strict=True):
+                if not one:
+                    ops.index_put.into((whole,), whole, part, rows, axes=(0,), accumulate=False)
+        left.sort()
+        return (
+            [params[i] for i in left], [grads[i] for i in left], None if scales is None else [scales[i] for i in left],
+        )
+
+    def _changes_rows_only(self, attributes: tuple[Any, ...]) -> bool:
+        """Does a row whose gradient is zero stay as it is, so that a sparse gradient need not become dense?"""
+        return False
 
     def _update_half(self, batch: _Batch, grads: list[Tensor], rate: Tensor, scale: Any) -> None:
         """Parameters of 16 bits: computed in float32, in master weights where these are kept."""

@@ -1,0 +1,170 @@
+"""What a reducer of gradients needs: hooks behind accumulation, the end of a pass, buffers, memory."""
+import numpy as np
+import pytest
+
+import wherry_autograd as ag
+import wherry_tensor as wt
+from wherry_tensor import ops
+
+
+def leaf(*values):
+    x = wt.to_tensor(list(values))
+    x.stop_gradient = False
+    return x
+
+
+def test_a_post_accumulate_hook_sees_the_sum_once_a_pass():
+    x, seen = leaf(1.0, 2.0), []
+    x.register_post_accumulate_hook(lambda p: seen.append((p is x, p.grad.tolist())))
+    (x * 2 + x * 3).sum().backward()
+    (x * 1).sum().backward()
+    assert seen == [(True, [5.0, 5.0]), (True, [6.0, 6.0])]
+
+
+def test_hooks_before_and_after_accumulation_keep_their_order():
+    x, seen = leaf(1.0), []
+    x.register_post_accumulate_hook(lambda p: seen.append(("after", p.grad.tolist())))
+    x.register_hook(lambda g: seen.append(("before", g.tolist())) or g * 10)
+    (x * 2).sum().backward()
+    assert seen == [("before", [2.0]), ("after", [20.0])]
+
+
+def test_a_removed_hook_is_not_called_and_paddles_name_takes_no_argument():
+    x, seen = leaf(1.0), []
+    handle = x.register_post_accumulate_hook(lambda p: seen.append("gone"))
+    assert handle.remove()
+    assert isinstance(x._register_backward_hook(lambda: seen.append("paddle")), int)
+    x.backward()
+    assert seen == ["paddle"]
+
+
+def test_grad_calls_no_hooks():
+    x, seen = leaf(1.0), []
+    x.register_post_accumulate_hook(seen.append)
+    ag.grad(x * 2, x)
+    assert not seen
+
+
+@pytest.mark.parametrize("make", [lambda: wt.to_tensor([1.0]), lambda: leaf(1.0) * 2])
+def test_only_leaves_that_ask_for_gradients_take_such_hooks_and_buffers(make):
+    with pytest.raises(RuntimeError, match="only a leaf"):
+        make().register_post_accumulate_hook(print)
+    with pytest.raises(RuntimeError, match="only a leaf"):
+        make().set_grad_buffer(wt.ones([1]))
+
+
+def test_what_cannot_be_called_is_refused():
+    with pytest.raises(TypeError, match="function of the tensor"):
+        leaf(1.0).register_post_accumulate_hook(3)
+    with pytest.raises(TypeError, match="function of the error"):
+        ag.at_end_of_backward(None)
+
+
+def test_the_end_of_a_pass_is_told_once_also_where_it_fails():
+    ends = []
+    handle = ag.at_end_of_backward(ends.append)
+    try:
+        x = leaf(1.0)
+        x.register_post_accumulate_hook(lambda p: (p.detach() * 1).backward())  # a pass inside of a pass
+        y = leaf(2.0)
+        y.register_post_accumulate_hook(lambda p: (leaf(3.0) * 1).sum().backward())
+        (x * y).sum().backward()
+        assert ends == [None]
+
+        def fails(p):
+            raise ArithmeticError("a rank is gone")
+
+        x.register_post_accumulate_hook(fails)
+        with pytest.raises(ArithmeticError, match="rank"):
+            (x * 2).sum().backward()
+        assert len(ends) == 2 and isinstance(ends[1], ArithmeticError)
+        used = leaf(1.0)
+        loss = (used * used).sum()
+        loss.backward()
+        with pytest.raises(RuntimeError, match="used already"):
+            loss.backward()
+        assert isinstance(ends[-1], RuntimeError)
+        ag.grad((y * 2).sum(), y)
+        assert len(ends) == 4
+    finally:
+        assert handle.remove()
+    leaf(1.0).backward()
+    assert len(ends) == 4
+
+
+def test_what_the_end_raises_reaches_the_caller():
+    def ends(error):
+        raise TimeoutError("a bucket did not come")
+
+    handle = ag.at_end_of_backward(ends)
+    try:
+        with pytest.raises(TimeoutError, match="bucket"):
+            leaf(1.0).backward()
+    finally:
+        handle.remove()
+
+
+def test_gradients_are_written_into_a_buffer_and_stay_there():
+    bucket = wt.zeros([5])
+    x, y = leaf(1.0, 2.0), leaf(3.0, 4.0, 5.0)
+    x.set_grad_buffer(bucket[:2])
+    y.set_grad_buffer(bucket[2:])
+    for factor in (3.0, 7.0):
+        bucket.fill_(99.0)
+        ((x * factor).sum() + (y * 2).sum()).backward()
+        assert bucket.tolist() == [factor, factor, 2.0, 2.0, 2.0]
+        assert x.grad._shares_memory_with(bucket)
+        x.clear_gradient(set_to_zero=False)
+        y.clear_gradient(set_to_zero=False)
+        assert x.grad is None and x.grad_buffer() is not None
+    (x * 1).sum().backward()
+    (x * 1).sum().backward()
+    assert bucket.tolist()[:2] == [2.0, 2.0]
+    x.clear_gradient()
+    assert bucket.tolist()[:2] == [0.0, 0.0] and x.grad.tolist() == [0.0, 0.0]
+    (x * 4).sum().backward()
+    assert bucket.tolist()[:2] == [4.0, 4.0]
+    x.set_grad_buffer(None)
+    x.clear_gradient(set_to_zero=False)
+    (x * 5).sum().backward()
+    assert bucket.tolist()[:2] == [4.0, 4.0] and x.grad.tolist() == [5.0, 5.0]
+
+
+def test_a_broadcast_gradient_fills_a_buffer():
+    buffer = wt.ones([2, 3])
+    x = wt.ones([2, 3])
+    x.stop_gradient = False
+    x.set_grad_buffer(buffer)
+    x.sum().backward()
+    x.sum().backward()
+    assert buffer.tolist() == [[2.0] * 3] * 2
+
+
+@pytest.mark.parametrize("buffer", [
+    lambda: wt.ones([3]), lambda: wt.ones([2], "float64"), lambda: wt.ones([4])[::2], lambda: [1.0, 2.0],
+    lambda: leaf(1.0, 2.0) * 1,
+])
+def test_a_buffer_that_does_not_fit_is_refused(buffer):
+    with pytest.raises(ValueError, match="contiguous Tensor of shape \\[2\\]"):
+        leaf(1.0, 2.0).set_grad_buffer(buffer())
+
+
+def test_second_derivatives_do_not_touch_buffers():
+    x = leaf(3.0)
+    x.set_grad_buffer(wt.zeros([1]))
+    (dx,) = ag.grad(x * x * x, x, create_graph=True)
+    (ddx,) = ag.grad(dx, x)
+    assert ddx.tolist() == [18.0] and x.grad is None
+
+
+def test_memory_says_where_elements_lie_and_writes_from_outside_are_told():
+    x = wt.to_tensor(np.arange(6, dtype="float32").reshape(2, 3))
+    memory = x.memory()
+    assert (memory.address, memory.count, memory.contiguous, memory.nbytes) == (x.data_ptr(), 6, True, 24)
+    assert memory.shape == (2, 3) and memory.strides == (3, 1) and memory.dtype is wt.float32
+    assert not ops.transpose(x, perm=(1, 0)).memory().contiguous
+    y = leaf(2.0)
+    z = y * y
+    y.mark_written()
+    with pytest.raises(RuntimeError, match="modified in place"):
+        z.backward()
