@@ -168,3 +168,25 @@ def test_memory_says_where_elements_lie_and_writes_from_outside_are_told():
     y.mark_written()
     with pytest.raises(RuntimeError, match="modified in place"):
         z.backward()
+
+
+def test_a_gradient_that_was_set_by_hand_is_added_and_moves_into_the_buffer():
+    x, buffer = leaf(1.0, 2.0), wt.zeros([2])
+    x.set_grad_buffer(buffer)
+    x.grad = wt.to_tensor([10.0, 20.0])
+    (x * 3).sum().backward()
+    assert buffer.tolist() == [13.0, 23.0] and x.grad is buffer
+
+
+def test_passes_of_several_threads_add_up_in_the_buffer():
+    import threading
+
+    x, buffer = wt.ones([300_000]), wt.zeros([300_000])
+    x.stop_gradient = False
+    x.set_grad_buffer(buffer)
+    passes = [threading.Thread(target=lambda: [(x * 2).sum().backward() for _ in range(5)]) for _ in range(4)]
+    for one in passes:
+        one.start()
+    for one in passes:
+        one.join()
+    assert x.grad is buffer and buffer.min().item() == buffer.max().item() == 40.0

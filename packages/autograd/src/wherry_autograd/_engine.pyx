@@ -878,7 +878,8 @@ cdef int visit_leaf(Walk walk, Py_ssize_t i) except -1:
         else:
             accumulate(leaf, &state.first)
             if record.buffer is not None and leaf.grad_value is not record.buffer and record.writers == 1:
-                fill_buffer(leaf, record.buffer, <Tensor>leaf.grad_value)
+                total = leaf.grad_value
+                fill_buffer(leaf, record.buffer, <Tensor>total)
     finally:
         record.writers -= 1
     drop(state)
