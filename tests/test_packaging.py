@@ -79,7 +79,7 @@ def test_wheels_ask_for_versions_and_not_for_folders():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="wheels of other systems have other tags")
 def test_compiled_wheels_say_which_linux_they_run_on():
-    for name, path in wheels().items():
+    for path in wheels().values():
         if not path.name.endswith("-none-any.whl"):
             found = re.search(r"manylinux_2_(\d+)_", path.name)
             assert found, f"{path.name} may not be published: its tag is that of this machine alone"

@@ -111,6 +111,7 @@ def build_one(python: str, package: str, digest: str) -> Path:
     # ccache then finds again what another clone of this repository has compiled.
     environment.setdefault("CCACHE_BASEDIR", str(ROOT))
     environment.setdefault("CCACHE_NOHASHDIR", "1")
+    environment["WHERRY_PROGRESS"] = "off"  # said below
     environment["WHERRY_DEPENDENCIES"] = "index"  # not these folders: the wheels may go anywhere
     # -v passes on what the compiler's driver says, for the count of files.
     command = [tools / "bin" / "python", "-m", "pip", "wheel", "-v", "--no-build-isolation", "--no-deps", "--no-cache-dir",

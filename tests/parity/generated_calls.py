@@ -244,7 +244,7 @@ def special(d: Draw, name: str) -> str:
         return "paddle.scatter_nd_add(x, i, u)"
     if name in ("take_along_axis", "put_along_axis"):
         x()
-        i = index([max(s, 1) if d.chance(0.7) else 1 for s in shape], min([s for s in shape] or [1]), "int64")
+        i = index([max(s, 1) if d.chance(0.7) else 1 for s in shape], min(shape or [1]), "int64")
         if name == "take_along_axis":
             return f"paddle.take_along_axis(x, {i}, {axis})"
         return f"paddle.put_along_axis(x, {i}, {d.one('1.0', '2')}, {axis}{d.one('', ', reduce=' + repr('add'))})"
