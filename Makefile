@@ -53,5 +53,4 @@ $(VENV)/tools: $(VENV)/bin/python tox.ini
 # Phony in effect: tools/wheels.py knows what is up to date.
 .PHONY: $(VENV)/installed
 $(VENV)/installed: $(VENV)/bin/python
-	$(BIN)/python tools/wheels.py install web
-	$(BIN)/python -m pip install -qq scikit-learn
+	$(BIN)/python tools/wheels.py install web --also scikit-learn

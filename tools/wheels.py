@@ -21,7 +21,9 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from package_table import PYTHONS, ROOT, Package, needed, packages
@@ -29,6 +31,7 @@ from package_table import PYTHONS, ROOT, Package, needed, packages
 WHEELHOUSE = ROOT / "wheelhouse"
 CACHE = ROOT / ".cache"
 BUILD_TOOLS = ("scikit-build-core>=0.11", "cython>=3.1", "ninja", "hatchling>=1.27", "cmake>=3.25", "auditwheel>=6.4", "wheel>=0.45")
+PIP = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
 REPORT_EVERY = 20  # seconds of compiling between two lines
 
 
@@ -36,6 +39,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("action", choices=("build", "install", "test"))
     parser.add_argument("packages", nargs="*", metavar="package", help="folders of packages, or tox environments of theirs; default: all")
+    parser.add_argument("--also", action="append", default=[], metavar="project", help="install this from the index, too")
     parser.add_argument("--for-tests", action="store_true", help="install what the extra `test` of the packages asks for, too")
     arguments, rest = parser.parse_known_args()
     chosen = [package_of(name) for name in (arguments.packages[:1] if arguments.action == "test" else arguments.packages)]
@@ -44,15 +48,18 @@ def main() -> None:
     if rest:
         parser.error(f"unknown arguments: {' '.join(rest)}")
     names = [package.name for package in chosen] or list(packages())
+    # What comes from an index arrives while the compiler works.
+    arriving = subprocess.Popen([*PIP, *arguments.also]) if arguments.also else None
     if arguments.action == "build":
         for python in available_pythons():
             build(python, needed(names))
         print(f"wheels: install them with  pip install wherry --find-links {WHEELHOUSE}")
-    elif arguments.for_tests:
-        wheels = build(sys.executable, needed([*names, *(tool for package in chosen for tool in package.for_tests)]))
-        install(wheels, {package.project for package in chosen})
-    else:
-        install(build(sys.executable, needed(names)))
+        return
+    tools = [tool for package in chosen for tool in package.for_tests] if arguments.for_tests else []
+    wheels = build(sys.executable, needed([*names, *tools]))
+    if arriving and arriving.wait():
+        sys.exit(f"wheels: {' '.join(arguments.also)} could not be installed")
+    install(wheels, {package.project for package in chosen} if arguments.for_tests else set())
 
 
 def package_of(name: str) -> Package:
@@ -91,12 +98,18 @@ def available_pythons() -> list[str]:
 
 
 def build(python: str, names: list[str]) -> list[Path]:
-    """Build the wheels that `python` lacks; returns one for each package."""
-    wheels = []
-    for package in names:
-        digest = digest_of(package)
-        wheels.append(wheel_for(python, package, digest) or build_one(python, package, digest))
-    return wheels
+    """Build the wheels that `python` lacks, several at a time; returns one for each package."""
+    digests = {package: digest_of(package) for package in names}
+    wheels = {package: wheel_for(python, package, digest) for package, digest in digests.items()}
+    missing = [package for package, wheel in wheels.items() if wheel is None]
+    if missing:
+        build_environment(python)
+        # Nothing needs another one's wheel to be built. Those that compile longest begin: a single large file keeps one core
+        # busy while the many of the kernels fill the other.
+        missing.sort(key=lambda package: (packages()[package].compiled, len(list(packages()[package].folder.glob("csrc/*")))), reverse=True)
+        with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+            wheels |= zip(missing, pool.map(lambda package: build_one(python, package, digests[package]), missing))
+    return [wheel for wheel in wheels.values() if wheel]
 
 
 def build_one(python: str, package: str, digest: str) -> Path:
@@ -126,18 +139,19 @@ def build_one(python: str, package: str, digest: str) -> Path:
                 reported = time.monotonic()
                 print(f"wheels: {package}: {step[1]} of {step[2]} files after {reported - started:.0f} s", flush=True)
     if process.returncode:
-        sys.exit(f"{''.join(said)}\nwheels: {package} for {version} failed to build")
+        raise SystemExit(f"{''.join(said)}\nwheels: {package} for {version} failed to build")
     (wheel,) = fresh.glob("*.whl")
     if packages()[package].compiled and sys.platform == "linux":
         wheel = tagged(wheel, tools)
-    WHEELHOUSE.mkdir(exist_ok=True)
-    for entry, text in records():
-        if text["package"] == package and serves(text["wheel"], version):
-            (WHEELHOUSE / text["wheel"]).unlink(missing_ok=True)
-            entry.unlink()
-    shutil.move(wheel, WHEELHOUSE / wheel.name)
-    record = {"package": package, "wheel": wheel.name, "digest": digest}
-    (WHEELHOUSE / f"{wheel.name}.json").write_text(json.dumps(record))
+    with _shelf:
+        WHEELHOUSE.mkdir(exist_ok=True)
+        for entry, text in records():
+            if text["package"] == package and serves(text["wheel"], version):
+                (WHEELHOUSE / text["wheel"]).unlink(missing_ok=True)
+                entry.unlink()
+        shutil.move(wheel, WHEELHOUSE / wheel.name)
+        record = {"package": package, "wheel": wheel.name, "digest": digest}
+        (WHEELHOUSE / f"{wheel.name}.json").write_text(json.dumps(record))
     size = (WHEELHOUSE / wheel.name).stat().st_size / 1e6
     print(f"wheels: {wheel.name}, {size:.1f} MB, {time.monotonic() - started:.0f} s", flush=True)
     return WHEELHOUSE / wheel.name
@@ -155,15 +169,17 @@ def tagged(wheel: Path, tools: Path) -> Path:
     return wheel
 
 
-def install(wheels: list[Path], with_tests_of: set[str] = frozenset()) -> None:
+_shelf = threading.Lock()  # one thread at a time changes the wheelhouse
+
+
+def install(wheels: list[Path], with_tests_of: set[str]) -> None:
     """Install wheels into the running Python, and what they depend on."""
-    pip = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
     # First ours without an index, so that no package of the same name from elsewhere can win; then
     # whatever third parties they declare. The version stays while sources change: always reinstall.
-    subprocess.run([*pip, "--no-index", "--no-deps", "--force-reinstall", *wheels], check=True)
+    subprocess.run([*PIP, "--no-index", "--no-deps", "--force-reinstall", *wheels], check=True)
     projects = {wheel: wheel.name.split("-")[0].replace("_", "-") for wheel in wheels}
     extras = [f"{wheel}[test]" if projects[wheel] in with_tests_of else wheel for wheel in wheels]
-    subprocess.run([*pip, *extras], check=True)
+    subprocess.run([*PIP, *extras], check=True)
 
 
 def build_environment(python: str) -> Path:
