@@ -245,7 +245,7 @@ class Tensor:
     def cdist(self, y: Tensor, p: float = ..., compute_mode: str = ..., name: str | None = ...) -> Tensor:
         """The `p`-norm distance of each row of `x` to each row of `y`."""
     def ceil(self, name: str | None = ...) -> Tensor:
-        """The smallest integer not below each element."""
+        """Ceiling: the smallest integer not below each element."""
     def ceil_(self, name: Any = ...) -> Tensor:
         """In-place form of `ceil`: writes the result into the first argument and returns it."""
     def chunk(self, chunks: int, axis: Any = ..., name: str | None = ...) -> list[Tensor]:
@@ -261,7 +261,7 @@ class Tensor:
     def clone(self) -> Tensor:
         """A copy that gradients pass through. Source: `paddle.Tensor.clone`."""
     def concat(self, axis: Any = ..., name: str | None = ...) -> Tensor:
-        """Several tensors one behind the other along an axis."""
+        """Concatenation: several tensors one behind the other along an axis."""
     def conj(self, name: str | None = ...) -> Tensor:
         """Complex conjugate of each element; real numbers are their own."""
     def contiguous(self) -> Any:
@@ -355,7 +355,7 @@ class Tensor:
     def erfinv_(self, name: Any = ...) -> Tensor:
         """In-place form of `erfinv`: writes the result into the first argument and returns it."""
     def exp(self, name: str | None = ...) -> Tensor:
-        """e to the power of each element."""
+        """Exponential: e to the power of each element."""
     def exp_(self, name: Any = ...) -> Tensor:
         """In-place form of `exp`: writes the result into the first argument and returns it."""
     def expand(self, shape: Any, name: str | None = ...) -> Tensor:
@@ -383,7 +383,7 @@ class Tensor:
     def flip(self, axis: Any, name: str | None = ...) -> Tensor:
         """`x` backwards along `axis`."""
     def floor(self, name: str | None = ...) -> Tensor:
-        """The largest integer not above each element."""
+        """Floor: the largest integer not above each element."""
     def floor_(self, name: Any = ...) -> Tensor:
         """In-place form of `floor`: writes the result into the first argument and returns it."""
     def floor_divide(self, y: Tensor, name: str | None = ...) -> Tensor:
@@ -391,7 +391,7 @@ class Tensor:
     def floor_divide_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `floor_divide`: writes the result into the first argument and returns it."""
     def floor_mod(self, y: Tensor, name: str | None = ...) -> Tensor:
-        """What `floor_divide` leaves, with the sign of `y`. Arguments and errors are those of `floor_divide`."""
+        """Remainder: what `floor_divide` leaves, with the sign of `y`. Arguments and errors are those of `floor_divide`."""
     def floor_mod_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `remainder`: writes the result into the first argument and returns it."""
     def fmax(self, y: Tensor, name: str | None = ...) -> Tensor:
@@ -423,7 +423,7 @@ class Tensor:
     def gradient(self) -> Any:
         """The gradient as a NumPy array, or None."""
     def greater_equal(self, y: Tensor, name: str | None = ...) -> Tensor:
-        """Where an element of `x` is at least that of `y`. Arguments and errors are those of `less_than`."""
+        """Greater or equal: where an element of `x` is at least that of `y`. Arguments and errors are those of"""
     def greater_equal_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `greater_equal`: writes the result into the first argument and returns it."""
     def greater_than(self, y: Tensor, name: str | None = ...) -> Tensor:
@@ -433,7 +433,7 @@ class Tensor:
     def heaviside(self, y: Tensor, name: str | None = ...) -> Tensor:
         """The step function: 0 where `x` is negative, 1 where it is positive, `y` where it is 0."""
     def histogram(self, bins: int = ..., min: float = ..., max: float = ..., name: str | None = ...) -> Tensor:
-        """How many elements fall into each of `bins` equal parts of a range."""
+        """Histogram: how many elements fall into each of `bins` equal parts of a range."""
     @property
     def hooks(self) -> Any: ...
     @hooks.setter
@@ -463,7 +463,7 @@ class Tensor:
     def index_select(self, index: Tensor, axis: int = ..., name: str | None = ...) -> Tensor:
         """Slices of `x` at the positions `index` along an axis."""
     def inner(self, y: Tensor, name: str | None = ...) -> Tensor:
-        """Sums of products over the last axis of both."""
+        """Inner product: sums of products over the last axis of both."""
     @property
     def inplace_version(self) -> int: ...
     def is_complex(self) -> bool:
@@ -525,7 +525,7 @@ class Tensor:
     def lerp_(self, y: Any, weight: Any, name: Any = ...) -> Tensor:
         """In-place form of `lerp`: writes the result into the first argument and returns it."""
     def less_equal(self, y: Tensor, name: str | None = ...) -> Tensor:
-        """Where an element of `x` is at most that of `y`. Arguments and errors are those of `less_than`."""
+        """Less or equal: where an element of `x` is at most that of `y`. Arguments and errors are those of `less_than`."""
     def less_equal_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `less_equal`: writes the result into the first argument and returns it."""
     def less_than(self, y: Tensor, name: str | None = ...) -> Tensor:
@@ -557,23 +557,23 @@ class Tensor:
     def logcumsumexp(self, axis: int | None = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
         """Logarithms of running sums of exponentials along `axis`, safe from overflow."""
     def logical_and(self, y: Tensor, out: Tensor | None = ..., name: str | None = ...) -> Tensor:
-        """Where both elements are True."""
+        """Logical and: where both elements are True."""
     def logical_and_(self, y: Any, out: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `logical_and`: writes the result into the first argument and returns it."""
     def logical_not(self, out: Tensor | None = ..., name: str | None = ...) -> Tensor:
-        """Where an element is False (0)."""
+        """Logical not: where an element is False (0)."""
     def logical_not_(self, out: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `logical_not`: writes the result into the first argument and returns it."""
     def logical_or(self, y: Tensor, out: Tensor | None = ..., name: str | None = ...) -> Tensor:
-        """Where one element or both are True. Arguments and errors are those of `logical_and`."""
+        """Logical or: where one element or both are True. Arguments and errors are those of `logical_and`."""
     def logical_or_(self, y: Any, out: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `logical_or`: writes the result into the first argument and returns it."""
     def logical_xor(self, y: Tensor, out: Tensor | None = ..., name: str | None = ...) -> Tensor:
-        """Where exactly one element is True. Arguments and errors are those of `logical_and`."""
+        """Logical exclusive or: where exactly one element is True. Arguments and errors are those of `logical_and`."""
     def logical_xor_(self, y: Any, out: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `logical_xor`: writes the result into the first argument and returns it."""
     def logit(self, eps: float | None = ..., name: str | None = ...) -> Tensor:
-        """log(x / (1 - x)) of each element: the inverse of `sigmoid`."""
+        """Logits: log(x / (1 - x)) of each element: the inverse of `sigmoid`."""
     def logit_(self, eps: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `logit`: writes the result into the first argument and returns it."""
     def logsumexp(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
@@ -601,7 +601,7 @@ class Tensor:
     def mm(self, mat2: Tensor, name: str | None = ...) -> Tensor:
         """The matrix product of `input` and `mat2`, as `matmul` without its flags."""
     def mod(self, y: Tensor, name: str | None = ...) -> Tensor:
-        """What `floor_divide` leaves, with the sign of `y`. Arguments and errors are those of `floor_divide`."""
+        """Remainder: what `floor_divide` leaves, with the sign of `y`. Arguments and errors are those of `floor_divide`."""
     def mod_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `remainder`: writes the result into the first argument and returns it."""
     def mode(self, axis: int = ..., keepdim: bool = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
@@ -615,7 +615,7 @@ class Tensor:
     def multigammaln_(self, p: Any, name: Any = ...) -> Tensor:
         """In-place form of `multigammaln`: writes the result into the first argument and returns it."""
     def multinomial(self, num_samples: int = ..., replacement: bool = ..., name: str | None = ...) -> Tensor:
-        """Random positions, drawn with the weights of each row."""
+        """Sampling without or with replacement: random positions, drawn with the weights of each row."""
     def multiplex(self, index: Tensor, name: str | None = ...) -> Tensor:
         """Row i of the result is row i of the input that `index[i]` names."""
     def multiply(self, y: Tensor, name: str | None = ...) -> Tensor:
@@ -647,7 +647,7 @@ class Tensor:
     def ndimension(self) -> int:
         """Number of axes. Source: `paddle.Tensor.ndimension`."""
     def neg(self, name: str | None = ...) -> Tensor:
-        """Each element with the other sign."""
+        """Negation: each element with the other sign."""
     def neg_(self, name: Any = ...) -> Tensor:
         """In-place form of `neg`: writes the result into the first argument and returns it."""
     @property
@@ -657,21 +657,21 @@ class Tensor:
     def nonzero(self, as_tuple: bool = ...) -> Any:
         """Where `x` is not zero (or false)."""
     def norm(self, p: float | str = ..., axis: Any = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
-        """The length of vectors, in several senses."""
+        """Norm: the length of vectors, in several senses."""
     def normal_(self, mean: Any = ..., std: Any = ..., name: str | None = ...) -> Tensor:
         """Fill `x` with normally distributed random numbers; returns `x`."""
     def not_equal(self, y: Tensor, name: str | None = ...) -> Tensor:
-        """Where two elements differ. Arguments and errors are those of `less_than`."""
+        """Not equal: where two elements differ. Arguments and errors are those of `less_than`."""
     def not_equal_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `not_equal`: writes the result into the first argument and returns it."""
     def numel(self, name: str | None = ...) -> Tensor:
         """The number of elements as a tensor: int64, 0-d. `x.size` gives it as an int."""
-    def numpy(self) -> np.ndarray[Any, Any]:
+    def numpy(self, blocking: Any = ...) -> np.ndarray[Any, Any]:
         """A NumPy array with a copy of the values; bfloat16 comes as its bits in uint16, as in Paddle."""
     def one_hot(self, num_classes: Any, name: str | None = ...) -> Tensor:
-        """For each label a vector with 1 at its place and 0 elsewhere."""
+        """One-hot vectors: for each label a vector with 1 at its place and 0 elsewhere."""
     def outer(self, y: Tensor, name: str | None = ...) -> Tensor:
-        """All products of an element of `x` and one of `y`, both flattened: `[m]` and `[n]` give `[m, n]`."""
+        """Outer product: all products of an element of `x` and one of `y`, both flattened: `[m]` and `[n]` give `[m, n]`."""
     @property
     def persistable(self) -> bool: ...
     @persistable.setter
@@ -683,7 +683,7 @@ class Tensor:
     def polar(self, angle: Tensor, name: str | None = ...) -> Tensor:
         """Complex numbers from absolute values and angles (radians), which broadcast together."""
     def pow(self, y: Any, name: str | None = ...) -> Tensor:
-        """`x` to the power of `y`, element by element."""
+        """Power: `x` to the power of `y`, element by element."""
     def pow_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `pow`: writes the result into the first argument and returns it."""
     def prod(self, axis: Axes = ..., keepdim: bool = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
@@ -693,7 +693,7 @@ class Tensor:
     def put_along_axis_(self, indices: Tensor, values: Any, axis: int, reduce: str = ..., include_self: bool = ..., broadcast: bool = ...) -> Tensor:
         """`put_along_axis` in place."""
     def quantile(self, q: float | Sequence[float], axis: Axes = ..., keepdim: bool = ...) -> Tensor:
-        """Values below which the parts `q` of the elements along `axis` lie, interpolated linearly."""
+        """Quantiles: values below which the parts `q` of the elements along `axis` lie, interpolated linearly."""
     def rad2deg(self, name: str | None = ...) -> Tensor:
         """Radians to degrees."""
     def rank(self) -> Tensor:
@@ -701,17 +701,17 @@ class Tensor:
     def real(self, name: str | None = ...) -> Tensor:
         """Real part of each element; real numbers are their own."""
     def reciprocal(self, name: str | None = ...) -> Tensor:
-        """1 divided by each element."""
+        """Reciprocal: 1 divided by each element."""
     def reciprocal_(self, name: Any = ...) -> Tensor:
         """In-place form of `reciprocal`: writes the result into the first argument and returns it."""
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Any:
         """Call `hook` with the gradient of this tensor whenever a backward pass has completed it."""
     def remainder(self, y: Tensor, name: str | None = ...) -> Tensor:
-        """What `floor_divide` leaves, with the sign of `y`. Arguments and errors are those of `floor_divide`."""
+        """Remainder: what `floor_divide` leaves, with the sign of `y`. Arguments and errors are those of `floor_divide`."""
     def remainder_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `remainder`: writes the result into the first argument and returns it."""
     def repeat_interleave(self, repeats: Any, axis: int | None = ..., name: str | None = ...) -> Tensor:
-        """Each element (or slice along `axis`) several times in succession."""
+        """Repetition of elements: each element (or slice along `axis`) several times in succession."""
     def reshape(self, shape: Sequence[int | Tensor] | Tensor, name: str | None = ...) -> Tensor:
         """The elements of `x`, row by row, in another shape."""
     def reshape_(self, shape: Sequence[int | Tensor] | Tensor, name: str | None = ...) -> Tensor:
@@ -723,7 +723,7 @@ class Tensor:
     def roll(self, shifts: Any, axis: Axes = ..., name: str | None = ...) -> Tensor:
         """`x` with its elements moved on along `axis`; those that leave at the end enter at the start."""
     def rot90(self, k: int = ..., axes: Sequence[int] = ..., name: str | None = ...) -> Tensor:
-        """`x` turned by `k` times 90 degrees in the plane of two axes, from the first towards the second."""
+        """Rotation: `x` turned by `k` times 90 degrees in the plane of two axes, from the first towards the second."""
     def round(self, name: str | None = ...) -> Tensor:
         """Nearest integer of each element; halves go away from 0."""
     def round_(self, name: Any = ...) -> Tensor:
@@ -757,7 +757,7 @@ class Tensor:
     def shard_index(self, index_num: int, nshards: int, shard_id: int, ignore_value: int = ...) -> Tensor:
         """Indices of a table that is spread over shards, as they are called in one shard."""
     def sigmoid(self, name: str | None = ...) -> Tensor:
-        """1 / (1 + exp(-x)) of each element."""
+        """Sigmoid: 1 / (1 + exp(-x)) of each element."""
     def sigmoid_(self, name: Any = ...) -> Tensor:
         """In-place form of `sigmoid`: writes the result into the first argument and returns it."""
     def sign(self, name: str | None = ...) -> Tensor:
@@ -783,7 +783,7 @@ class Tensor:
     def sqrt_(self, name: Any = ...) -> Tensor:
         """In-place form of `sqrt`: writes the result into the first argument and returns it."""
     def square(self, name: str | None = ...) -> Tensor:
-        """Each element times itself."""
+        """Square: each element times itself."""
     def square_(self, name: Any = ...) -> Tensor:
         """In-place form of `square`: writes the result into the first argument and returns it."""
     def squeeze(self, axis: Axes = ..., name: str | None = ...) -> Tensor:
@@ -811,7 +811,7 @@ class Tensor:
     def sum(self, axis: Axes = ..., dtype: Any = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
         """Sum of elements along `axis`."""
     def t(self, name: str | None = ...) -> Tensor:
-        """A matrix transposed; a vector or number as it is."""
+        """Matrix transpose: a matrix transposed; a vector or number as it is."""
     def t_(self, name: str | None = ...) -> Tensor:
         """`t` in place: `input` itself is transposed."""
     def take(self, index: Tensor, mode: str = ..., name: str | None = ...) -> Tensor:
@@ -827,11 +827,13 @@ class Tensor:
     def tanh_(self, name: Any = ...) -> Tensor:
         """In-place form of `tanh`: writes the result into the first argument and returns it."""
     def tensordot(self, y: Tensor, axes: Any = ..., name: str | None = ...) -> Tensor:
-        """Sums of products over pairs of axes."""
+        """Tensor contraction: sums of products over pairs of axes."""
     def tile(self, repeat_times: Any, name: str | None = ...) -> Tensor:
-        """`x` laid out several times along its axes."""
+        """Tiling: `x` laid out several times along its axes."""
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
         """The tensor on a device and in a dtype."""
+    def tobytes(self) -> bytes:
+        """The values as bytes, row by row, as of NumPy's arrays."""
     def tolist(self) -> Any:
         """The elements as nested Python lists; a number for a 0-d tensor."""
     def topk(self, k: Any, axis: int | None = ..., largest: bool = ..., sorted: bool = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
@@ -851,7 +853,7 @@ class Tensor:
     def triu_(self, diagonal: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `triu`: writes the result into the first argument and returns it."""
     def trunc(self, name: str | None = ...) -> Tensor:
-        """Each element without its fraction: rounded toward 0."""
+        """Truncation: each element without its fraction: rounded toward 0."""
     def trunc_(self, name: Any = ...) -> Tensor:
         """In-place form of `trunc`: writes the result into the first argument and returns it."""
     @property
