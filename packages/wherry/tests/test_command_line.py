@@ -71,3 +71,11 @@ def test_paddle_is_not_aliased_outside_run():
     program = "import wherry, sys; assert 'paddle' not in sys.modules; print('unharmed')"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout == "unharmed\n"
+
+
+def test_run_draws_paddles_random_numbers(run, monkeypatch):
+    script = "import paddle\npaddle.seed(42)\nprint(paddle.rand([2]).tolist())\n"
+    theirs = "[0.8496642708778381, 0.8275496363639832]\n"  # as Paddle 2.6.2 prints it
+    assert run(script).stdout == theirs
+    monkeypatch.setenv("FLAGS_paddle_random", "0")
+    assert run(script).stdout not in ("", theirs)

@@ -6,6 +6,7 @@ import builtins
 import importlib
 import importlib.machinery
 import importlib.util
+import os
 import runpy
 import sys
 import zipfile
@@ -39,7 +40,8 @@ def main(arguments: list[str] | None = None) -> int:
         "run", help="run a program whose imports say `paddle`",
         usage="wherry run [script.py | -m module | -c code | -] [...]",
         description="Run a program as python would, with `paddle` standing for `wherry`, here and in the Python processes "
-        "that it starts. What follows is handed to the program; without any, or with -, it is read from the standard input.",
+        "that it starts. Random numbers are those that Paddle draws on a CPU (FLAGS_paddle_random=0 in the environment: our "
+        "own). What follows is handed to the program; without any, or with -, it is read from the standard input.",
     )
 
     serve = commands.add_parser(
@@ -99,6 +101,9 @@ def run_program(arguments: list[str]) -> int:
 
     _alias.alias_paddle()
     _alias.alias_in_children()
+    if "FLAGS_paddle_random" not in os.environ:  # the numbers that the program sees under Paddle; 0 gives Wherry's own
+        os.environ["FLAGS_paddle_random"] = "1"  # children read it when they import
+        wherry.set_flags({"FLAGS_paddle_random": True})
     main = ModuleType("__main__")
     vars(main)["__builtins__"] = builtins
     kind, rest = (arguments[0], arguments[1:]) if arguments else ("-", [])
