@@ -102,7 +102,7 @@ def run_program(arguments: list[str]) -> int:
     _alias.alias_paddle()
     _alias.alias_in_children()
     if "FLAGS_paddle_random" not in os.environ:  # the numbers that the program sees under Paddle; 0 gives Wherry's own
-        os.environ["FLAGS_paddle_random"] = "1"  # children read it when they import
+        os.environ.update(FLAGS_paddle_random="1")  # children read it when they import
         wherry.set_flags({"FLAGS_paddle_random": True})
     main = ModuleType("__main__")
     vars(main)["__builtins__"] = builtins
