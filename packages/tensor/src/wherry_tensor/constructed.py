@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import inspect
 import math
+import operator
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 
-__all__ = ["as_constructed", "check_arguments", "integer", "number", "numbers", "optional", "positive"]
+__all__ = ["Check", "as_constructed", "check_arguments", "epoch_number", "flag", "integer", "listed_numbers", "number", "numbers", "text"]
 
 _LONG = 60  # characters of one value
 
@@ -53,7 +54,7 @@ Check = tuple[Callable[[Any], bool], str]
 
 
 def _is_number(value: Any) -> bool:
-    if isinstance(value, (bool, str, bytes)) or not hasattr(type(value), "__float__") or getattr(value, "shape", ()) not in ((), []):
+    if isinstance(value, (bool, str, bytes)) or not hasattr(type(value), "__float__") or math.prod(getattr(value, "shape", ())) != 1:
         return False
     try:
         return not math.isnan(float(value))
@@ -62,18 +63,19 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_integer(value: Any) -> bool:
-    return hasattr(type(value), "__index__") and not isinstance(value, bool) and abs(int(value)) < 1 << 63
+    try:
+        return not isinstance(value, bool) and abs(operator.index(value)) < 1 << 63
+    except (TypeError, ValueError):  # arrays and tensors of several numbers have the method too
+        return False
 
 
 number: Check = (_is_number, "a number")
 integer: Check = (_is_integer, "an int")
-positive: Check = (lambda value: _is_integer(value) and value > 0, "an int of 1 or more")
+epoch_number: Check = (lambda value: not isinstance(value, (int, float)) or abs(value) < 1 << 53, "a number of an epoch, as -1")
+listed_numbers: Check = (lambda value: not isinstance(value, (list, tuple)) or all(map(_is_number, value)), "numbers in the list")
+flag: Check = (lambda value: not hasattr(value, "shape") or math.prod(value.shape) == 1, "True or False")
+text: Check = (lambda value: value is None or isinstance(value, str), "a text")
 numbers: Check = (lambda value: isinstance(value, (list, tuple)) and all(map(_is_number, value)), "a list or tuple of numbers")
-
-
-def optional(check: Check) -> Check:
-    """The same, or None."""
-    return lambda value: value is None or check[0](value), f"{check[1]}, or None"
 
 
 def check_arguments(owner: str, given: Mapping[str, Any], **checks: Check) -> None:
@@ -82,16 +84,19 @@ def check_arguments(owner: str, given: Mapping[str, Any], **checks: Check) -> No
     Args:
         owner: whose arguments they are.
         given: `locals()` of the constructor.
-        checks: the kind of each argument, by its name.
+        checks: the kind of each argument, by its name; those that the constructor does not have are left out.
 
     Raises:
         TypeError: the value is of another type (also a ValueError).
         ValueError: a number that is out of range.
     """
     for name, (holds, expected) in checks.items():
-        value = given[name]
-        if not holds(value):
+        value = given.get(name, _ABSENT)
+        if value is not _ABSENT and not holds(value):
             shown = repr(value)
             shown = shown if len(shown) <= _LONG else shown[: _LONG - 3] + "..."
-            kind = InvalidArgumentError if _is_number(value) and expected.startswith(("an int of", "a number")) else InvalidTypeError
-            raise kind(f"{owner}: {name} is out of place. Got {shown} ({type(value).__name__}), expected {expected}. Pass {name}=... of that kind.")
+            kind = InvalidArgumentError if isinstance(value, (int, float)) and expected.startswith("a number") else InvalidTypeError
+            raise kind(
+                f"{owner}: {name} does not fit. Got {name}={shown} ({type(value).__name__}), expected {expected}. Leave it out where it "
+                f"has a default."
+            )

@@ -5,6 +5,7 @@ from typing import Any
 
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
+from wherry_tensor.constructed import check_arguments, flag, number
 from wherry_tensor.errors import AssertedArgumentError, InvalidTypeError
 
 __all__ = ["AmpScaler", "GradScaler"]
@@ -59,6 +60,10 @@ class GradScaler:
         decr_every_n_nan_or_inf: int = 1,
         use_dynamic_loss_scaling: bool = True,
     ) -> None:
+        check_arguments(
+            "GradScaler", locals(), enable=flag, init_loss_scaling=number, incr_ratio=number, decr_ratio=number,
+            incr_every_n_steps=number, decr_every_n_nan_or_inf=number, use_dynamic_loss_scaling=flag,
+        )
         self._enable = bool(enable)
         self._states: dict[int, str] = {}   # of the optimizers that were touched since the last update, by id
         self._bad: dict[int, bool] = {}     # whether their gradients hold infinity or NaN

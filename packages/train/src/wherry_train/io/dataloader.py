@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wherry_tensor.constructed import check_arguments, flag
 from wherry_tensor.device import as_place
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, InvalidTypeError
 from wherry_train.io.collate import STOPPED_EARLY, as_tensors, default_collate_fn
@@ -95,6 +96,7 @@ class DataLoader:
         self.num_workers = _number(num_workers, "num_workers", 0, int, _MOST_WORKERS)
         self.prefetch_factor = _number(prefetch_factor, "prefetch_factor", 1, int, _MOST_WORKERS)
         self.timeout = _number(timeout, "timeout", 0, (int, float))
+        check_arguments("DataLoader", locals(), use_shared_memory=flag, persistent_workers=flag, drop_last=flag)
         self.use_shared_memory = bool(use_shared_memory)
         self._streams = isinstance(dataset, IterableDataset)
         if self._streams:
@@ -116,6 +118,11 @@ class DataLoader:
                     f"DataLoader: batch_size/shuffle/drop_last should not be set when batch_sampler is given. Got "
                     f"batch_size={batch_size!r}, shuffle={shuffle!r}, drop_last={drop_last!r} beside it, expected the "
                     f"defaults. Give them to the batch_sampler."
+                )
+            if not hasattr(type(batch_sampler), "__iter__") and not hasattr(type(batch_sampler), "__getitem__"):
+                raise InvalidTypeError(
+                    f"DataLoader: batch_sampler gives lists of indices. Got {batch_sampler!r} ({type(batch_sampler).__name__}), expected "
+                    f"a BatchSampler or another iterable. Pass batch_size=... for batches of one size."
                 )
             self.batch_sampler = batch_sampler
             batch_size = None

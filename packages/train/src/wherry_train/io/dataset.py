@@ -260,6 +260,17 @@ class Subset(Dataset):
     indices: Sequence[int]
 
     def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
+        if not hasattr(dataset, "__getitem__"):
+            raise InvalidTypeError(
+                f"Subset: a data set gives samples by their index. Got {type(dataset).__name__}, expected one with __getitem__. "
+                f"Write Subset(dataset, indices)."
+            )
+        require_length(indices, "Subset", "indices")
+        if not hasattr(indices, "__getitem__") or isinstance(indices, (dict, str, bytes)):
+            raise InvalidTypeError(
+                f"Subset: the indices are in a list. Got {type(indices).__name__}, expected a list, tuple, range, array or tensor of "
+                f"ints. Write list(indices)."
+            )
         self.dataset = dataset
         self.indices = indices
 
@@ -290,7 +301,13 @@ def random_split(dataset: Any, lengths: Sequence[int], generator: Generator | No
         >>> [len(part) for part in wherry.io.random_split(data, [2, 1])]
         [2, 1]
     """
-    if sum(lengths) != len(dataset):
+    count = require_length(dataset, "random_split", "dataset")
+    if not isinstance(lengths, (list, tuple)) or not all(hasattr(type(n), "__index__") and not isinstance(n, bool) and n >= 0 for n in lengths):
+        raise InvalidTypeError(
+            f"random_split: lengths are numbers of samples. Got {lengths!r}, expected a list of ints that add up to {count}. Write "
+            f"[{count - count // 5}, {count // 5}], say."
+        )
+    if sum(lengths) != count:
         raise InvalidArgumentError(
             f"random_split: Sum of input lengths does not equal the length of the input dataset. Got lengths {list(lengths)}, "
             f"which add up to {sum(lengths)}, expected {len(dataset)}. Give the rest to one of the parts."
@@ -298,6 +315,23 @@ def random_split(dataset: Any, lengths: Sequence[int], generator: Generator | No
     order = permutation(len(dataset), generator, "random_split")
     ends = list(accumulate(lengths))
     return [Subset(dataset, order[end - length : end]) for end, length in zip(ends, lengths, strict=True)]
+
+
+def require_length(data: Any, op_name: str, name: str) -> int:
+    """How many samples there are.
+
+    Raises:
+        TypeError: nobody knows.
+    """
+    try:
+        return len(data)
+    except (TypeError, NotImplementedError) as error:
+        if isinstance(data, Dataset):  # which says why
+            raise
+        raise InvalidTypeError(
+            f"{op_name}: {name} needs a length. Got {type(data).__name__}, expected something with __len__, such as a Dataset or a "
+            f"list. {'Write list(...) around an iterator' if hasattr(data, '__next__') else 'Pass the data set itself'}."
+        ) from error
 
 
 def permutation(count: int, generator: Generator | None, op_name: str) -> list[int]:

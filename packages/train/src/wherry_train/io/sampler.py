@@ -13,8 +13,8 @@ import numpy as np
 
 from wherry_tensor._core import Generator, Tensor
 from wherry_tensor.constructed import as_constructed
-from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError
-from wherry_train.io.dataset import IterableDataset, permutation
+from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, InvalidTypeError
+from wherry_train.io.dataset import IterableDataset, permutation, require_length
 
 __all__ = [
     "BatchSampler",
@@ -72,6 +72,7 @@ class SequenceSampler(Sampler):
 
     def __init__(self, data_source: Sized) -> None:
         super().__init__(data_source)
+        require_length(data_source, "SequenceSampler", "data_source")
 
     def __iter__(self) -> Iterator[int]:
         return iter(range(len(self.data_source)))
@@ -119,6 +120,12 @@ class RandomSampler(Sampler):
             raise InvalidArgumentError(
                 f"RandomSampler: num_samples should not be specified while replacement is False. Got {num_samples!r}, "
                 f"expected None. Pass replacement=True, or sample from a Subset."
+            )
+        require_length(data_source, "RandomSampler", "data_source")
+        if not (generator is None or isinstance(generator, Generator) or hasattr(type(generator), "__next__")):
+            raise InvalidTypeError(
+                f"RandomSampler: the generator gives indices. Got {type(generator).__name__}, expected a Generator, an iterator or None. "
+                f"Write iter(indices) for indices of your own."
             )
         self.replacement = replacement
         self._num_samples = num_samples
@@ -183,7 +190,7 @@ class SubsetRandomSampler(Sampler):
 
     def __init__(self, indices: Sequence[int]) -> None:
         super().__init__(None)
-        if len(indices) == 0:
+        if require_length(indices, "SubsetRandomSampler", "indices") == 0:
             raise InvalidArgumentError(
                 "SubsetRandomSampler: The length of `indices` in SubsetRandomSampler should be greater than 0. "
                 "Got none, expected at least one. Pass the indices to draw."
@@ -235,7 +242,18 @@ class WeightedRandomSampler(Sampler):
                 f"WeightedRandomSampler: replacement should be a boolean value. Got {replacement!r}, expected True or False. "
                 f"Leave it out to draw with replacement."
             )
-        found = np.asarray(weights.numpy() if isinstance(weights, Tensor) else weights, dtype=np.float64)
+        if num_samples >> 48:
+            raise InvalidArgumentError(
+                f"WeightedRandomSampler: num_samples is larger than any epoch. Got {num_samples!r}, expected fewer than 2 ** 48. "
+                f"Pass how many samples an epoch has."
+            )
+        try:
+            found = np.asarray(weights.numpy() if isinstance(weights, Tensor) else weights, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InvalidTypeError(
+                f"WeightedRandomSampler: weights are numbers, one for each sample. Got {type(weights).__name__}, expected a list of "
+                f"numbers, an array or a tensor. Write [1.0, 2.0, ...]."
+            ) from None
         if found.ndim != 1 or not found.size or not (found >= 0).all() or not 0 < found.sum() < np.inf:
             raise AssertedArgumentError(
                 f"WeightedRandomSampler: weights should be positive value, one for each sample. Got shape "
@@ -324,7 +342,7 @@ class BatchSampler(Sampler):
         self.drop_last = _require_bool(drop_last, "BatchSampler", "drop_last")
         self.shuffle = shuffle
         if sampler is None:
-            len(dataset)  # one without a length is refused here, not in the first epoch
+            require_length(dataset, "BatchSampler", "dataset")  # here, not in the first epoch
             sampler = RandomSampler(dataset) if shuffle else SequenceSampler(dataset)
         self.sampler = sampler
 
@@ -390,7 +408,7 @@ class DistributedBatchSampler(BatchSampler):
         self.shuffle = _require_bool(shuffle, "DistributedBatchSampler", "shuffle")
         self.drop_last = _require_bool(drop_last, "DistributedBatchSampler", "drop_last")
         self.nranks = 1 if num_replicas is None else num_replicas
-        if type(self.nranks) is not int or self.nranks <= 0:
+        if type(self.nranks) is not int or not 0 < self.nranks < 1 << 31:
             raise AssertedArgumentError(
                 f"DistributedBatchSampler: num_replicas should be a positive integer. Got {num_replicas!r}, expected an int > "
                 f"0. Leave it out for one process."
@@ -402,7 +420,7 @@ class DistributedBatchSampler(BatchSampler):
                 f"{self.nranks} processes, expected an int in [0, {self.nranks}). Ranks count from 0."
             )
         self.epoch = 0
-        self.num_samples = math.ceil(len(dataset) / self.nranks)
+        self.num_samples = math.ceil(require_length(dataset, "DistributedBatchSampler", "dataset") / self.nranks)
         self.total_size = self.num_samples * self.nranks
 
     def __iter__(self) -> Iterator[list[int]]:

@@ -12,8 +12,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wherry_tensor._core import Tensor
-from wherry_tensor.constructed import as_constructed
-from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError
+from wherry_tensor.constructed import (
+    Check,
+    as_constructed,
+    check_arguments,
+    epoch_number,
+    flag,
+    listed_numbers,
+    number,
+    numbers,
+    text,
+)
+from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError
 
 __all__ = [
     "CosineAnnealingDecay",
@@ -79,6 +89,7 @@ class LRScheduler:
                 f"{name}: last_epoch is a count. Got {last_epoch!r} ({type(last_epoch).__name__}), expected an int. Leave it "
                 f"out to start anew."
             )
+        _check(self, {"last_epoch": last_epoch, "verbose": verbose})
         self.base_lr = float(learning_rate)
         self.last_lr = float(learning_rate)
         self.last_epoch = last_epoch
@@ -205,6 +216,7 @@ class NoamDecay(LRScheduler):
     def __init__(
         self, d_model: int, warmup_steps: int, learning_rate: float = 1.0, last_epoch: int = -1, verbose: bool = False
     ) -> None:
+        _check(self, locals())
         _positive(d_model, "d_model", self)
         _positive(warmup_steps, "warmup_steps", self)
         self.d_model = d_model
@@ -244,6 +256,7 @@ class PiecewiseDecay(LRScheduler):
     def __init__(
         self, boundaries: Sequence[int], values: Sequence[float], last_epoch: int = -1, verbose: bool = False
     ) -> None:
+        _check(self, locals())
         if not boundaries:
             raise ValueError(
                 "PiecewiseDecay: The boundaries cannot be empty. Got none, expected one or more. A rate that never changes is "
@@ -282,6 +295,7 @@ class NaturalExpDecay(LRScheduler):
     """
 
     def __init__(self, learning_rate: float, gamma: float, last_epoch: int = -1, verbose: bool = False) -> None:
+        _check(self, locals())
         if not gamma > 0.0:
             raise AssertedArgumentError(
                 f"NaturalExpDecay: 'gamma' must be a positive number so that the learning rate will decay. Got gamma={gamma!r}, "
@@ -307,11 +321,18 @@ class InverseTimeDecay(LRScheduler):
     """
 
     def __init__(self, learning_rate: float, gamma: float, last_epoch: int = -1, verbose: bool = False) -> None:
+        _check(self, locals())
         self.gamma = gamma
         super().__init__(learning_rate, last_epoch, verbose)
 
     def get_lr(self) -> float:
-        return self.base_lr / (1 + self.gamma * self.last_epoch)
+        divisor = 1 + self.gamma * self.last_epoch
+        if not divisor:
+            raise InvalidArgumentError(
+                f"InverseTimeDecay: the rate has no value at epoch {self.last_epoch}, where 1 + gamma * epoch is 0. Got gamma={self.gamma!r}, "
+                f"expected a number >= 0. A rate that decays has a positive gamma."
+            )
+        return self.base_lr / divisor
 
 
 class PolynomialDecay(LRScheduler):
@@ -344,6 +365,7 @@ class PolynomialDecay(LRScheduler):
         last_epoch: int = -1,
         verbose: bool = False,
     ) -> None:
+        _check(self, locals())
         _positive_int(decay_steps, "decay_steps", self)
         if not power > 0.0:
             raise AssertedArgumentError(
@@ -403,6 +425,7 @@ class LinearWarmup(LRScheduler):
         last_epoch: int = -1,
         verbose: bool = False,
     ) -> None:
+        _check(self, locals())
         if not isinstance(learning_rate, (int, float, LRScheduler)):
             raise TypeError(
                 f"LinearWarmup: the type of learning_rate should be int, float or LRScheduler. Got {learning_rate!r} "
@@ -469,6 +492,7 @@ class ExponentialDecay(LRScheduler):
     """
 
     def __init__(self, learning_rate: float, gamma: float, last_epoch: int = -1, verbose: bool = False) -> None:
+        _check(self, locals())
         if not 0.0 < gamma < 1.0:
             raise AssertedArgumentError(
                 f"ExponentialDecay: 'gamma' must be in interval (0.0, 1.0) so that the learning rate will decay. Got "
@@ -515,6 +539,7 @@ class MultiStepDecay(LRScheduler):
         last_epoch: int = -1,
         verbose: bool = False,
     ) -> None:
+        _check(self, locals())
         if not isinstance(milestones, (tuple, list)):
             raise TypeError(
                 f"MultiStepDecay: milestones are several epochs. Got {milestones!r} ({type(milestones).__name__}), expected a "
@@ -566,6 +591,7 @@ class StepDecay(LRScheduler):
     def __init__(
         self, learning_rate: float, step_size: int, gamma: float = 0.1, last_epoch: int = -1, verbose: bool = False
     ) -> None:
+        _check(self, locals())
         _int(step_size, "step_size", self)
         _below_one(gamma, self)
         _positive_int(step_size, "step_size", self)
@@ -601,6 +627,7 @@ class LambdaDecay(LRScheduler):
     def __init__(
         self, learning_rate: float, lr_lambda: Callable[[int], float], last_epoch: int = -1, verbose: bool = False
     ) -> None:
+        _check(self, locals())
         _callable(lr_lambda, self)
         self.lr_lambda = lr_lambda
         super().__init__(learning_rate, last_epoch, verbose)
@@ -627,13 +654,19 @@ class MultiplicativeDecay(LRScheduler):
     def __init__(
         self, learning_rate: float, lr_lambda: Callable[[int], float], last_epoch: int = -1, verbose: bool = False
     ) -> None:
+        _check(self, locals())
         _callable(lr_lambda, self)
+        if isinstance(last_epoch, (int, float)) and last_epoch > _MOST_PRODUCTS:
+            raise InvalidArgumentError(
+                f"MultiplicativeDecay: a rate is the product of all factors so far. Got last_epoch={last_epoch!r}, expected at most "
+                f"{_MOST_PRODUCTS}, which takes a second. Use LambdaDecay for a rate that follows from the epoch alone."
+            )
         self.lr_lambda = lr_lambda
         super().__init__(learning_rate, last_epoch, verbose)
 
     def get_lr(self) -> float:
         rate = self.base_lr
-        for epoch in range(1, self.last_epoch + 1):
+        for epoch in range(1, int(self.last_epoch) + 1):
             rate *= self.lr_lambda(epoch)
         return rate
 
@@ -681,6 +714,7 @@ class ReduceOnPlateau(LRScheduler):
         epsilon: float = 1e-8,
         verbose: bool = False,
     ) -> None:
+        _check(self, locals())
         mode, threshold_mode = str(mode).lower(), str(threshold_mode).lower()
         if mode not in ("min", "max"):
             raise ValueError(f"ReduceOnPlateau: mode: {mode} is unknown! Got {mode!r}, expected 'min' or 'max'. Choose one.")
@@ -783,6 +817,7 @@ class CosineAnnealingDecay(LRScheduler):
     def __init__(
         self, learning_rate: float, T_max: int, eta_min: float = 0, last_epoch: int = -1, verbose: bool = False
     ) -> None:
+        _check(self, locals())
         _int(T_max, "T_max", self)
         _number(eta_min, "eta_min", self)
         _positive_int(T_max, "T_max", self)
@@ -834,6 +869,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         last_epoch: int = -1,
         verbose: bool = False,
     ) -> None:
+        _check(self, locals())
         for name, value, least in ("T_0", T_0, 1), ("T_mult", T_mult, 1):
             if not isinstance(value, int) or value < least:
                 raise ValueError(
@@ -898,6 +934,7 @@ class LinearLR(LRScheduler):
         last_epoch: int = -1,
         verbose: bool = False,
     ) -> None:
+        _check(self, locals())
         if not 0 < start_factor <= 1.0:
             raise ValueError(
                 f"LinearLR: `start_factor` must be greater than 0 and less or equal to 1. Got {start_factor!r}, expected a "
@@ -957,11 +994,13 @@ class OneCycleLR(LRScheduler):
         last_epoch: int = -1,
         verbose: bool = False,
     ) -> None:
+        _check(self, locals())
         for name, value in (
             ("max_learning_rate", max_learning_rate), ("divide_factor", divide_factor),
             ("end_learning_rate", end_learning_rate), ("phase_pct", phase_pct),
         ):
             _number(value, name, self)
+        _positive(divide_factor, "divide_factor", self)
         _not_negative(max_learning_rate, "max_learning_rate", self)
         _not_negative(end_learning_rate, "end_learning_rate", self)
         _int(total_steps, "total_steps", self)
@@ -1004,7 +1043,8 @@ class OneCycleLR(LRScheduler):
             )
         for i in range(1, len(self._ends)):
             if now <= self._ends[i] or i == len(self._ends) - 1:
-                done = (now - self._ends[i - 1]) / (self._ends[i] - self._ends[i - 1])
+                length = self._ends[i] - self._ends[i - 1]
+                done = (now - self._ends[i - 1]) / length if length else 1.0  # a rise of one step is at its end
                 return self._anneal(self._rates[i - 1], self._rates[i], done)
         raise AssertionError("the last phase has no end")
 
@@ -1044,6 +1084,7 @@ class CyclicLR(LRScheduler):
         last_epoch: int = -1,
         verbose: bool = False,
     ) -> None:
+        _check(self, locals())
         _number(base_learning_rate, "base_learning_rate", self)
         _number(max_learning_rate, "max_learning_rate", self)
         _not_negative(max_learning_rate, "max_learning_rate", self)
@@ -1114,6 +1155,25 @@ def _int(value: Any, name: str, scheduler: Any) -> None:
             f"{type(scheduler).__name__}: '{name}' must be an int. Got {value!r} ({type(value).__name__}), expected a whole "
             f"number. Write {name}=10, say."
         )
+
+
+_MOST_PRODUCTS = 10_000_000
+_KINDS: dict[str, Check] = {
+    **dict.fromkeys(
+        ("gamma", "power", "end_lr", "start_lr", "d_model", "warmup_steps", "factor", "patience", "threshold", "cooldown", "min_lr", "epsilon",
+         "start_factor", "end_factor", "total_steps", "exp_gamma", "divide_factor", "end_learning_rate", "phase_pct"), number
+    ),
+    **dict.fromkeys(("boundaries", "values"), numbers),
+    "milestones": listed_numbers,
+    **dict.fromkeys(("verbose", "cycle", "three_phase"), flag),
+    **dict.fromkeys(("anneal_strategy", "mode", "scale_mode"), text),
+    "last_epoch": epoch_number,
+}
+
+
+def _check(scheduler: Any, given: dict[str, Any]) -> None:
+    """Refuse arguments of another kind before anything computes with them."""
+    check_arguments(type(scheduler).__name__, given, **_KINDS)
 
 
 def _number(value: Any, name: str, scheduler: Any) -> None:

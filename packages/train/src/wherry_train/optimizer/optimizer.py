@@ -7,6 +7,7 @@ step costs in Python therefore hardly depends on the number of parameters.
 """
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -806,7 +807,7 @@ def number(optimizer: str, name: str, value: Any, allowed: Callable[[float], boo
         raise AssertedArgumentError(
             f"{optimizer}: {name} is not set. Got None, expected {expected}. Leave it out for the default."
         )
-    if isinstance(value, str) or not hasattr(value, "__float__"):
+    if isinstance(value, str) or not hasattr(value, "__float__") or math.prod(getattr(value, "shape", ())) != 1:
         raise InvalidTypeError(
             f"{optimizer}: {name} must be a number. Got {value!r} ({type(value).__name__}), expected {expected}. Pass a float."
         )
@@ -858,6 +859,11 @@ def _checked_parameters(parameters: Any, optimizer: Optimizer) -> list[Any]:
         raise TypeError(
             f"{name}: `parameters` argument should not get dict type. Got a dict, expected a list of tensors, or a list of "
             f"dicts for parameter groups. Write parameters=[{{'params': ...}}]."
+        )
+    if not hasattr(type(parameters), "__iter__") and not hasattr(type(parameters), "__getitem__"):
+        raise InvalidTypeError(
+            f"{name}: the parameters are in a list. Got {parameters!r} ({type(parameters).__name__}), expected tensors. Write "
+            f"parameters=layer.parameters()."
         )
     found = list(parameters)
     if not found:

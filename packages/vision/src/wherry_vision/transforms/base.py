@@ -8,9 +8,10 @@ import numpy as np
 
 from wherry_tensor import Tensor
 from wherry_tensor.constructed import as_constructed
-from wherry_tensor.errors import InvalidTypeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 from wherry_tensor.functions.movement import transpose
 from wherry_vision.transforms import functional as F
+from wherry_vision.transforms.checks import check
 
 __all__ = ["BaseTransform", "Compose", "Normalize", "ToTensor", "Transpose"]
 
@@ -68,6 +69,16 @@ class BaseTransform:
     def _get_params(self, inputs: tuple[Any, ...]) -> Any:
         return None
 
+    def _image_of(self, inputs: tuple[Any, ...]) -> Any:
+        """The part of a sample that is the image, whose size the random numbers follow from."""
+        place = list(self.keys).index("image") if "image" in self.keys else len(inputs)
+        if place >= len(inputs):
+            raise InvalidArgumentError(
+                f"{type(self).__name__}: there is no image in the sample. Got {len(inputs)} parts with keys={tuple(self.keys)!r}, expected "
+                f"'image' among them. Write keys=('image', ...)."
+            )
+        return inputs[place]
+
     def _apply(self, key: Any) -> Callable[[Any], Any]:
         apply = getattr(self, f"_apply_{key}", None)
         if apply is None:
@@ -113,6 +124,7 @@ class Compose:
     transforms: Sequence[Callable[..., Any]]
 
     def __init__(self, transforms: Sequence[Callable[..., Any]]) -> None:
+        check(type(self).__name__, locals())
         self.transforms = transforms
 
     def __call__(self, data: Any) -> Any:
@@ -142,6 +154,7 @@ class ToTensor(BaseTransform):
     data_format: str
 
     def __init__(self, data_format: str = "CHW", keys: Sequence[str] | None = None) -> None:
+        check(type(self).__name__, locals())
         super().__init__(keys)
         self.data_format = data_format
 
@@ -164,6 +177,7 @@ class Normalize(BaseTransform):
     def __init__(
         self, mean: Any = 0.0, std: Any = 1.0, data_format: str = "CHW", to_rgb: bool = False, keys: Sequence[str] | None = None
     ) -> None:
+        check(type(self).__name__, locals())
         super().__init__(keys)
         self.mean = [mean] * 3 if isinstance(mean, (int, float)) else mean
         self.std = [std] * 3 if isinstance(std, (int, float)) else std
@@ -190,6 +204,7 @@ class Transpose(BaseTransform):
     """
 
     def __init__(self, order: Sequence[int] = (2, 0, 1), keys: Sequence[str] | None = None) -> None:
+        check(type(self).__name__, locals())
         super().__init__(keys)
         self.order = order
 
@@ -197,4 +212,9 @@ class Transpose(BaseTransform):
         if isinstance(image, Tensor):
             return transpose(image, list(self.order))
         array = np.asarray(image)
+        if len(self.order) != max(array.ndim, 3):
+            raise InvalidArgumentError(
+                f"Transpose: the order names each axis of an image. Got {self.order!r} for shape {list(array.shape)}, expected "
+                f"{max(array.ndim, 3)} axes. Write (2, 0, 1) for CHW."
+            )
         return (array[..., None] if array.ndim == 2 else array).transpose(self.order)

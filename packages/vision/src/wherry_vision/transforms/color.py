@@ -8,6 +8,7 @@ from typing import Any
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 from wherry_vision.transforms import functional as F
 from wherry_vision.transforms.base import BaseTransform
+from wherry_vision.transforms.checks import check
 
 __all__ = [
     "BrightnessTransform",
@@ -29,6 +30,7 @@ class _RandomFactor(BaseTransform):
     _limits: tuple[float, float] = (0.0, float("inf"))
 
     def __init__(self, value: Any, keys: Sequence[str] | None = None) -> None:
+        check(type(self).__name__, locals())
         super().__init__(keys)
         self.value = self._range(value)
 
@@ -142,6 +144,7 @@ class ColorJitter(BaseTransform):
     def __init__(
         self, brightness: Any = 0, contrast: Any = 0, saturation: Any = 0, hue: Any = 0, keys: Sequence[str] | None = None
     ) -> None:
+        check(type(self).__name__, locals())
         super().__init__(keys)
         self.brightness = brightness
         self.contrast = contrast
@@ -177,6 +180,7 @@ class Grayscale(BaseTransform):
     """
 
     def __init__(self, num_output_channels: int = 1, keys: Sequence[str] | None = None) -> None:
+        check(type(self).__name__, locals())
         super().__init__(keys)
         self.num_output_channels = num_output_channels
 

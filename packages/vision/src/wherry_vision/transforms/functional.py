@@ -14,17 +14,21 @@ from typing import Any
 import numpy as np
 
 from wherry_tensor import Tensor, moveaxis
+from wherry_tensor.constructed import Check, integer, number
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError
 from wherry_tensor.functions.creation import to_tensor as tensor_of
 from wherry_vision.transforms import arrays, tensors
+from wherry_vision.transforms.checks import check
 from wherry_vision.transforms.resampling import RESAMPLING
 
 __all__ = [
     "adjust_brightness",
     "adjust_contrast",
     "adjust_hue",
+    "affine",
     "center_crop",
     "crop",
+    "erase",
     "hflip",
     "normalize",
     "pad",
@@ -89,6 +93,7 @@ def to_tensor(pic: Image, data_format: str = "CHW") -> Tensor:
         >>> to_tensor(np.full([4, 5, 3], 51, np.uint8)).shape
         [3, 4, 5]
     """
+    check("to_tensor", locals())
     channels_first = _channels_first(data_format, "to_tensor")
     if isinstance(pic, Tensor):
         _of(pic, "to_tensor")
@@ -136,8 +141,13 @@ def resize(img: Image, size: int | Sequence[int], interpolation: str = "bilinear
         >>> resize(np.zeros([40, 60, 3], np.uint8), 20).shape
         (20, 30, 3)
     """
+    check("resize", locals())
     module = _of(img, "resize")
     width, height = module.size_of(img)
+    if not width or not height:
+        raise InvalidArgumentError(
+            f"resize: the image has no pixels. Got height {height} and width {width}, expected at least 1 each. Look at what cut it."
+        )
     if isinstance(size, (int, np.integer)) and not isinstance(size, bool):
         short = int(size)
         if short == min(width, height):
@@ -194,10 +204,10 @@ def pad(img: Image, padding: int | Sequence[int], fill: Any = 0, padding_mode: s
         >>> print(pad(np.ones([1, 2], np.uint8), (1, 0)))
         [[0 1 1 0]]
     """
+    check("pad", locals())
     module = _of(img, "pad")
     sides = _sides(padding)
-    if not isinstance(fill, (int, float, str, list, tuple, np.number)):
-        raise InvalidTypeError(f"pad: Got inappropriate fill arg: {fill!r}. Expected a number, or one for each channel.")
+    _check_fill(img, fill, "pad")
     if padding_mode not in ("constant", "edge", "reflect", "symmetric"):
         raise AssertedArgumentError(
             f"pad: Padding mode should be either constant, edge, reflect or symmetric. Got {padding_mode!r}, expected one of "
@@ -247,6 +257,7 @@ def crop(img: Image, top: int, left: int, height: int, width: int) -> Image:
         >>> crop(np.zeros([8, 9, 3], np.uint8), 1, 2, 3, 4).shape
         (3, 4, 3)
     """
+    check("crop", locals())
     return _of(img, "crop").crop(img, top, left, height, width)
 
 
@@ -270,6 +281,7 @@ def center_crop(img: Image, output_size: int | Sequence[int]) -> Image:
         [[ 5  6]
          [ 9 10]]
     """
+    check("center_crop", locals())
     height, width = pair_of(output_size, "center_crop", "output_size")
     image_width, image_height = size_of(img, "center_crop")
     if height > image_height or width > image_width:
@@ -335,6 +347,7 @@ def adjust_brightness(img: Image, brightness_factor: float) -> Image:
         >>> print(adjust_brightness(np.array([[100, 200]], np.uint8), 1.5))
         [[150 255]]
     """
+    check("adjust_brightness", locals())
     return _of(img, "adjust_brightness").adjust_brightness(img, _factor(brightness_factor, "adjust_brightness"))
 
 
@@ -357,6 +370,7 @@ def adjust_contrast(img: Image, contrast_factor: float) -> Image:
         >>> print(adjust_contrast(np.array([[64, 94]], np.uint8), 2.0))
         [[ 54 114]]
     """
+    check("adjust_contrast", locals())
     return _of(img, "adjust_contrast").adjust_contrast(img, _factor(contrast_factor, "adjust_contrast"))
 
 
@@ -374,6 +388,7 @@ def adjust_saturation(img: Image, saturation_factor: float) -> Image:
     Source:
         `paddle.vision.transforms.functional.adjust_saturation`, which for arrays draws another factor at random.
     """
+    check("adjust_saturation", locals())
     return _of(img, "adjust_saturation").adjust_saturation(img, _factor(saturation_factor, "adjust_saturation"))
 
 
@@ -396,6 +411,7 @@ def adjust_hue(img: Image, hue_factor: float) -> Image:
         >>> print(adjust_hue(np.array([[[255, 0, 0]]], np.uint8), 1 / 3))  # from red to green
         [[[  0 255   0]]]
     """
+    check("adjust_hue", locals())
     module = _of(img, "adjust_hue")
     if not -0.5 <= hue_factor <= 0.5:
         raise AssertedArgumentError(
@@ -447,15 +463,10 @@ def rotate(
         [[2 4]
          [1 3]]
     """
+    check("rotate", locals())
     module = _of(img, "rotate")
-    if isinstance(angle, bool) or not isinstance(angle, (int, float, np.number)):
-        raise InvalidTypeError(f"rotate: the angle is a number of degrees. Got {angle!r} ({type(angle).__name__}), expected a number.")
-    known = ("nearest", "bilinear") if module is tensors else ("nearest", "bilinear", "bicubic")
-    if interpolation not in known:
-        raise InvalidArgumentError(
-            f"rotate: there is no such interpolation for {type(img).__name__}. Got {interpolation!r}, expected one of "
-            f"{', '.join(known)}. Leave it out for nearest."
-        )
+    _check_interpolation(img, interpolation, "rotate")
+    _check_fill(img, fill, "rotate")
     if module not in (arrays, tensors):
         return module.rotate(img, angle, interpolation, expand, center, fill)
     width, height = module.size_of(img)
@@ -471,6 +482,152 @@ def rotate(
         x, y = (width - new_width) / 2.0, (height - new_height) / 2.0
         matrix = (a, b, a * x + b * y + c, d, e, d * x + e * y + f)
     return module.rotate(img, matrix, new_height, new_width, interpolation, fill)
+
+
+def affine(
+    img: Image, angle: float, translate: Sequence[float], scale: float, shear: float | Sequence[float], interpolation: str = "nearest",
+    fill: Any = 0, center: Sequence[float] | None = None,
+) -> Image:
+    """The image turned, moved, scaled and sheared about its middle; its size stays.
+
+    Args:
+        img: the image.
+        angle: degrees, clockwise.
+        translate: pixels to the right and down.
+        scale: > 0; 2 doubles lengths.
+        shear: degrees, (along x, along y), or one number for x.
+        interpolation: as `rotate`.
+        fill: what is outside: a number, or one for each channel.
+        center: (x, y) of the point that `angle`, `scale` and `shear` leave where it is; None takes the middle.
+
+    Raises:
+        TypeError: `img` is not an image, or an argument is of another kind.
+        ValueError: there is no such interpolation; `scale` is not positive, or a shear is of 90 degrees.
+
+    Source:
+        `paddle.vision.transforms.affine`.
+
+    Examples:
+        >>> from wherry_vision.transforms import affine
+        >>> print(affine(np.array([[1, 2, 3]], np.uint8), 0, (1, 0), 1.0, 0)[0])
+        [0 1 2]
+    """
+    pair: Check = (
+        lambda value: isinstance(value, (list, tuple)) and len(value) == 2 and all(number[0](v) and abs(v) < math.inf for v in value),
+        "two numbers",
+    )
+    shears: list[Any] = list(shear) if isinstance(shear, (list, tuple)) else [shear, 0.0]
+    check(
+        "affine", {**locals(), "shear": shears}, translate=pair, shear=pair,
+        scale=(lambda value: number[0](value) and 0 < value < math.inf, "a number above 0"),
+    )
+    if any(abs(math.cos(math.radians(value))) < 1e-9 for value in shears):
+        raise InvalidArgumentError(f"affine: a shear of 90 degrees makes a line. Got shear={shear!r}, expected less. Write shear=(10, 0).")
+    module = _of(img, "affine")
+    _check_interpolation(img, interpolation, "affine")
+    _check_fill(img, fill, "affine")
+    width, height = module.size_of(img)
+    middle = (width / 2.0, height / 2.0) if center is None else (float(center[0]), float(center[1]))
+    matrix = _inverse_affine(middle, angle, translate, scale, shears)
+    if module in (arrays, tensors):
+        return module.rotate(img, matrix, height, width, interpolation, fill)
+    return module.affine(img, matrix, interpolation, fill)
+
+
+def _inverse_affine(
+    center: tuple[float, float], angle: float, translate: Sequence[float], scale: float, shear: Sequence[float]
+) -> tuple[float, ...]:
+    """The matrix that takes a place of the new image back: from (turn * shear_y * shear_x * scale) about the centre, then moved."""
+    turn, along_x, along_y = (math.radians(value) for value in (angle, *shear))
+    rotation = np.array([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])
+    forward = rotation @ [[1.0, 0.0], [-math.tan(along_y), 1.0]] @ [[1.0, -math.tan(along_x)], [0.0, 1.0]] * scale
+    # Rounded as the rotation is: a cosine of 6e-17 would move whole pixels across an edge.
+    back = np.round(np.linalg.inv(forward), 15)
+    x, y = center - back @ (np.asarray(center, float) + translate)
+    return back[0, 0], back[0, 1], float(x), back[1, 0], back[1, 1], float(y)
+
+
+def erase(img: Image, i: int, j: int, h: int, w: int, v: Any, inplace: bool = False) -> Image:
+    """The image with a part of it overwritten.
+
+    Args:
+        img: the image.
+        i: first row of the part.
+        j: first column.
+        h: its height.
+        w: its width.
+        v: what is written: a number, or an array or tensor that broadcasts to the part, `[h, w, C]`; `[C, h, w]` for tensors.
+        inplace: whether `img` itself is changed; one of Pillow is not.
+
+    Raises:
+        TypeError: `img` is not an image, or a place is not an int.
+        ValueError: the part does not lie in the image, or `v` does not fit it.
+
+    Source:
+        `paddle.vision.transforms.erase`.
+
+    Examples:
+        >>> from wherry_vision.transforms import erase
+        >>> print(erase(np.ones([2, 3], np.uint8), 0, 1, 2, 1, 0))
+        [[1 0 1]
+         [1 0 1]]
+    """
+    check("erase", locals(), i=integer, j=integer, h=integer, w=integer, v=(_holds_numbers, "a number, an array or a tensor"))
+    module = _of(img, "erase")
+    width, height = module.size_of(img)
+    if min(i, j, h, w) < 0 or i + h > height or j + w > width:
+        raise InvalidArgumentError(
+            f"erase: the part is not in the image. Got rows {i} to {i + h} and columns {j} to {j + w}, expected them within "
+            f"{height} rows and {width} columns. Cut it first."
+        )
+    if module is tensors:
+        out = img if inplace else img.clone()
+        written = v if isinstance(v, Tensor) else tensor_of(np.asarray(v, np.float32))
+        _write(out, (..., slice(i, i + h), slice(j, j + w)), written.astype(out.dtype), "erase")
+        return out
+    value = np.asarray(v.numpy() if isinstance(v, Tensor) else v)
+    array = img if module is arrays and inplace else np.array(_array_of(img, "erase"))
+    _write(array, (slice(i, i + h), slice(j, j + w)), value.astype(array.dtype), "erase")
+    return array if module is arrays else module.of_array(array, img.mode)
+
+
+def _holds_numbers(value: Any) -> bool:
+    return isinstance(value, Tensor) or (not isinstance(value, (str, bytes)) and np.asarray(value).dtype.kind in "biuf")
+
+
+def _write(target: Any, place: Any, value: Any, op_name: str) -> None:
+    try:
+        target[place] = value
+    except (ValueError, TypeError) as error:
+        raise InvalidArgumentError(
+            f"{op_name}: the values do not fit. Got shape {list(value.shape)}, expected a number, or one that broadcasts to the part "
+            f"{list(target[place].shape)}."
+        ) from error
+
+
+def _check_interpolation(img: Any, interpolation: Any, op_name: str) -> None:
+    known = ("nearest", "bilinear") if isinstance(img, Tensor) else ("nearest", "bilinear", "bicubic")
+    if interpolation not in known:
+        raise InvalidArgumentError(
+            f"{op_name}: there is no such interpolation for {type(img).__name__}. Got {interpolation!r}, expected one of "
+            f"{', '.join(known)}. Leave it out for nearest."
+        )
+
+
+def _check_fill(img: Any, fill: Any, op_name: str) -> None:
+    """One value for all channels, or one for each."""
+    if isinstance(fill, (list, tuple)):
+        if is_picture(img):
+            channels = len(img.getbands())
+        elif isinstance(img, Tensor):
+            channels = int(img.shape[-3])
+        else:
+            channels = img.shape[2] if img.ndim == 3 else 1
+        if len(fill) not in (1, channels) and channels != 1:
+            raise InvalidArgumentError(
+                f"{op_name}: fill has a value for each channel. Got {len(fill)} for {channels} channels, expected 1 or {channels}. Write "
+                f"fill=0 for all."
+            )
 
 
 def to_grayscale(img: Image, num_output_channels: int = 1) -> Image:
@@ -492,6 +649,7 @@ def to_grayscale(img: Image, num_output_channels: int = 1) -> Image:
         >>> print(to_grayscale(np.array([[[255, 0, 0], [0, 255, 0]]], np.uint8))[..., 0])
         [[ 76 150]]
     """
+    check("to_grayscale", locals())
     module = _of(img, "to_grayscale")
     if num_output_channels not in (1, 3):
         raise InvalidArgumentError(
@@ -526,6 +684,7 @@ def normalize(img: Image, mean: Any, std: Any, data_format: str = "CHW", to_rgb:
         >>> print(normalize(np.array([[[0.0], [255.0]]]), [127.5], [127.5], data_format="HWC")[..., 0])
         [[-1.  1.]]
     """
+    check("normalize", locals())
     channels_first = _channels_first(data_format, "normalize")
     shape = (-1, 1, 1) if channels_first else (1, 1, -1)
     middle = np.asarray(mean, np.float32).reshape(shape)
@@ -562,7 +721,7 @@ def _channels_first(data_format: Any, op_name: str) -> bool:
 
 def pair_of(size: Any, op_name: str, name: str) -> tuple[int, int]:
     """(height, width) from two numbers, or from one for both."""
-    if isinstance(size, (int, float, np.number)) and not isinstance(size, bool) and size > 0:
+    if isinstance(size, (int, float, np.number)) and not isinstance(size, bool) and 1 <= size < math.inf:
         return int(size), int(size)
     if isinstance(size, (list, tuple)) and len(size) == 2 and all(isinstance(s, (int, np.integer)) and s > 0 for s in size):
         return int(size[0]), int(size[1])

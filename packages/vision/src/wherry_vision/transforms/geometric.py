@@ -8,14 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from wherry_tensor import Tensor
+from wherry_tensor.constructed import Check, number
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 from wherry_vision.transforms import functional as F
 from wherry_vision.transforms.base import BaseTransform
+from wherry_vision.transforms.checks import check
 
 __all__ = [
     "CenterCrop",
     "Pad",
+    "RandomAffine",
     "RandomCrop",
+    "RandomErasing",
     "RandomHorizontalFlip",
     "RandomResizedCrop",
     "RandomRotation",
@@ -36,6 +41,7 @@ class Resize(BaseTransform):
     """
 
     def __init__(self, size: int | Sequence[int], interpolation: str = "bilinear", keys: Sequence[str] | None = None) -> None:
+        check(type(self).__name__, locals())
         super().__init__(keys)
         if not isinstance(size, (int, list, tuple)):
             raise InvalidTypeError(f"Resize: Got inappropriate size arg: {size!r}. Expected an int, or (height, width).")
@@ -72,6 +78,7 @@ class RandomResizedCrop(BaseTransform):
         interpolation: str = "bilinear",
         keys: Sequence[str] | None = None,
     ) -> None:
+        check(type(self).__name__, locals())
         super().__init__(keys)
         self.size = F.pair_of(size, "RandomResizedCrop", "size")
         if not (0 < scale[0] <= scale[1] and 0 < ratio[0] <= ratio[1]):
@@ -84,7 +91,7 @@ class RandomResizedCrop(BaseTransform):
         self.interpolation = interpolation
 
     def _get_params(self, inputs: tuple[Any, ...]) -> tuple[int, int, int, int]:
-        width, height = F.size_of(inputs[self.keys.index("image")], "RandomResizedCrop")
+        width, height = F.size_of(self._image_of(inputs), "RandomResizedCrop")
         for _ in range(10):
             area = np.random.uniform(self.scale[0], self.scale[1]) * height * width
             ratio = math.exp(np.random.uniform(math.log(self.ratio[0]), math.log(self.ratio[1])))
@@ -116,6 +123,7 @@ class CenterCrop(BaseTransform):
     """
 
     def __init__(self, size: int | Sequence[int], keys: Sequence[str] | None = None) -> None:
+        check(type(self).__name__, locals())
         super().__init__(keys)
         self.size = F.pair_of(size, "CenterCrop", "size")
 
@@ -125,6 +133,7 @@ class CenterCrop(BaseTransform):
 
 class _RandomFlip(BaseTransform):
     def __init__(self, prob: float = 0.5, keys: Sequence[str] | None = None) -> None:
+        check(type(self).__name__, locals())
         super().__init__(keys)
         if isinstance(prob, bool) or not isinstance(prob, (int, float)) or not 0 <= prob <= 1:
             raise InvalidArgumentError(
@@ -198,6 +207,7 @@ class RandomCrop(BaseTransform):
         padding_mode: str = "constant",
         keys: Sequence[str] | None = None,
     ) -> None:
+        check(type(self).__name__, locals())
         super().__init__(keys)
         self.size = F.pair_of(size, "RandomCrop", "size")
         self.padding = padding
@@ -206,7 +216,7 @@ class RandomCrop(BaseTransform):
         self.padding_mode = padding_mode
 
     def _get_params(self, inputs: tuple[Any, ...]) -> tuple[int, int, int, int]:
-        width, height = F.size_of(self._padded(inputs[self.keys.index("image")]), "RandomCrop")
+        width, height = F.size_of(self._padded(self._image_of(inputs)), "RandomCrop")
         down, across = self.size
         if down > height or across > width:
             raise InvalidArgumentError(
@@ -246,6 +256,7 @@ class Pad(BaseTransform):
     def __init__(
         self, padding: int | Sequence[int], fill: Any = 0, padding_mode: str = "constant", keys: Sequence[str] | None = None
     ) -> None:
+        check(type(self).__name__, locals())
         super().__init__(keys)
         self.padding = padding
         self.fill = fill
@@ -286,6 +297,7 @@ class RandomRotation(BaseTransform):
         fill: Any = 0,
         keys: Sequence[str] | None = None,
     ) -> None:
+        check(type(self).__name__, locals())
         if isinstance(degrees, (int, float)) and not isinstance(degrees, bool):
             if degrees < 0:
                 raise InvalidArgumentError(
@@ -311,3 +323,184 @@ class RandomRotation(BaseTransform):
 
     def _apply_image(self, image: Any) -> Any:
         return F.rotate(image, self.params, self.interpolation, self.expand, self.center, self.fill)
+
+
+class RandomAffine(BaseTransform):
+    """The image turned, moved, scaled and sheared at random, as `affine`.
+
+    Args:
+        degrees: (least, largest) angle, clockwise, or one number for both sides; 0 does not turn.
+        translate: (a, b): up to the part a of the width to either side, and b of the height; None does not move.
+        scale: (least, largest) factor; None does not scale.
+        shear: (least, largest) degrees along x, four numbers for x and y, or one for both sides; None does not shear.
+        interpolation: as `affine`.
+        fill: as `affine`.
+        center: as `affine`.
+        keys: as BaseTransform.
+
+    Raises:
+        TypeError, ValueError: an argument is not of these kinds, or out of range.
+
+    Source:
+        `paddle.vision.transforms.RandomAffine`. Random numbers come from Python's `random`.
+
+    Examples:
+        >>> wherry.vision.transforms.RandomAffine(30, translate=(0.1, 0.1))(np.zeros([4, 5, 3], np.uint8)).shape
+        (4, 5, 3)
+    """
+
+    def __init__(
+        self,
+        degrees: float | Sequence[float],
+        translate: Sequence[float] | None = None,
+        scale: Sequence[float] | None = None,
+        shear: float | Sequence[float] | None = None,
+        interpolation: str = "nearest",
+        fill: Any = 0,
+        center: Sequence[float] | None = None,
+        keys: Sequence[str] | None = None,
+    ) -> None:
+        check(type(self).__name__, locals(), scale=_scales, translate=_parts)
+        self.degrees = _range_of(degrees, "degrees", (2,))
+        self.translate = translate
+        self.scale = scale
+        self.shear = None if shear is None else _range_of(shear, "shear", (2, 4))
+        super().__init__(keys)
+        self.interpolation = interpolation
+        self.fill = fill
+        self.center = center
+
+    def _get_params(self, inputs: tuple[Any, ...]) -> tuple[float, tuple[int, int], float, tuple[float, float]]:
+        width, height = F.size_of(self._image_of(inputs), "RandomAffine")
+        angle = random.uniform(*self.degrees)
+        moved = (0, 0)
+        if self.translate is not None:
+            across, down = self.translate[0] * width, self.translate[1] * height
+            moved = round(random.uniform(-across, across)), round(random.uniform(-down, down))
+        factor = 1.0 if self.scale is None else random.uniform(*self.scale)
+        shear = (0.0, 0.0)
+        if self.shear is not None:
+            shear = random.uniform(*self.shear[:2]), random.uniform(*self.shear[2:]) if len(self.shear) == 4 else 0.0
+        return angle, moved, factor, shear
+
+    def _apply_image(self, image: Any) -> Any:
+        angle, moved, factor, shear = self.params
+        return F.affine(image, angle, moved, factor, shear, self.interpolation, self.fill, self.center)
+
+
+class RandomErasing(BaseTransform):
+    """A random rectangle of the image overwritten.
+
+    Args:
+        prob: how often, from 0 to 1.
+        scale: (least, largest) part of the image's area.
+        ratio: (least, largest) width of the rectangle over its height.
+        value: what is written: a number, one for each channel, or "random": a number for each pixel and channel, normally
+            distributed (bytes: uniformly from 0 to 255).
+        inplace: whether the image itself is changed; one of Pillow is not.
+        keys: as BaseTransform.
+
+    Raises:
+        TypeError, ValueError: an argument is not of these kinds, or out of range.
+
+    Source:
+        `paddle.vision.transforms.RandomErasing`. The place is drawn from Python's `random`, values from `numpy.random`.
+        Zhong et al., "Random erasing data augmentation" (2017).
+
+    Examples:
+        >>> image = wherry.vision.transforms.RandomErasing(prob=1.0, value=7)(np.zeros([8, 8, 3], np.uint8))
+        >>> sorted(set(image.ravel().tolist()))
+        [0, 7]
+    """
+
+    def __init__(
+        self,
+        prob: float = 0.5,
+        scale: Sequence[float] = (0.02, 0.33),
+        ratio: Sequence[float] = (0.3, 3.3),
+        value: Any = 0,
+        inplace: bool = False,
+        keys: Sequence[str] | None = None,
+    ) -> None:
+        check(type(self).__name__, locals(), value=_written)
+        super().__init__(keys)
+        if not 0 <= prob <= 1:
+            raise InvalidArgumentError(f"RandomErasing: prob is a probability. Got {prob!r}, expected 0 to 1. Divide percent by 100.")
+        if not (0 <= scale[0] <= scale[1] <= 1 and 0 < ratio[0] <= ratio[1]):
+            raise InvalidArgumentError(
+                f"RandomErasing: scale and ratio should be of kind (min, max). Got scale={scale!r} and ratio={ratio!r}, expected parts "
+                f"of 1 and positive numbers, the smaller one first. Leave them out for the defaults."
+            )
+        self.prob = prob
+        self.scale = scale
+        self.ratio = ratio
+        self.value = value
+        self.inplace = inplace
+
+    def _get_params(self, inputs: tuple[Any, ...]) -> tuple[int, int, int, int] | None:
+        """Row, column, height and width; None erases nothing."""
+        width, height = F.size_of(self._image_of(inputs), "RandomErasing")
+        if random.random() >= self.prob:
+            return None
+        for _ in range(10):
+            area = random.uniform(*self.scale) * width * height
+            ratio = math.exp(random.uniform(math.log(self.ratio[0]), math.log(self.ratio[1])))
+            down, across = round(math.sqrt(area / ratio)), round(math.sqrt(area * ratio))
+            if down < height and across < width:
+                return random.randint(0, height - down), random.randint(0, width - across), down, across
+        return None  # the image is too narrow for these ratios
+
+    def _apply_image(self, image: Any) -> Any:
+        if self.params is None:
+            return image
+        top, left, down, across = self.params
+        value: Any = np.asarray(0 if self.value == "random" else self.value)
+        channels = 1
+        first = isinstance(image, Tensor)
+        if first:
+            channels = image.shape[-3]
+        elif F.is_picture(image):
+            channels = len(image.getbands())
+        elif image.ndim == 3:
+            channels = image.shape[2]
+        if self.value == "random":
+            shape = (channels, down, across) if first else (down, across, channels)
+            floats = image.dtype.is_floating if first else not F.is_picture(image) and image.dtype.kind == "f"
+            value = np.random.normal(size=shape).astype(np.float32) if floats else np.random.randint(0, 256, shape)
+        elif value.ndim:
+            if value.size not in (1, channels):
+                raise InvalidArgumentError(
+                    f"RandomErasing: value has a number for each channel. Got {value.size} for {channels} channels, expected 1 or "
+                    f"{channels}. Write value=0 for all."
+                )
+            value = value.reshape((-1, 1, 1) if first else (1, 1, -1))
+        if not first and value.ndim == 3 and (F.is_picture(image) and channels == 1 or not F.is_picture(image) and image.ndim == 2):
+            value = value[..., 0]
+        return F.erase(image, top, left, down, across, value, self.inplace)
+
+
+def _is_range(value: Any, least: float, most: float) -> bool:
+    return isinstance(value, (list, tuple)) and len(value) == 2 and all(number[0](v) and least <= v <= most for v in value)
+
+
+_scales: Check = (
+    lambda value: value is None or (_is_range(value, 1e-9, 1e9) and value[0] <= value[1]), "two numbers above 0, the smaller one first, or None"
+)
+_parts: Check = (lambda value: value is None or _is_range(value, 0.0, 1.0), "two numbers from 0 to 1, or None")
+_written: Check = (
+    lambda value: isinstance(value, str) and value == "random" or number[0](value)
+    or (isinstance(value, (list, tuple)) and bool(value) and all(map(number[0], value))), "a number, one for each channel, or 'random'",
+)
+
+
+def _range_of(value: Any, name: str, lengths: tuple[int, ...]) -> tuple[float, ...]:
+    """(-n, n) from a number; pairs of numbers, each with the smaller one first."""
+    if number[0](value) and 0 <= value < math.inf:
+        return -value, value
+    if isinstance(value, (list, tuple)) and len(value) in lengths and all(number[0](v) and abs(v) < math.inf for v in value):
+        if all(a <= b for a, b in zip(value[::2], value[1::2])):
+            return tuple(value)
+    raise InvalidArgumentError(
+        f"RandomAffine: {name} is a range. Got {value!r}, expected a number >= 0, or {' or '.join(map(str, lengths))} numbers, the smaller "
+        f"one of each pair first. Write one number for both sides."
+    )

@@ -13,8 +13,10 @@ __all__ = [
     "adjust_contrast",
     "adjust_hue",
     "adjust_saturation",
+    "affine",
     "crop",
     "hflip",
+    "of_array",
     "pad",
     "resize",
     "rotate",
@@ -67,6 +69,17 @@ def pad(image: Any, left: int, top: int, right: int, bottom: int, fill: Any, mod
 
 def rotate(image: Any, angle: float, method: str, expand: bool, center: Any, fill: Any) -> Any:
     return image.rotate(angle, _method(method), expand, center, fillcolor=_fill(image, fill))
+
+
+def affine(image: Any, matrix: tuple[float, ...], method: str, fill: Any) -> Any:
+    transform = _pillow("Image").Transform.AFFINE
+    return image.transform(image.size, transform, matrix, _method(method), fillcolor=_fill(image, fill))
+
+
+def of_array(array: Any, mode: str) -> Any:
+    """An image of this mode."""
+    made = _pillow("Image").fromarray(array)
+    return made if made.mode == mode else made.convert(mode)
 
 
 def to_grayscale(image: Any, channels: int) -> Any:

@@ -22,6 +22,7 @@ from wherry_tensor import (
 )
 from wherry_tensor import max as maximum_of
 from wherry_tensor import min as minimum_of
+from wherry_tensor.errors import InvalidArgumentError
 from wherry_tensor.sizes import equals
 
 __all__ = [
@@ -72,8 +73,18 @@ def pad(image: Tensor, left: int, top: int, right: int, bottom: int, fill: Any, 
         out = _mirrored(_mirrored(batch, -1, left, right), -2, top, bottom)
     else:
         names = {"constant": "constant", "edge": "replicate", "reflect": "reflect"}
-        out = pad_axes(batch, [left, right, top, bottom], mode=names[mode], value=float(fill))
+        out = pad_axes(batch, [left, right, top, bottom], mode=names[mode], value=_one(fill))
     return out if image.ndim == 4 else out.squeeze(0)
+
+
+def _one(fill: Any) -> float:
+    """A border has one value in all channels of a tensor."""
+    values = set(fill) if isinstance(fill, (list, tuple)) else {fill}
+    if len(values) != 1:
+        raise InvalidArgumentError(
+            f"pad: a tensor's border has one value. Got fill={fill!r}, expected a number. Pad an array, whose channels may differ."
+        )
+    return float(values.pop())
 
 
 def _mirrored(x: Tensor, axis: int, before: int, after: int) -> Tensor:
