@@ -46,7 +46,7 @@ def decompose_conv3d_transpose(
 ):
     x = _channels_second(x, data_format)
     (n, channels, depth, h, w), taps = x.shape, weight.shape[2]
-    require_known("conv3d_transpose", "x", x.shape)
+    require_known("conv3d_transpose", "x", x.shape[1:])
     require_known("conv3d_transpose", "weight", weight.shape)
     images = ops.reshape(ops.transpose(x, perm=(0, 2, 1, 3, 4)), shape=(n * depth, channels, h, w))
     out = ops.conv2d_transpose(
@@ -77,7 +77,7 @@ def decompose_conv3d_transpose(
 @decompose.rule(conv3d_input_vjp)
 def decompose_conv3d_input_vjp(ct, weight, like, *, strides, paddings, dilations, groups, data_format):
     size = like.shape[2:] if data_format == "NCDHW" else like.shape[1:4]
-    require_known("conv3d_input_vjp", "like", like.shape)
+    require_known("conv3d_input_vjp", "like", like.shape[1:])
     return conv3d_transpose(
         ct, weight, None, strides=strides, paddings=paddings, dilations=dilations, groups=groups, output_size=tuple(size),
         data_format=data_format,
@@ -87,7 +87,7 @@ def decompose_conv3d_input_vjp(ct, weight, like, *, strides, paddings, dilations
 @decompose.rule(conv3d_weight_vjp)
 def decompose_conv3d_weight_vjp(ct, x, weight, *, strides, paddings, dilations, groups, data_format):
     x, ct = _channels_second(x, data_format), _channels_second(ct, data_format)
-    require_known("conv3d_weight_vjp", "ct", ct.shape)
+    require_known("conv3d_weight_vjp", "ct", ct.shape[1:])
     require_known("conv3d_weight_vjp", "weight", weight.shape)
     images, levels = _images("conv3d_weight_vjp", x, weight.shape[2], strides[0], paddings[:2], dilations[0])
     n, channels, _, h, w = ct.shape
@@ -102,7 +102,7 @@ def decompose_conv3d_weight_vjp(ct, x, weight, *, strides, paddings, dilations, 
 
 def _images(op_name, x, taps, stride, padding, dilation):
     """[n, channels, d, h, w] to [n * levels, channels * taps, h, w]: what each level of the output sees; and levels."""
-    require_known(op_name, "x", x.shape)
+    require_known(op_name, "x", x.shape[1:])
     n, channels, depth, h, w = x.shape
     if any(padding):
         x = ops.pad(x, paddings=(0, 0, 0, 0, *padding, 0, 0, 0, 0), value=0.0)

@@ -48,7 +48,7 @@ def _resampled(op_name, name, shape, values, index, weight, axis):
 
 @decompose.rule(resample)
 def decompose_resample(x, index, weight, *, axis):
-    require_known("resample", "index", index.shape)
+    require_known("resample", "index", index.shape[1:])
     out = None
     for k in range(index.shape[1]):
         share = _along(ops.select(weight, 1, k), axis, x.ndim)
@@ -62,7 +62,7 @@ def decompose_resample(x, index, weight, *, axis):
 
 @decompose.rule(resample_vjp)
 def decompose_resample_vjp(ct, index, weight, like, *, axis):
-    require_known("resample_vjp", "index", index.shape)
+    require_known("resample_vjp", "index", index.shape[1:])
     out = ops.full_like(like, value=0, dtype=ct.dtype)
     for k in range(index.shape[1]):
         share = _along(ops.select(weight, 1, k), axis, ct.ndim)
