@@ -432,14 +432,37 @@ def test_missing_unexpected_and_misshapen_keys_are_reported():
     before = layer.weight.tolist()
     with pytest.warns(UserWarning) as said:
         assert layer.set_state_dict({}) == (["weight", "bias"], [])
-    assert [str(warning.message) for warning in said] == [
-        f"Skip loading for {name}. {name} is not found in the provided dict." for name in ("weight", "bias")
-    ]
+    assert [str(warning.message).splitlines() for warning in said] == [[
+        "Linear.set_state_dict: 2 of 2 entries stay as they are.",
+        *(f"Skip loading for {name}. {name} is not found in the provided dict." for name in ("weight", "bias")),
+    ]], "one warning"
+    assert said[0].filename == __file__
     with pytest.warns(UserWarning, match=r"weight receives a shape \[3, 2\], but the expected shape is \[2, 3\]"):
         result = layer.set_state_dict({"weight": wt.ones([3, 2]), "bias": wt.ones([3]), "other": wt.ones([1])})
     assert result == (["weight"], ["weight", "other"])
     assert layer.weight.tolist() == before
     assert layer.bias.tolist() == [1, 1, 1]
+
+
+def test_a_prefix_between_the_keys_is_named():
+    layer = nn.Sequential(*(Linear(2, 2) for _ in range(10)))
+    state = {f"model.{key}": value for key, value in layer.state_dict().items()}
+    with pytest.warns(UserWarning, match=r"All keys begin with 'model.'. Load \{key.removeprefix\('model.'\)") as said:
+        layer.set_state_dict(state)
+    assert len(said) == 1 and "20 of 20 entries" in str(said[0].message) and "... and 10 more." in str(said[0].message)
+    with pytest.warns(UserWarning, match=r"The keys lack '0.', with which the layer's begin. Load \{'0.' \+ key: value"):
+        nn.Sequential(layer).set_state_dict(layer.state_dict())
+
+
+def test_walks_find_the_same_layers_in_the_order_of_old():
+    shared = Linear(1, 1)
+    net = nn.Sequential(nn.Sequential(shared, nn.Sequential(Linear(1, 1))), shared, nn.Sequential(Linear(1, 1)))
+    assert [name for name, _ in net.named_sublayers()] == ["0", "0.0", "0.1", "0.1.0", "2", "2.0"]
+    assert [name for name, _ in net.named_sublayers("net", True)][:3] == ["net", "net.0", "net.0.0"]
+    net.eval()
+    assert not any(layer.training for layer in net.sublayers(include_self=True))
+    net.train()
+    assert all(layer.training for layer in net.sublayers(include_self=True))
 
 
 def test_state_by_names_of_parameters():
@@ -463,7 +486,7 @@ def test_value_of_another_dtype_is_refused_and_nothing_is_written():
 def test_state_that_is_none_is_refused():
     with pytest.raises(TypeError, match="this is not a state. Got int"):
         Linear(1, 1).set_state_dict(3)
-    with pytest.raises(TypeError, match="value of 'weight' is not a tensor. Got list"):
+    with pytest.raises(TypeError, match="value of 'weight' is not a tensor. Got (builtins.)?list"):
         Linear(1, 1).set_state_dict({"weight": [[1.0]], "bias": wt.ones([1])})
 
 

@@ -9,6 +9,7 @@ from wherry_autograd import _engine
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, add_methods, clear_gradients, is_symbolic
 from wherry_tensor.arguments import require_tensor
+from wherry_tensor.tracebacks import warn
 
 if TYPE_CHECKING:
     import numpy
@@ -189,9 +190,19 @@ def tensor_backward(self: Tensor, grad_tensor: Tensor | None = None, retain_grap
     """
     require_tensor(self, "backward")
     if grad_tensor is None:
+        if self.stop_gradient and self.is_leaf:
+            _warn_of_nothing(self)
         _engine.run_backward((self,), None, retain_graph)
     else:
         _engine.run_backward((self,), (_cotangent("backward", "grad_tensor", grad_tensor, self),), retain_graph)
+
+
+def _warn_of_nothing(root: Tensor) -> None:
+    warn(
+        f"backward: nothing leads to this tensor, so no gradient is computed, as in Paddle. Got a tensor of shape {root.shape} with "
+        f"stop_gradient=True, expected the result of ops on one with stop_gradient=False. Was it made under no_grad(), from "
+        f"detach() or numpy(), or with all parameters frozen?"
+    )
 
 
 def tensor_gradient(self: Tensor) -> numpy.ndarray | None:

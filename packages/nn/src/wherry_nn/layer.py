@@ -6,7 +6,6 @@ tables of their own, which `parameters()`, `state_dict()` and the rest walk thro
 from __future__ import annotations
 
 import re
-import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
@@ -26,7 +25,7 @@ from wherry_tensor.dtype import as_dtype, get_default_dtype
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidTypeError
 from wherry_tensor.functions.creation import to_tensor
 from wherry_tensor.suggestions import check_keywords, did_you_mean
-from wherry_tensor.tracebacks import tidy
+from wherry_tensor.tracebacks import tidy, warn
 
 __all__ = ["HookRemoveHelper", "Layer", "create_parameter"]
 
@@ -298,7 +297,7 @@ class Layer:
         Source:
             `paddle.nn.Layer.train`, which returns nothing either.
         """
-        for layer in self.sublayers(include_self=True):
+        for layer in self._all_layers():
             if not layer.training:  # Model asks before every step
                 layer.training = True
 
@@ -314,8 +313,9 @@ class Layer:
             >>> model[0].training
             False
         """
-        for layer in self.sublayers(include_self=True):
-            layer.training = False
+        for layer in self._all_layers():
+            if layer.training:
+                layer.training = False
 
     # Attributes.
 
@@ -597,13 +597,37 @@ class Layer:
         if include_self and self not in seen:
             seen.add(self)
             yield prefix, self
-        for name, layer in self._sub_layers.items():
-            if layer is not None and layer not in seen:
-                yield from layer.named_sublayers(f"{prefix}.{name}" if prefix else name, True, seen)
+        # One generator, however deep the layers lie in each other: what is still to be gone through is a stack.
+        paths = [prefix]
+        rests = [iter(self._sub_layers.items())]
+        while rests:
+            for name, layer in rests[-1]:
+                if layer is not None and layer not in seen:
+                    seen.add(layer)
+                    path = f"{paths[-1]}.{name}" if paths[-1] else name
+                    yield path, layer
+                    if layer._sub_layers:
+                        paths.append(path)
+                        rests.append(iter(layer._sub_layers.items()))
+                        break
+            else:
+                paths.pop()
+                rests.pop()
 
     def sublayers(self, include_self: bool = False) -> list[Layer]:
         """All layers inside, at any depth. Source: `paddle.nn.Layer.sublayers`."""
         return [layer for _, layer in self.named_sublayers(include_self=include_self)]
+
+    def _all_layers(self) -> dict[Layer, None]:
+        """The layer and all inside, in no order that matters: as `sublayers`, without paths."""
+        found: dict[Layer, None] = {self: None}
+        waiting = [self]
+        while waiting:
+            for layer in waiting.pop()._sub_layers.values():
+                if layer is not None and layer not in found:
+                    found[layer] = None
+                    waiting.append(layer)
+        return found
 
     def named_children(self) -> Iterator[tuple[str, Layer]]:
         """The layers directly inside, with their names. Source: `paddle.nn.Layer.named_children`."""
@@ -767,7 +791,7 @@ class Layer:
     def set_state_dict(self, state_dict: dict[str, Any], use_structured_name: bool = True) -> tuple[list[str], list[str]]:
         """Overwrite parameters and persistable buffers with the values of `state_dict`.
 
-        What is absent there, or has another shape, is left as it is, with a warning. Either everything that
+        What is absent there, or has another shape, is left as it is, with one warning that says all of it. Either everything that
         fits is written, or, on an error, nothing.
 
         Args:
@@ -797,20 +821,19 @@ class Layer:
                 f"set_state_dict: this is not a state. Got {type(state_dict).__name__}, expected a dict of tensors or arrays. "
                 f"Pass what paddle.load or state_dict() returned."
             )
-        missing, used, found = [], set(), []
+        missing, used, found, skipped = [], set(), [], []
         for path, target in self.state_dict(use_hook=False).items():
             key = path if use_structured_name else target.name
             value = state_dict.get(key)
             if value is None:
                 missing.append(key)
-                warnings.warn(f"Skip loading for {path}. {key} is not found in the provided dict.", stacklevel=2)
+                skipped.append(f"Skip loading for {path}. {key} is not found in the provided dict.")
                 continue
             value = _as_value(value, key)
             if value.shape != target.shape:
                 missing.append(key)
-                warnings.warn(
-                    f"Skip loading for {path}. {key} receives a shape {value.shape}, but the expected shape is {target.shape}.",
-                    stacklevel=2,
+                skipped.append(
+                    f"Skip loading for {path}. {key} receives a shape {value.shape}, but the expected shape is {target.shape}."
                 )
                 continue
             if value.dtype is not target.dtype:
@@ -823,7 +846,10 @@ class Layer:
             found.append((target, value))
         for target, value in found:
             target.set_value(value)
-        return missing, [key for key in state_dict if key not in used]
+        unused = [key for key in state_dict if key not in used]
+        if skipped:
+            warn(_misfits(type(self).__name__, skipped, missing, unused, len(found)))
+        return missing, unused
 
     set_dict = set_state_dict
     load_dict = set_state_dict
@@ -1135,6 +1161,39 @@ def _as_value(value: Any, key: str) -> Tensor:
         f"set_state_dict: the value of '{key}' is not a tensor. Got {origin}.{type(value).__name__}, expected a Tensor or a NumPy array. "
         f"Convert it with to_tensor."
     )
+
+
+def _misfits(kind: str, skipped: list[str], missing: list[str], unused: list[Any], taken: int) -> str:
+    """All that did not fit, said at once, and whether one prefix is the reason."""
+    lines = [f"{kind}.set_state_dict: {len(skipped)} of {len(skipped) + taken} entries stay as they are."]
+    prefix = _prefix_between(missing, unused)
+    if prefix and all(str(key).startswith(prefix) for key in unused):
+        lines.append(
+            f"All keys begin with {prefix!r}. Load {{key.removeprefix({prefix!r}): value for key, value in state.items()}}."
+        )
+    elif prefix:
+        lines.append(
+            f"The keys lack {prefix!r}, with which the layer's begin. Load {{{prefix!r} + key: value for key, value in state.items()}}."
+        )
+    elif unused:
+        lines.append(f"Keys that were not used: {', '.join(map(str, unused[:6]))}{', ...' if len(unused) > 6 else ''}.")
+    if len(skipped) > 12:
+        skipped = [*skipped[:10], f"... and {len(skipped) - 10} more."]
+    return "\n".join(lines + skipped)
+
+
+def _prefix_between(missing: list[str], unused: list[Any]) -> str:
+    """What stands before the missing keys in the unused ones, or the other way round; "" if nothing does throughout."""
+    given = [key for key in unused if isinstance(key, str)]
+    if not missing or not given:
+        return ""
+    for longer, shorter in (given, missing), (missing, given):
+        known = set(shorter)
+        prefix = next((one[: -len(short)] for one in longer[:1] for short in shorter if one.endswith(f".{short}")), "")
+        fits = sum(one.startswith(prefix) and one[len(prefix):] in known for one in longer)
+        if prefix and 2 * fits > len(longer):
+            return prefix
+    return ""
 
 
 def _layer_classes(excluded: Any, op_name: str) -> tuple[type, ...]:

@@ -38,7 +38,7 @@ def enable_static() -> None:
     Examples:
         >>> wherry.enable_static()
         Traceback (most recent call last):
-        wherry_tensor.errors.UnimplementedError: enable_static: programs are not recorded yet. ...
+        wherry_tensor.errors.UnimplementedError: (Unimplemented) enable_static: programs are not recorded yet. ...
     """
     raise UnimplementedError(
         "enable_static: programs are not recorded yet. Got a call, expected none: Wherry runs op by op. "

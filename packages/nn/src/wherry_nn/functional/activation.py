@@ -788,6 +788,8 @@ def log_softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None =
 
 
 def _normalized(op_name: str, op: Op, x: Tensor, axis: Any, dtype: Any) -> Tensor:
+    if dtype is None and axis == -1 and isinstance(x, Tensor) and (rank := x.ndim):
+        return op(x, rank - 1)
     require_tensor(x, op_name)
     if dtype is not None:
         x = to_dtype(x, as_dtype(dtype, op_name))

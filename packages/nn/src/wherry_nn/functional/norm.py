@@ -105,9 +105,15 @@ def batch_norm(
             running_mean = running_mean.detach()
         if not running_var.stop_gradient:
             running_var = running_var.detach()
-        share = _constant(1.0 - momentum, running_mean.dtype)
-        ops.lerp.into((running_mean,), running_mean, mean.detach(), share)
-        ops.lerp.into((running_var,), running_var, variance.detach(), share)
+        share = _constants.get((1.0 - momentum, running_mean.dtype))
+        if share is None:
+            share = _constant(1.0 - momentum, running_mean.dtype)
+        if _core.is_symbolic(mean):
+            mean, variance = mean.detach(), variance.detach()
+        else:
+            mean, variance = _core.alias(mean), _core.alias(variance)  # as detach, which is a function of Python
+        ops.lerp.into((running_mean,), running_mean, mean, share)
+        ops.lerp.into((running_var,), running_var, variance, share)
         return out
     except (TypeError, AttributeError) as error:
         for argument, value in ("x", x), ("running_mean", running_mean), ("running_var", running_var):

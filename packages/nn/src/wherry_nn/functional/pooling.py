@@ -603,6 +603,15 @@ def _averaged(
     op_name: str, rank: int, x: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: Any, exclusive: Any,
     divisor: Any, data_format: str,
 ) -> Tensor:
+    plain = divisor is None and type(exclusive) is bool and type(ceil_mode) is bool and data_format == "NCHW"
+    if plain and rank == 2 and isinstance(x, Tensor) and x.ndim == 4:
+        # The commonest pooling of all, without the frames of the general way.
+        if type(kernel_size) is int and type(padding) is int and (stride is None or type(stride) is int):
+            kernel, strides, paddings = _even_window(op_name, 2, kernel_size, kernel_size if stride is None else stride, padding)
+            try:
+                return ops.avg_pool2d(x, kernel, strides, paddings, ceil_mode, exclusive, None, "NCHW")
+            except TypeError as error:
+                raise checked(op_name, x, error) from None
     last = channels_last(data_format, rank, op_name)
     try:
         window = _window(op_name, rank, x, kernel_size, stride, padding, ceil_mode, last)
@@ -632,6 +641,15 @@ def _maximal(
     op_name: str, rank: int, x: Any, kernel_size: Any, stride: Any, padding: Any, return_mask: Any, ceil_mode: Any,
     data_format: str,
 ) -> Any:
+    plain = return_mask is False and type(ceil_mode) is bool and data_format == "NCHW"
+    if plain and rank == 2 and isinstance(x, Tensor) and x.ndim == 4:
+        # The commonest pooling of all, without the frames of the general way.
+        if type(kernel_size) is int and type(padding) is int and (stride is None or type(stride) is int):
+            kernel, strides, paddings = _even_window(op_name, 2, kernel_size, kernel_size if stride is None else stride, padding)
+            try:
+                return ops.max_pool2d(x, kernel, strides, paddings, ceil_mode, "NCHW")[0]
+            except TypeError as error:
+                raise checked(op_name, x, error) from None
     last = channels_last(data_format, rank, op_name)
     try:
         window = _window(op_name, rank, x, kernel_size, stride, padding, ceil_mode, last)

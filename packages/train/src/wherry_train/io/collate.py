@@ -108,7 +108,7 @@ def _collated(batch: Sequence[Any], stacker: Any) -> Any:
         return {key: _collated([sample[key] for sample in batch], stacker) for key in first}
     if isinstance(first, Sequence):
         for i, sample in enumerate(batch):
-            if not isinstance(sample, Sequence) or len(sample) != len(first):
+            if not (type(sample) is type(first) or isinstance(sample, Sequence)) or len(sample) != len(first):
                 raise _unlike(i, sample, first)
         return [_collated(fields, stacker) for fields in zip(*batch, strict=True)]
     raise InvalidTypeError(

@@ -72,7 +72,7 @@ def require_version(min_version: str, max_version: str | None = None) -> None:
         >>> wherry.utils.require_version("2.0")
         >>> wherry.utils.require_version("3.0")
         Traceback (most recent call last):
-        wherry_tensor.errors.PreconditionNotMetError: require_version: another version of Paddle's API is needed. ...
+        wherry_tensor.errors.PreconditionNotMetError: (PreconditionNotMet) require_version: another version of Paddle's API is needed. ...
     """
     least = _numbers("min_version", min_version)
     most = None if max_version is None else _numbers("max_version", max_version)
