@@ -1,3 +1,4 @@
+import re
 import subprocess
 import sys
 
@@ -26,6 +27,21 @@ def test_card_of_an_op_says_where_its_rules_are(capsys):
 def test_unknown_op_suggests_what_was_meant(capsys):
     assert main(["ops", "sotfmax"]) == 1
     assert "Did you mean 'softmax'" in capsys.readouterr().err
+
+
+def test_ops_of_a_device_and_what_a_device_needs(capsys):
+    assert main(["ops", "--device", "cpu"]) == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"^add +kernel +.*float32", shown, re.M)
+    assert re.search(r"^conv3d +decomposition +", shown, re.M)
+    assert re.search(r"^reshape +view$", shown, re.M)
+    assert main(["ops", "--required"]) == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"^matmul +the product that the rest is built of$", shown, re.M)
+    assert 50 <= int(re.search(r"^(\d+) of \d+ ops; all others decompose", shown, re.M)[1]) <= 70
+    assert main(["ops", "--device", "abacus"]) == 1
+    assert "no device of this name. Got 'abacus', expected one of cpu" in capsys.readouterr().err
+
 
 
 def test_run_of_a_missing_script_says_so(capsys, tmp_path):

@@ -1,24 +1,26 @@
-"""The coverage matrix (op by column) and the card of one op.
+"""The coverage matrix (op by column), the card of one op, and what a device has.
 
     python -m wherry ops
     python -m wherry ops softmax
+    python -m wherry ops --device cpu
+    python -m wherry ops --required
 """
 from __future__ import annotations
 
+import difflib
 import os
+from collections import Counter
 from collections.abc import Iterator
 
-from wherry_tensor import columns
+from wherry_tensor import _core, columns
 from wherry_tensor._core import VOCABULARY_VERSION, Op
 from wherry_tensor.ops import registry
 from wherry_tensor.ops.declare import decompose, family_of, infer, where_declared
-from wherry_tensor.suggestions import did_you_mean
 
-__all__ = ["card", "gaps", "matrix"]
+__all__ = ["card", "gaps", "matrix", "of_device", "required"]
 
 # Columns shown first, in this order; those of other packages follow by name.
 _FIRST = ("infer", "decompose", "reference", "samples", "vjp")
-_KERNELS = "cpu"
 _OWN, _DERIVED, _EXEMPT, _MISSING = "x", "d", "-", "?"
 _LEGEND = (
     f"{_OWN} its own rule   {_DERIVED} from the decomposition   "
@@ -31,21 +33,88 @@ def matrix() -> str:
     names = _column_names()
     width = max(map(len, registry))
     rows = [f"{'op':{width}}  {'  '.join(names)}"]
-    family = ""
-    for name, op in sorted(registry.items(), key=lambda item: (family_of(item[1]), item[0])):
-        if family_of(op) != family:
-            family = family_of(op)
-            rows += ["", f"{family}:"]
-        rows.append(f"{name:{width}}  {'  '.join(f'{_answer(op, c)[0]:^{len(c)}}' for c in names)}".rstrip())
+    for family, members in _families():
+        rows += ["", f"{family}:"]
+        rows += [
+            f"{op.name:{width}}  {'  '.join(f'{_answer(op, c)[0]:^{len(c)}}' for c in names)}".rstrip() for op in members
+        ]
     rows += ["", _LEGEND, _totals(names)]
     return "\n".join(rows)
+
+
+def of_device(device: str) -> str:
+    """What answers each op on a kind of device: a kernel, its decomposition, or the host.
+
+    Raises:
+        ValueError: there is no such device.
+    """
+    if device not in _devices():
+        raise ValueError(
+            f"there is no device of this name. Got {device!r}, expected one of {', '.join(_devices())}. "
+            f"A device is known once its package is imported or chosen with set_device."
+        )
+    width = max(map(len, registry))
+    rows: list[str] = []
+    counts: Counter[str] = Counter()
+    absent = []
+    for family, members in _families():
+        rows += ["", f"{family}:"]
+        for op in members:
+            how, what = _on_device(op, device)
+            counts[how] += 1
+            if how in ("host", "missing"):
+                absent.append(op.name)
+            rows.append(f"{op.name:{width}}  {how:13}  {what}".rstrip())
+    needed = sum(not op.view and op not in decompose for op in registry.values())
+    rows += ["", ", ".join(f"{n} {how}" for how, n in counts.most_common())]
+    if absent:
+        rows.append(f"{len(absent)} of the {needed} kernels that suffice are not there yet: {', '.join(absent)}")
+    return "\n".join(rows[1:])
+
+
+def required() -> str:
+    """The ops without a decomposition, which a device has to bring, each with the reason."""
+    width = max(map(len, registry))
+    rows: list[str] = []
+    count = 0
+    for family, members in _families():
+        needed = [op for op in members if not op.view and op not in decompose]
+        if needed:
+            count += len(needed)
+            rows += ["", f"{family}:", *(f"{op.name:{width}}  {decompose.exemptions[op]}" for op in needed)]
+    return "\n".join([*rows[1:], "", f"{count} of {len(registry)} ops; all others decompose into these, or are views"])
+
+
+def _families() -> list[tuple[str, list[Op]]]:
+    families: dict[str, list[Op]] = {}
+    for _name, op in sorted(registry.items()):
+        families.setdefault(family_of(op), []).append(op)
+    return sorted(families.items())
+
+
+def _devices() -> list[str]:
+    return list(_core.devices()) if hasattr(_core, "devices") else ["cpu"]
+
+
+def _on_device(op: Op, device: str) -> tuple[str, str]:
+    if op.view:
+        return "view", ""
+    dtypes = op.kernel_dtypes(*[device] * (device != "cpu"))
+    if dtypes:
+        return "kernel", ", ".join("the other dtypes" if d == "..." else d for d in dtypes)
+    if op in decompose:
+        return "decomposition", ", ".join(_parts(op))
+    return ("missing", "") if device == "cpu" else ("host", "copied to the cpu and back")
 
 
 def card(name: str) -> str:
     """What is known about one op and where it is written."""
     if name not in registry:
-        near = did_you_mean(name, registry) or " `python -m wherry ops` lists them."
-        raise KeyError(f"there is no op '{name}'. Got {name!r}, expected one of the vocabulary of {len(registry)} ops.{near}")
+        near = difflib.get_close_matches(name, registry, n=3)
+        raise KeyError(
+            f"there is no op '{name}'. Got {name!r}, expected one of the vocabulary of {len(registry)} ops"
+            + (f". Did you mean {' or '.join(near)}?" if near else ". `python -m wherry ops` lists them.")
+        )
     op = registry[name]
     attrs = "".join(f", {n}: {t.__name__}" for n, t in zip(op.attr_names, op.attr_types))
     signature = f"{name}({op.input_spec}{attrs if op.input_spec else attrs[2:]}) -> {', '.join(op.outputs)}"
@@ -67,13 +136,14 @@ def _column_names() -> list[str]:
 
     known = [name for name in _FIRST if name in columns.registry]
     others = sorted(name for name in columns.registry if name not in _FIRST)
-    return [*known[:-1], _KERNELS, *known[-1:], *others] if "vjp" in known else [*known, _KERNELS, *others]
+    at = known.index("vjp") if "vjp" in known else len(known)
+    return [*known[:at], *_devices(), *known[at:], *others]
 
 
 def _answer(op: Op, column: str) -> tuple[str, str]:
     """The symbol of the matrix and the text of the card."""
-    if column == _KERNELS:
-        return _kernel_answer(op)
+    if column in _devices():
+        return _kernel_answer(op, column)
     table = columns.registry[column]
     if op in table:
         return _OWN, _short(table.where(op) or "")
@@ -86,20 +156,23 @@ def _answer(op: Op, column: str) -> tuple[str, str]:
     return _MISSING, f"missing (column of {table.owner})"
 
 
-def _kernel_answer(op: Op) -> tuple[str, str]:
-    if op.view:
-        return _EXEMPT, "a view: the core answers, no kernel runs"
-    dtypes = op.kernel_dtypes()
-    if dtypes:
-        return _OWN, ", ".join("the other dtypes" if d == "..." else d for d in dtypes)
-    if op in decompose:
-        return _DERIVED, f"runs its decomposition: {', '.join(_parts(op))}"
-    return _MISSING, "missing: no kernel and no decomposition"
+def _kernel_answer(op: Op, device: str) -> tuple[str, str]:
+    how, what = _on_device(op, device)
+    return {
+        "view": (_EXEMPT, "a view: no kernel runs"),
+        "kernel": (_OWN, what),
+        "decomposition": (_DERIVED, f"runs its decomposition: {what}"),
+        "host": (_MISSING, "no kernel yet: copied to the cpu and back"),
+        "missing": (_MISSING, "missing: no kernel and no decomposition"),
+    }[how]
 
 
 def _parts(op: Op) -> Iterator[str]:
     """Names that a decomposition speaks of and that are ops."""
-    return (name for name in sorted(set(decompose.rules[op].__code__.co_names)) if name in registry)
+    rule = decompose.rules[op]
+    while hasattr(rule, "__wrapped__"):
+        rule = rule.__wrapped__
+    return (name for name in sorted(set(rule.__code__.co_names)) if name in registry and registry[name] is not op)
 
 
 def _totals(names: list[str]) -> str:

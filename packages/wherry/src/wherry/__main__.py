@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import argparse
 import builtins
+import contextlib
 import importlib
 import importlib.machinery
 import importlib.util
@@ -30,6 +31,8 @@ def main(arguments: list[str] | None = None) -> int:
         description="Print the coverage matrix (op by column), or the card of each op that is named.",
     )
     ops.add_argument("names", nargs="*", metavar="op", help="an op, such as softmax; none: the matrix of all")
+    ops.add_argument("--device", metavar="NAME", help="what answers each op on this device: kernel, decomposition or host")
+    ops.add_argument("--required", action="store_true", help="the ops that a device needs kernels for, and why")
 
     commands.add_parser(
         "doctor", help="what is installed, what runs here, what is missing",
@@ -58,7 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     chosen = parser.parse_args(arguments)
     if chosen.command == "ops":
-        return print_ops(chosen.names)
+        return print_ops(chosen.names, chosen.device, chosen.required)
     if chosen.command == "doctor":
         from wherry._doctor import report
 
@@ -82,17 +85,32 @@ def add_serve_arguments(parser: argparse.ArgumentParser) -> bool:
     return True
 
 
-def print_ops(names: list[str]) -> int:
-    """Print the matrix, or the cards of the ops named."""
+def print_ops(names: list[str], device: str | None = None, required: bool = False) -> int:
+    """Print the matrix, the cards of the ops named, what a device has, or what one needs."""
     import wherry.amp  # noqa: F401  with it come the columns of every package
     from wherry_tensor import coverage
 
     try:
-        print(coverage.matrix() if not names else "\n\n".join(coverage.card(name) for name in names))
-    except KeyError as error:
+        if device is not None:
+            import_device(device)
+            print(coverage.of_device(device))
+        elif required:
+            print(coverage.required())
+        else:
+            print(coverage.matrix() if not names else "\n\n".join(coverage.card(name) for name in names))
+    except (KeyError, ValueError) as error:
         print(f"wherry ops: {error.args[0]}", file=sys.stderr)
         return 1
     return 0
+
+
+def import_device(device: str) -> None:
+    """Let the package of a device register it, where one is installed; another device stays unknown."""
+    import wherry
+
+    if device != "cpu":
+        with contextlib.suppress(ValueError):
+            wherry.set_device(device)
 
 
 def run_program(arguments: list[str]) -> int:
