@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+ROWS = 1_000_000  # of a table of embeddings, of which a step looks up 256
 IMAGES = 320  # of one pass over a DataLoader, in batches of 32
 
 
@@ -122,12 +123,23 @@ def torch_cases():
 
         return step_of(Model(), values(32, 32, 64), classes(32), adam)
 
+    def embedding(sparse):
+        table = nn.Embedding(ROWS, 64, sparse=sparse)
+        update, x = torch.optim.SGD(table.parameters(), 0.1), torch.from_numpy(classes(256, n=ROWS))
+
+        def step():
+            table(x).square().mean().backward()
+            update.step()
+            update.zero_grad()
+
+        return step
+
     def loader(pictures):
         batches = torch.utils.data.DataLoader(pictures, 32, num_workers=2, persistent_workers=True)
         return lambda: [None for _ in batches]
 
     step_of(nn.Linear(1, 2), values(1, 1), classes(1, n=2), adam)()
-    return named(mlp, lenet, vgg, transformer, lstm, loader)
+    return named(mlp, lenet, vgg, transformer, lstm, embedding, loader)
 
 
 def paddle_cases():
@@ -198,6 +210,17 @@ def shared(paddle):
 
         return step_of(Model(), values(32, 32, 64), classes(32), adam)
 
+    def embedding(sparse):
+        table = nn.Embedding(ROWS, 64, sparse=sparse)
+        update, x = paddle.optimizer.SGD(0.1, parameters=table.parameters()), paddle.to_tensor(classes(256, n=ROWS))
+
+        def step():
+            table(x).square().mean().backward()
+            update.step()
+            update.clear_grad()
+
+        return step
+
     def loader(pictures):
         class Data(type(pictures), paddle.io.Dataset):
             pass
@@ -206,16 +229,18 @@ def shared(paddle):
         return lambda: [None for _ in batches]
 
     step_of(nn.Linear(1, 2), values(1, 1), classes(1, n=2), adam)()
-    return named(mlp, lenet, vgg, transformer, lstm, loader)
+    return named(mlp, lenet, vgg, transformer, lstm, embedding, loader)
 
 
-def named(mlp, lenet, vgg, transformer, lstm, loader):
+def named(mlp, lenet, vgg, transformer, lstm, embedding, loader):
     return {
         "step: MLP 64-128-64-10, batch 32, Adam": Case(mlp),
         "step: LeNet 28x28, batch 32, Adam": Case(lenet),
         "step: VGG-like 32x32, batch 32, Momentum": Case(vgg),
         "step: Transformer 4 x 256, batch 8 x 128, Adam": Case(transformer),
         "step: LSTM 64-128, batch 32 x 32, Adam": Case(lstm),
+        "step: Embedding 1e6 x 64, batch 256, SGD, sparse": Case(lambda: embedding(True)),
+        "step: Embedding 1e6 x 64, batch 256, SGD, dense": Case(lambda: embedding(False)),
         f"DataLoader: {IMAGES} images 3x224x224 float32, 2 workers": Case(lambda: loader(Pictures())),
         f"DataLoader: {IMAGES} images 224x224x3 uint8, 2 workers": Case(lambda: loader(RawPictures())),
     }

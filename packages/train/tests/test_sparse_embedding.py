@@ -212,6 +212,30 @@ def test_clips_called_by_hand_give_rows_back():
     assert norm == pytest.approx(0.5, rel=1e-5)
 
 
+@pytest.mark.parametrize("clip", [lambda p: nn.utils.clip_grad_norm_(p, 0.5), lambda p: nn.utils.clip_grad_value_(p, 0.5)])
+def test_clips_in_place_see_sums_of_rows(clip):
+    found = []
+    for sparse in (True, False):
+        layer = table(sparse)
+        loss_of(layer, ROWS[0]).backward()
+        clip(layer.parameters())
+        found.append(layer.weight.grad.to_dense() if sparse else layer.weight.grad)
+    np.testing.assert_allclose(found[0].numpy(), found[1].numpy(), rtol=1e-6)
+
+
+def test_weights_of_16_bits_and_scaled_losses_train():
+    from wherry_train import amp
+
+    layer = table(True)
+    layer.to(dtype="bfloat16")
+    optimizer = optimizers.Adam(0.1, parameters=layer.parameters(), lazy_mode=True, multi_precision=True)
+    scaler = amp.GradScaler(init_loss_scaling=4.0)
+    scaler.scale(loss_of(layer, ROWS[0]).astype("float32")).backward()
+    assert layer.weight.grad.is_selected_rows() and layer.weight.grad.dtype is wt.bfloat16
+    scaler.step(optimizer)
+    assert np.isfinite(layer.weight.astype("float32").numpy()).all()
+
+
 def test_a_step_costs_what_its_rows_cost():
     height = 200_000
     layer = nn.Embedding(height, 4, sparse=True)

@@ -89,6 +89,11 @@ class Generator:
         """Go back to a state that `get_state` gave."""
     stream: Any
 
+class Memory:
+    """Where the elements of a tensor lie."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    nbytes: Any
+
 class Mersenne:
     """A stream of the 64-bit Mersenne Twister, seeded as `paddle.seed` seeds it."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
@@ -130,7 +135,7 @@ class Tensor:
     @property
     def T(self) -> Tensor: ...
     def _bump_inplace_version(self) -> Any:
-        """Say that the memory was written by other means (through `numpy` memory, say)."""
+        """Paddle's name of `mark_written`."""
     def _is_initialized(self) -> Any: ...
     def _share_data_with(self, other: Any) -> Any:
         """Make this tensor use the memory, shape and dtype of `other`; name and gradient stay."""
@@ -418,6 +423,8 @@ class Tensor:
     def grad(self) -> Tensor | None: ...
     @grad.setter
     def grad(self, value: Any) -> None: ...
+    def grad_buffer(self) -> Tensor | None:
+        """The tensor that `set_grad_buffer` has set, or None."""
     @property
     def grad_fn(self) -> Any: ...
     def gradient(self) -> Any:
@@ -578,6 +585,8 @@ class Tensor:
         """In-place form of `logit`: writes the result into the first argument and returns it."""
     def logsumexp(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
         """Logarithm of the sum of exponentials of `x` along `axis`, safe from overflow."""
+    def mark_written(self) -> Any:
+        """Say that the memory was written from outside, by a collective or through its address, say."""
     def masked_fill(self, mask: Tensor, value: Any, name: str | None = ...) -> Tensor:
         """`x` with one value where `mask` is true."""
     def masked_fill_(self, mask: Tensor, value: Any, name: str | None = ...) -> Tensor:
@@ -594,6 +603,8 @@ class Tensor:
         """Arithmetic mean of elements along `axis`."""
     def median(self, axis: Any = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
         """Median of elements along `axis`: the middle one, or the mean of the two in the middle."""
+    def memory(self) -> Any:
+        """Where the elements lie: a `Memory`, for code that hands the memory to another library."""
     def min(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
         """Smallest element along `axis`; NaN is smaller than anything. Arguments and errors are those of `max`."""
     def minimum(self, y: Tensor, name: str | None = ...) -> Tensor:
@@ -706,6 +717,8 @@ class Tensor:
         """In-place form of `reciprocal`: writes the result into the first argument and returns it."""
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Any:
         """Call `hook` with the gradient of this tensor whenever a backward pass has completed it."""
+    def register_post_accumulate_hook(self, hook: Callable[[Tensor], None]) -> Any:
+        """Call `hook(x)` each time a backward pass has added its gradient of the leaf `x` to `x.grad`."""
     def remainder(self, y: Tensor, name: str | None = ...) -> Tensor:
         """Remainder: what `floor_divide` leaves, with the sign of `y`. Arguments and errors are those of `floor_divide`."""
     def remainder_(self, y: Any, name: Any = ...) -> Tensor:
@@ -748,6 +761,8 @@ class Tensor:
         """Where each value would have to be inserted to keep a sequence sorted."""
     def select_scatter(self, values: Tensor, axis: int, index: int, name: str | None = ...) -> Tensor:
         """`x` with the slice at `index` along an axis replaced."""
+    def set_grad_buffer(self, buffer: Tensor | None) -> None:
+        """Let backward write the gradient of this leaf into `buffer`, a view of a larger memory, say."""
     def set_value(self, value: Any) -> None:
         """Overwrite the values, without any record for gradients."""
     def sgn(self, name: str | None = ...) -> Tensor:
@@ -967,6 +982,8 @@ def kernel_generation() -> Any:
     """Goes up whenever kernels are registered: plans of an older generation point to kernels that were replaced."""
 def load_kernels(device: Any) -> Any:
     """Asks the installed packages for their kernels of one device, once."""
+def mark_rows(x: Any) -> Any:
+    """Let `x` count as rows of a larger gradient: called by autograd's SelectedRows."""
 def memory_stats() -> Any:
     """Bytes: allocated, peak_allocated (held by tensors), reserved, peak_reserved (with the cache)."""
 def op_of_name(name: Any) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from wherry_autograd import no_grad
+from wherry_autograd.selected_rows import SelectedRows
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import number, require_tensor
@@ -104,4 +105,7 @@ def _gradients(parameters: Any) -> list[Tensor]:
     found = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     for i, parameter in enumerate(found):
         require_tensor(parameter, "clip_grad", f"parameters[{i}]")
+    for parameter in found:
+        if isinstance(parameter.grad, SelectedRows):
+            parameter.grad = parameter.grad.merge()  # a row that occurs twice counts once in a norm
     return [parameter.grad for parameter in found if parameter.grad is not None]
