@@ -620,3 +620,11 @@ def test_layers_without_trouble_warn_of_nothing(model):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.set_state_dict(model.state_dict())
+
+
+def test_tensors_of_pytorch_are_named():
+    class Tensor:  # as torch.Tensor says of itself
+        __module__ = "torch"
+
+    with pytest.raises(TypeError, match=r"a tensor of PyTorch, .*Got torch.Tensor.*from_torch\(state, layer\)"):
+        nn.Linear(1, 1).set_state_dict({"weight": Tensor(), "bias": Tensor()})

@@ -95,3 +95,11 @@ def test_run_draws_paddles_random_numbers(run, monkeypatch):
     assert run(script).stdout == theirs
     monkeypatch.setenv("FLAGS_paddle_random", "0")
     assert run(script).stdout not in ("", theirs)
+
+
+def test_a_reader_that_leaves_early_hears_no_complaint():
+    process = subprocess.Popen([sys.executable, "-m", "wherry", "ops"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()  # as `head` does when it has enough
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait(60) == 0

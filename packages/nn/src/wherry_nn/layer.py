@@ -1158,7 +1158,7 @@ def _as_value(value: Any, key: str) -> Tensor:
             f"expected a Tensor of Wherry or a NumPy array. Write nn.utils.from_torch(state, layer), which transposes and renames."
         )
     raise InvalidTypeError(
-        f"set_state_dict: the value of '{key}' is not a tensor. Got {origin}.{type(value).__name__}, expected a Tensor or a NumPy array. "
+        f"set_state_dict: the value of '{key}' is not a tensor. Got {type(value).__name__}, expected a Tensor or a NumPy array. "
         f"Convert it with to_tensor."
     )
 

@@ -11,6 +11,7 @@ import os
 import runpy
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -61,11 +62,11 @@ def main(arguments: list[str] | None = None) -> int:
 
     chosen = parser.parse_args(arguments)
     if chosen.command == "ops":
-        return print_ops(chosen.names, chosen.device, chosen.required)
+        return until_nobody_reads(lambda: print_ops(chosen.names, chosen.device, chosen.required))
     if chosen.command == "doctor":
         from wherry._doctor import report
 
-        return min(report(), 1)
+        return until_nobody_reads(lambda: min(report(), 1))
     if chosen.command == "serve":
         status: int = importlib.import_module(SERVING).serve(chosen)
         return status
@@ -192,6 +193,17 @@ def shown(error: BaseException) -> int:
     """Show an error that ended the program; returns the exit status."""
     sys.excepthook(type(error), error, error.__traceback__)
     return 130 if isinstance(error, KeyboardInterrupt) else 1
+
+
+def until_nobody_reads(command: Callable[[], int]) -> int:
+    """Run a command that prints; its reader may leave before the end, as `head` does."""
+    try:
+        status = command()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what Python flushes at its end goes nowhere
+        return 0
+    return status
 
 
 def refuse(text: str) -> int:

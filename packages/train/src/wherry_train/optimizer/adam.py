@@ -8,6 +8,7 @@ from wherry_nn.clip import ClipGradBase
 from wherry_nn.param_attr import WeightDecayRegularizer
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
+from wherry_tensor.constructed import check_arguments, flag
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError
 from wherry_train.optimizer.lr import LRScheduler
 from wherry_train.optimizer.optimizer import Optimizer, number
@@ -305,6 +306,7 @@ class Lamb(_WithBetas):
         _function("Lamb", "exclude_from_weight_decay_fn", exclude_from_weight_decay_fn, "parameter")
         self._exclude_from_weight_decay_fn = exclude_from_weight_decay_fn
         self._multi_precision = multi_precision
+        check_arguments("Lamb", locals(), always_adapt=flag)
         self.always_adapt = always_adapt
         super().__init__(learning_rate, parameters, None, grad_clip, name)
 

@@ -8,6 +8,7 @@ from wherry_nn.clip import ClipGradBase
 from wherry_nn.param_attr import WeightDecayRegularizer
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
+from wherry_tensor.constructed import check_arguments, flag
 from wherry_train.optimizer.lr import LRScheduler
 from wherry_train.optimizer.optimizer import Optimizer, number
 
@@ -172,6 +173,7 @@ class RMSProp(Optimizer):
             number("RMSProp", what, value, _not_negative, "a number >= 0")
             for what, value in (("rho", rho), ("epsilon", epsilon), ("momentum", momentum))
         )
+        check_arguments("RMSProp", locals(), centered=flag)
         self._centered = bool(centered)
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 

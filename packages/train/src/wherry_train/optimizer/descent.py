@@ -8,6 +8,7 @@ from wherry_nn.clip import ClipGradBase
 from wherry_nn.param_attr import WeightDecayRegularizer
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, scalar
+from wherry_tensor.constructed import check_arguments, flag
 from wherry_train.optimizer.lr import LRScheduler
 from wherry_train.optimizer.optimizer import Optimizer, number
 
@@ -114,6 +115,7 @@ class Momentum(Optimizer):
         name: str | None = None,
     ) -> None:
         self._momentum = number("Momentum", "momentum", momentum, lambda x: True, "a number")
+        check_arguments("Momentum", locals(), use_nesterov=flag)
         self._use_nesterov = bool(use_nesterov)
         self._multi_precision = multi_precision
         self._rescale_grad = number("Momentum", "rescale_grad", rescale_grad, lambda x: True, "a number")
