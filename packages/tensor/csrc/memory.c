@@ -10,6 +10,8 @@
 #define _GNU_SOURCE
 #include "wherry/memory.h"
 
+#include "device.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +20,8 @@
 #endif
 
 #define HEADER 64
-#define SMALL_CLASSES 17
-#define CLASSES (SMALL_CLASSES + 8 * 40)
+#define SMALL_CLASSES WRY_SMALL_CLASSES
+#define CLASSES WRY_CLASSES
 #define LARGE (1u << 20)
 #define HUGE_PAGE ((size_t)2 << 20)
 
@@ -43,7 +45,7 @@ static void lock(void) {
 }
 static void unlock(void) { __atomic_clear(&locked, __ATOMIC_RELEASE); }
 
-static int class_of(size_t bytes) {
+int wry_class_of(size_t bytes) {
   if (bytes <= 1024) return bytes == 0 ? 1 : (int)((bytes + 63) / 64);
   int log = 8 * (int)sizeof(size_t) - 1 -
             (sizeof(size_t) == 8 ? __builtin_clzll((unsigned long long)(bytes - 1)) : __builtin_clz((unsigned)(bytes - 1)));
@@ -52,7 +54,7 @@ static int class_of(size_t bytes) {
   return SMALL_CLASSES + 8 * (log - 10) + (int)steps - 1;
 }
 
-static size_t bytes_of(int size_class) {
+size_t wry_bytes_of(int size_class) {
   if (size_class < SMALL_CLASSES) return (size_t)size_class * 64;
   int at = size_class - SMALL_CLASSES, log = 10 + at / 8, steps = at % 8 + 1;
   return ((size_t)1 << log) + (size_t)steps * ((size_t)1 << (log - 3));
@@ -74,8 +76,8 @@ static void release_lists(int from) { /* with the lock held */
     while (free_lists[c]) {
       block *b = free_lists[c];
       free_lists[c] = b->next;
-      cached -= bytes_of(c);
-      stats.reserved -= (int64_t)bytes_of(c);
+      cached -= wry_bytes_of(c);
+      stats.reserved -= (int64_t)wry_bytes_of(c);
       free(b);
     }
   }
@@ -83,8 +85,8 @@ static void release_lists(int from) { /* with the lock held */
 
 wry_storage *wry_storage_new(size_t nbytes) {
   if (nbytes > (SIZE_MAX >> 2) || (sizeof(size_t) == 8 && nbytes >> 48)) return NULL;
-  int c = class_of(nbytes);
-  size_t bytes = bytes_of(c);
+  int c = wry_class_of(nbytes);
+  size_t bytes = wry_bytes_of(c);
   lock();
   block *b = free_lists[c];
   if (b) {
@@ -138,12 +140,20 @@ wry_storage *wry_storage_borrow(void *data, size_t nbytes, void *owner, void (*r
 
 void wry_storage_free(wry_storage *s) {
   if (s->size_class < 0) {
+    if (s->device) { /* its owner may free it: work that uses it must have run */
+      char error[WRY_ERROR_SIZE];
+      wry_device_synchronize(s->device, error);
+    }
     if (s->release) s->release(s->owner);
     free(s);
     return;
   }
+  if (s->device) {
+    wry_device_storage_free(s);
+    return;
+  }
   block *b = (block *)s;
-  size_t bytes = bytes_of(s->size_class);
+  size_t bytes = wry_bytes_of(s->size_class);
   lock();
   stats.allocated -= (int64_t)bytes;
   int keep = cached + bytes <= cache_limit;
@@ -158,26 +168,42 @@ void wry_storage_free(wry_storage *s) {
   if (!keep) free(b);
 }
 
-void wry_memory_get_stats(wry_memory_stats *out) {
+void wry_memory_get_stats(int32_t device, wry_memory_stats *out) {
+  if (device) {
+    wry_device_get_stats(device, out);
+    return;
+  }
   lock();
   *out = stats;
   unlock();
 }
 
-void wry_memory_reset_peak(void) {
+void wry_memory_reset_peak(int32_t device) {
+  if (device) {
+    wry_device_reset_peak(device);
+    return;
+  }
   lock();
   stats.peak_allocated = stats.allocated;
   stats.peak_reserved = stats.reserved;
   unlock();
 }
 
-void wry_memory_release_cache(void) {
+void wry_memory_release_cache(int32_t device) {
+  if (device) {
+    wry_device_release_cache(device);
+    return;
+  }
   lock();
   release_lists(0);
   unlock();
 }
 
-void wry_memory_set_cache_limit(size_t bytes) {
+void wry_memory_set_cache_limit(int32_t device, size_t bytes) {
+  if (device) {
+    wry_device_set_cache_limit(device, bytes);
+    return;
+  }
   lock();
   cache_limit = bytes;
   if (cached > cache_limit) release_lists(0);

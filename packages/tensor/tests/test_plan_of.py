@@ -60,7 +60,7 @@ def test_sizes_of_a_capture_have_to_be_replaced_first():
 
 
 def test_an_unknown_device_is_refused():
-    with pytest.raises(NotImplementedError, match="quantum"):
+    with pytest.raises(ValueError, match="quantum"):
         plan_of(ops.add, (meta(1), meta(1)), (), "quantum")
 
 

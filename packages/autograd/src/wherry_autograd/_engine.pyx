@@ -24,7 +24,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from wherry_tensor._core cimport (
     CONTIGUOUS, HAS_HOOKS, ROWS, STOP_GRADIENT, SYMBOLIC, DType, Op, Tensor, apply, apply2, grad_enabled,
-    inplace, new_alias, new_ghost, resume_layers, set_grad_enabled_flag, suspend_layers, set_record_functions,
+    inplace, new_alias, new_ghost, resume_layers, set_grad_enabled_flag, set_thread_device, suspend_layers, set_record_functions,
 )
 
 import weakref
@@ -838,6 +838,9 @@ cdef int go(Walk walk) except -1:
         if walk.states[i].waiting == 0 and walk.states[i].needed:
             walk.ready[walk.n_ready] = <int32_t>i
             walk.n_ready += 1
+    cdef int32_t device = set_thread_device(-1)
+    cdef PyObject *ct
+    set_thread_device(device)
     before = set_grad_enabled_flag(walk.create)
     layers = suspend_layers()  # rules compute in the dtypes of the forward pass
     try:
@@ -845,10 +848,15 @@ cdef int go(Walk walk) except -1:
             walk.n_ready -= 1
             i = walk.ready[walk.n_ready]
             if is_node(walk.states[i].target):
+                # What a rule makes from nothing belongs where the gradients are.
+                ct = walk.states[i].first
+                if ct != NULL:
+                    set_thread_device((<Tensor>ct).t.device)
                 visit_node(walk, walk.states + i)
             else:
                 visit_leaf(walk, i)
     finally:
+        set_thread_device(device)
         resume_layers(layers)
         set_grad_enabled_flag(before)
     return 0
@@ -1382,7 +1390,7 @@ cdef object seed(Tensor root):
     cdef Tensor one
     cdef bint before
     if root.t.rank == 0 and not root.flags & SYMBOLIC:
-        one = scalar_ones[root.t.dtype]
+        one = scalar_ones[root.t.dtype] if root.t.device == 0 else None
         # A hook that wrote into it has raised its version.
         if one is not None and one.storage.version == 0:
             return one
@@ -1392,7 +1400,7 @@ cdef object seed(Tensor root):
         one = apply(full_like_op, inputs, 1, (1.0, dtypes[root.t.dtype]))
     finally:
         set_grad_enabled_flag(before)
-    if root.t.rank == 0 and one.storage != NULL:
+    if root.t.rank == 0 and root.t.device == 0 and one.storage != NULL:
         scalar_ones[root.t.dtype] = one
     return one
 

@@ -20,7 +20,7 @@ from wherry_nn.parameter import Parameter
 from wherry_tensor import _core, ops
 from wherry_tensor._core import DType, Tensor
 from wherry_tensor.arguments import numpy_module, sizes_of
-from wherry_tensor.device import as_place
+from wherry_tensor.device import device_code
 from wherry_tensor.dtype import as_dtype, get_default_dtype
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidTypeError
 from wherry_tensor.functions.creation import to_tensor
@@ -486,7 +486,9 @@ class Layer:
             >>> print(x.numpy())
             [1. 1.]
         """
-        tensor = _core.uninitialized((0,), as_dtype(get_default_dtype() if dtype is None else dtype, "create_tensor"))
+        tensor = _core.uninitialized(
+            (0,), as_dtype(get_default_dtype() if dtype is None else dtype, "create_tensor"), _core.get_current_device()
+        )
         base = self._full_name
         tensor.name = unique_name.generate(f"{base}._generated_var") if name is None else f"{base}.{name}"
         tensor.persistable = bool(persistable)
@@ -880,12 +882,13 @@ class Layer:
             >>> layer.to(dtype="float64").weight.dtype
             paddle.float64
         """
-        if device is not None:
-            as_place(device, "to")
+        code = None if device is None else device_code(device, "to")
         if not (blocking is None or isinstance(blocking, bool)):
             raise AssertedTypeError(f"to: blocking is not a bool. Got {blocking!r}, expected True, False or None. Leave it out.")
         if dtype is not None:
             self._cast(as_dtype(dtype, "to"), False, ())
+        if code is not None:
+            self._move(code)
         return self
 
     def astype(self, dtype: Any = None) -> Layer:
@@ -960,6 +963,19 @@ class Layer:
                 member.grad = ops.cast(member.grad.detach(), dtype)
 
 
+    def _move(self, device: int) -> None:
+        """Move every parameter and buffer, in place, to a device of the core."""
+        with no_grad():
+            for layer in self.sublayers(include_self=True):
+                for member in (*layer._parameters.values(), *layer._buffers.values()):
+                    if member is None or _core.device_of(member) == device:
+                        continue
+                    # As for a cast, the tensor stays the same object.
+                    member._share_data_with(_core.to_device(member.detach(), device))
+                    if member.grad is not None:
+                        member.grad = _core.to_device(member.grad.detach(), device)
+
+
 Layer.__new__.__wrapped__ = Layer.__init__  # type: ignore[attr-defined]  # what inspect.signature shows
 
 
@@ -1025,7 +1041,7 @@ def _new_parameter(
         initializer = _bias_default if is_bias else _weight_default
     name = unique_name.generate(f"{base}.{'b' if is_bias else 'w'}") if said.name is None else unique_name.claim(said.name)
     parameter = Parameter(
-        _core.uninitialized(_sizes(shape), known),
+        _core.uninitialized(_sizes(shape), known, _core.get_current_device()),
         name=name,
         trainable=said.trainable,
         optimize_attr={"learning_rate": said.learning_rate},

@@ -12,7 +12,10 @@ cdef extern from "wherry/abi.h":
 
     ctypedef struct wry_host:
         int abi_version
-        int (*register_kernels)(const char *, const wry_kernel_entry *, size_t) except -1
+        int oldest
+        int (*register_kernels)(const char *, const wry_kernel_entry *, size_t, size_t) except -1
+
+    bint wry_host_serves(const wry_host *host)
 
 
 cdef extern from "tables.h":
@@ -58,11 +61,13 @@ def register(host, str isa_name):
     """
     global runtime_started
     cdef wry_host *core = <wry_host *>PyCapsule_GetPointer(host, "wherry.host")
-    if core.abi_version != WRY_ABI_VERSION:
+    if not wry_host_serves(core):
+        # The core takes what was compiled for ABIs from `oldest` to its own.
+        outdated = "wherry-tensor" if core.abi_version < WRY_ABI_VERSION else "wherry-ops-cpu"
         raise ImportError(
             f"wherry-ops-cpu does not fit this wherry-tensor. "
-            f"Got kernel ABI {core.abi_version}, expected {WRY_ABI_VERSION}. Bring both to the same version: "
-            f"pip install --upgrade {'wherry-tensor' if core.abi_version < WRY_ABI_VERSION else 'wherry-ops-cpu'}"
+            f"Got kernel ABI {core.oldest} to {core.abi_version}, expected {WRY_ABI_VERSION} among them. "
+            f"Bring both to the same version: pip install --upgrade {outdated}"
         )
     if not runtime_started:
         wry_cpu_start_runtime()
@@ -83,5 +88,5 @@ def register(host, str isa_name):
     family = isa.families
     while family[0] != NULL:
         table = family[0](&count)
-        core.register_kernels(b"cpu", table, count)
+        core.register_kernels(b"cpu", table, count, sizeof(wry_kernel_entry))
         family += 1

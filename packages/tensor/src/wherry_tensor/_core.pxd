@@ -6,13 +6,13 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 cdef extern from "wherry/abi.h":
     enum:
-        WRY_ABI_VERSION
+        WRY_ABI_VERSION, WRY_ABI_OLDEST, WRY_CPU
         WRY_MAX_RANK
         WRY_ERROR_SIZE
         WRY_NUM_DTYPES
         WRY_OK, WRY_INVALID, WRY_OUT_OF_RANGE, WRY_OUT_OF_MEMORY, WRY_UNSUPPORTED, WRY_INTERNAL
         WRY_ATTR_NONE, WRY_ATTR_INT, WRY_ATTR_FLOAT, WRY_ATTR_INTS, WRY_ATTR_FLOATS, WRY_ATTR_STRING
-        WRY_WANTS_CONTIGUOUS, WRY_MAY_ALIAS, WRY_STRIDED_OUTPUT, WRY_USES_RANDOM
+        WRY_WANTS_CONTIGUOUS, WRY_MAY_ALIAS, WRY_STRIDED_OUTPUT, WRY_USES_RANDOM, WRY_TAKES_HOST_SCALARS
         WRY_BOOL, WRY_UINT8, WRY_INT8, WRY_INT16, WRY_INT32, WRY_INT64
         WRY_FLOAT16, WRY_BFLOAT16, WRY_FLOAT32, WRY_FLOAT64, WRY_COMPLEX64, WRY_COMPLEX128
 
@@ -23,6 +23,11 @@ cdef extern from "wherry/abi.h":
         int64_t size
         int32_t dtype
         int32_t rank
+        int32_t device
+
+    int32_t WRY_DEVICE(int32_t kind, int32_t number) noexcept nogil
+    int32_t WRY_DEVICE_KIND(int32_t device) noexcept nogil
+    int32_t WRY_DEVICE_NUMBER(int32_t device) noexcept nogil
 
     ctypedef union wry_attr_value:
         int64_t i
@@ -40,6 +45,7 @@ cdef extern from "wherry/abi.h":
         int32_t abi_version
         int32_t num_threads
         void *stream
+        int32_t device
         uint64_t rng_seed
         uint64_t rng_offset
         void *(*workspace)(wry_context *, size_t) noexcept nogil
@@ -55,6 +61,7 @@ cdef extern from "wherry/abi.h":
         int32_t n_inputs
         int32_t n_outputs
         int32_t n_attrs
+        const void *data
 
     ctypedef int (*wry_kernel)(const wry_call *) noexcept nogil
 
@@ -63,10 +70,62 @@ cdef extern from "wherry/abi.h":
         int32_t dtype
         uint32_t flags
         wry_kernel kernel
+        const void *data
+
+    ctypedef struct wry_meta:
+        int32_t dtype
+        int32_t rank
+        int64_t shape[12]
+
+    ctypedef int (*wry_infer)(const wry_meta *const *, int32_t, const wry_attr *, int32_t, wry_meta *, int32_t,
+                              char *) noexcept
+
+    ctypedef struct wry_op_entry:
+        const char *name
+        const char *inputs
+        const char *attrs
+        const char *outputs
+        wry_infer infer
+        uint32_t flags
 
     ctypedef struct wry_host:
         int32_t abi_version
-        int (*register_kernels)(const char *, const wry_kernel_entry *, size_t) except -1
+        int32_t oldest
+        size_t size
+        int (*register_kernels)(const char *, const wry_kernel_entry *, size_t, size_t) except -1
+        int (*register_device)(const wry_device *) except -1
+        int (*register_ops)(const wry_op_entry *, size_t, size_t) except -1
+        int (*find_kernel)(const char *, const char *, int32_t, wry_kernel_entry *, size_t) except -1
+
+
+cdef extern from "wherry/device.h":
+    enum:
+        WRY_HOST_VISIBLE, WRY_LAUNCH_MAY_BLOCK, WRY_OWN_CACHE
+        WRY_HOST_TO_DEVICE, WRY_DEVICE_TO_HOST, WRY_DEVICE_TO_DEVICE
+
+    ctypedef struct wry_device:
+        size_t size
+        const char *name
+        int32_t count
+        uint32_t flags
+        int32_t dlpack_type
+        void *self
+        int (*allocate)(void *, int32_t, size_t, void *, void **, char *) noexcept nogil
+        void (*free)(void *, int32_t, void *, size_t, void *) noexcept nogil
+        int (*copy)(void *, int32_t, int32_t, void *, const void *, size_t, void *, char *) noexcept nogil
+        int (*fill)(void *, int32_t, void *, size_t, const void *, size_t, void *, char *) noexcept nogil
+        int (*strided_copy)(void *, int32_t, const wry_tensor *, const wry_tensor *, void *, char *) noexcept nogil
+        int (*synchronize)(void *, int32_t, void *, char *) noexcept nogil
+        int (*stream_create)(void *, int32_t, void **, char *) noexcept nogil
+        void (*stream_destroy)(void *, int32_t, void *) noexcept nogil
+        int (*event_create)(void *, int32_t, void **, char *) noexcept nogil
+        void (*event_destroy)(void *, int32_t, void *) noexcept nogil
+        int (*event_record)(void *, int32_t, void *, void *, char *) noexcept nogil
+        int (*event_query)(void *, int32_t, void *) noexcept nogil
+        int (*event_synchronize)(void *, int32_t, void *, char *) noexcept nogil
+        int (*stream_wait)(void *, int32_t, void *, void *, char *) noexcept nogil
+        double (*event_elapsed)(void *, int32_t, void *, void *) noexcept nogil
+        int (*memory)(void *, int32_t, int64_t *, int64_t *) noexcept nogil
 
 
 cdef extern from "wherry/memory.h":
@@ -96,6 +155,7 @@ cdef enum TensorFlags:
     RETAIN_GRAD = 16    # autograd keeps .grad although the tensor is not a leaf
     HAS_HOOKS = 32      # autograd has hooks in `hooks`
     ROWS = 64           # rows of a larger gradient: a SelectedRows of autograd
+    NUMBER = 128        # the core made it from a Python number: a view of it goes where it is needed
 
 
 cdef class DType:
@@ -119,6 +179,9 @@ cdef class Plan:
     cdef tuple attrs
     cdef wry_kernel kernel
     cdef uint32_t flags
+    cdef const void *data        # of the kernel's row
+    cdef int32_t device
+    cdef bint release            # the kernel may take long: let go of the GIL
     cdef int n_outputs
     cdef int32_t *out_dtype      # [n_outputs]
     cdef int32_t *out_rank       # [n_outputs]; -1: the kernel allocates it
@@ -153,7 +216,7 @@ cdef class Op:
     cdef int view_code
     cdef int n_attrs
     cdef int n_outputs
-    cdef void *kernels                # KernelRow[WRY_NUM_DTYPES + 1] of each device
+    cdef void *kernels                # for each kind of device a KernelRow[WRY_NUM_DTYPES + 1], or NULL
     cdef list plans                   # open addressing, Plan or None
     cdef int used
     # What autograd says of the op: 0 nothing, 1 there is a rule in vjp_rule, 2 not differentiable.
@@ -198,6 +261,10 @@ cdef tuple suspend_layers()
 cdef int resume_layers(tuple stack) except -1
 cdef object inplace(Op op, Tensor x, object y)   # x = op(x, y), for an op of two inputs without attributes
 
-cdef Tensor new_tensor(int32_t dtype, int32_t rank, const int64_t *shape)   # uninitialised, contiguous
+# Uninitialised, contiguous: in the cpu's memory, and on any device.
+cdef Tensor new_tensor(int32_t dtype, int32_t rank, const int64_t *shape)
+cdef Tensor new_tensor_on(int32_t device, int32_t dtype, int32_t rank, const int64_t *shape)
+# Ops without inputs of the calling thread run on `device` until it is set back; returns what was set.
+cdef int32_t set_thread_device(int32_t device) noexcept nogil
 cdef Tensor new_alias(Tensor x)            # the same memory and flags, without autograd history
 cdef Tensor new_ghost(int32_t dtype, int32_t rank, const int64_t *shape)    # symbolic: no data

@@ -17,7 +17,7 @@ from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF, Py_DECREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
 from libc.stdint cimport int8_t, uint16_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
 
@@ -25,10 +25,18 @@ cdef extern from "wherry/memory.h":
     wry_storage *wry_storage_new(size_t nbytes) nogil
     wry_storage *wry_storage_borrow(void *data, size_t nbytes, void *owner, void (*release)(void *) noexcept) nogil
     void wry_storage_free(wry_storage *storage)
-    void wry_memory_get_stats(wry_memory_stats *stats)
-    void wry_memory_reset_peak()
-    void wry_memory_release_cache()
-    void wry_memory_set_cache_limit(size_t bytes)
+    void wry_memory_get_stats(int32_t device, wry_memory_stats *stats)
+    void wry_memory_reset_peak(int32_t device)
+    void wry_memory_release_cache(int32_t device)
+    void wry_memory_set_cache_limit(int32_t device, size_t bytes)
+    int wry_device_add(const wry_device *device)
+    int wry_device_kinds() noexcept nogil
+    const wry_device *wry_device_of(int32_t device) noexcept nogil
+    wry_storage *wry_device_storage_new(int32_t device, size_t nbytes, void *stream, char *error) nogil
+    void wry_device_used_on(wry_storage *storage, void *stream) noexcept nogil
+    int wry_device_stream_create(int32_t device, void **out, char *error)
+    void wry_device_stream_release(int32_t device, void *stream)
+    int wry_device_synchronize(int32_t device, char *error) nogil
     void *wry_workspace_take(size_t bytes) noexcept nogil
     int wry_workspace_mark() noexcept nogil
     void wry_workspace_reset(int mark) noexcept nogil
@@ -41,13 +49,18 @@ cdef extern from *:
     #include <math.h>
     /* What each thread has of its own. `outer` and `inner` are tuples of layers, NULL when idle; each
      * is a reference that the thread owns. What belongs to one call lies on that call's stack. */
+    typedef struct wry_stream_choice { int32_t device; void *stream; } wry_stream_choice;
     typedef struct wry_thread {
       PyObject *outer;
       PyObject *inner;
       int grad_off;
       int32_t budget; /* threads a kernel may use; 0: the process's setting */
+      int32_t device; /* where ops without inputs run; -1: the process's device */
+      int32_t n_streams;
+      wry_stream_choice streams[8]; /* those that are not the default one */
+      PyObject *generator; /* what random ops draw from; NULL: the generator of their device. Borrowed. */
     } wry_thread;
-    static __thread wry_thread wry_this_thread;
+    static __thread wry_thread wry_this_thread = {.device = -1};
     #define wry_thread_state() (&wry_this_thread)
 
     static inline uint64_t wry_mix(uint64_t h, uint64_t v) {
@@ -97,11 +110,18 @@ cdef extern from *:
         wry_strided_copy(to + i * ts, to_steps + 1, from + i * fs, from_steps + 1, shape + 1, rank - 1, item);
     }
     """
+    ctypedef struct wry_stream_choice:
+        int32_t device
+        void *stream
     ctypedef struct wry_thread:
         PyObject *outer
         PyObject *inner
         int grad_off
         int32_t budget
+        int32_t device
+        int32_t n_streams
+        wry_stream_choice *streams
+        PyObject *generator
     wry_thread *wry_thread_state() noexcept nogil
     uint64_t wry_mix(uint64_t, uint64_t) noexcept nogil
     uint64_t wry_bits(double) noexcept nogil
@@ -186,6 +206,7 @@ cdef enum:
 
 
 include "core/dtypes.pxi"
+include "core/devices.pxi"
 include "core/storage.pxi"
 include "core/views.pxi"
 include "core/plans.pxi"

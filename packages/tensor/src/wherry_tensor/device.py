@@ -1,9 +1,13 @@
 """Places and devices. This package computes on the CPU; other devices come with their own packages.
 
-What concerns a device that is absent says so, and names what to install.
+A package names itself in the entry points of the group `wherry.devices`; it is asked when somebody
+names its device. What concerns a device that is absent says so. docs/devices.md is for those who
+write such a package.
 """
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from wherry_tensor import _core
@@ -14,11 +18,14 @@ __all__ = [
     "CUDAPinnedPlace",
     "CUDAPlace",
     "CustomPlace",
+    "Event",
     "IPUPlace",
     "NPUPlace",
     "Place",
+    "Stream",
     "XPUPlace",
     "cuda",
+    "current_stream",
     "get_all_custom_device_type",
     "get_all_device_type",
     "get_available_custom_device",
@@ -37,6 +44,8 @@ __all__ = [
     "max_memory_allocated",
     "memory_allocated",
     "set_device",
+    "set_stream",
+    "stream_guard",
     "synchronize",
 ]
 
@@ -113,49 +122,50 @@ class CPUPlace(Place):
         super().__init__("cpu")
 
 
-class _AbsentPlace(Place):
-    """A device for which no package is installed."""
+class _DevicePlace(Place):
+    """A device that comes with a package of its own."""
 
     __slots__ = ()
     _named = ""
 
     def __init__(self, device_id: int = 0) -> None:
-        raise PermissionDeniedError(absent(type(self).__name__, self._named))
+        _check_there(type(self).__name__, self._named, device_id)
+        super().__init__(self._named, device_id)
 
 
-class CUDAPlace(_AbsentPlace):
+class CUDAPlace(_DevicePlace):
     """A GPU: `CUDAPlace(0)` is the first. Raises RuntimeError while no package for GPUs is installed."""
 
     __slots__ = ()
     _named = "gpu"
 
 
-class CUDAPinnedPlace(_AbsentPlace):
+class CUDAPinnedPlace(_DevicePlace):
     """CPU memory from which a GPU copies faster. Raises RuntimeError without a package for GPUs."""
 
     __slots__ = ()
-    _named = "gpu"
+    _named = "gpu_pinned"
 
     def __init__(self) -> None:
         super().__init__()
 
 
-class XPUPlace(_AbsentPlace):
-    """An XPU. Raises RuntimeError: no package for it is installed."""
+class XPUPlace(_DevicePlace):
+    """An XPU. Raises RuntimeError while no package for it is installed."""
 
     __slots__ = ()
     _named = "xpu"
 
 
-class NPUPlace(_AbsentPlace):
-    """An NPU. Raises RuntimeError: no package for it is installed."""
+class NPUPlace(_DevicePlace):
+    """An NPU. Raises RuntimeError while no package for it is installed."""
 
     __slots__ = ()
     _named = "npu"
 
 
-class IPUPlace(_AbsentPlace):
-    """An IPU. Raises RuntimeError: no package for it is installed."""
+class IPUPlace(_DevicePlace):
+    """An IPU. Raises RuntimeError while no package for it is installed."""
 
     __slots__ = ()
     _named = "ipu"
@@ -164,13 +174,62 @@ class IPUPlace(_AbsentPlace):
         super().__init__()
 
 
-class CustomPlace(_AbsentPlace):
-    """A plug-in device, by type and number. Raises RuntimeError: none is installed."""
+class CustomPlace(_DevicePlace):
+    """A plug-in device, by type and number. Raises RuntimeError where no package for it is installed."""
 
     __slots__ = ()
 
     def __init__(self, device_type: str, device_id: int = 0) -> None:
-        raise PermissionDeniedError(absent("CustomPlace", device_type))
+        _check_there("CustomPlace", device_type, device_id)
+        Place.__init__(self, device_type, device_id)
+
+
+# Kinds of devices that Paddle names; others are known when a package for them is.
+_PADDLES = ("gpu", "xpu", "npu", "mlu", "ipu", "gpu_pinned")
+_asked: set[str] = set()
+
+
+def _entry_points() -> Any:
+    from importlib.metadata import entry_points
+
+    return entry_points(group="wherry.devices")
+
+
+def _is_known(kind: str) -> bool:
+    """Whether there is such a device; a package that brings it is asked now, once."""
+    if kind in _core.devices():
+        return True
+    if kind not in _asked:
+        _asked.add(kind)
+        for point in _entry_points():
+            if point.name == kind:
+                point.load()()
+        if kind in _core.devices():
+            _core.load_kernels(kind)
+    return kind in _core.devices()
+
+
+def _kinds() -> list[str]:
+    """Kinds of devices that are there, those whose package was not asked yet too."""
+    found = list(_core.devices())
+    return found + sorted({point.name for point in _entry_points()} - set(found) - _asked)
+
+
+def _code(kind: str, number: int, op_name: str) -> int:
+    """The core's number of a device that is known."""
+    count = _core.devices()[kind][1]
+    if not 0 <= number < count:
+        raise InvalidArgumentError(
+            f"{op_name}: there is no such device. Got '{kind}:{number}', expected a number in [0, {count}). "
+            f"Write '{kind}:0' for the first."
+        )
+    return int(_core.device_code(kind, number))
+
+
+def _check_there(op_name: str, kind: str, number: int) -> None:
+    if not _is_known(kind):
+        raise PermissionDeniedError(absent(op_name, kind))
+    _code(kind, number, op_name)
 
 
 def absent(op_name: str, device: str) -> str:
@@ -179,18 +238,29 @@ def absent(op_name: str, device: str) -> str:
         "A package with kernels for GPUs does not exist yet." if kind in ("gpu", "gpu_pinned")
         else f"There is no package of ours for '{kind}'; its maker may have one."
     )
+    there = _kinds()
+    expected = "'cpu', the only device here" if there == ["cpu"] else f"one of {', '.join(there)}"
     return (
-        f"{op_name}: no package for this device is installed. Got '{device}', expected 'cpu', the only device here. "
+        f"{op_name}: no package for this device is installed. Got '{device}', expected {expected}. "
         f"Use CPUPlace() or set_device('cpu'). {hint}"
     )
 
 
 _CPU = CPUPlace()
+_places: dict[int, Place] = {0: _CPU}
+
+
+def _place_of_code(code: int) -> Place:
+    place = _places.get(code)
+    if place is None:
+        kind, _, number = _core.name_of_device(code).partition(":")
+        place = _places[code] = Place(kind, int(number))
+    return place
 
 
 def place_of(tensor: Any) -> Place:
     """The place of a tensor."""
-    return _CPU
+    return _place_of_code(_core.device_of(tensor))
 
 
 def as_place(place: Any, op_name: str) -> Place:
@@ -199,23 +269,47 @@ def as_place(place: Any, op_name: str) -> Place:
     Raises:
         ValueError: it names no device, or one that is absent.
     """
-    if place is None or place == "cpu":
+    if place is None:
+        return _place_of_code(_core.get_current_device())
+    if place == "cpu":
         return _CPU
     if isinstance(place, Place):
         return place
-    if isinstance(place, str) and _device_name(place) is not None:
+    named = _device_name(place) if isinstance(place, str) else None
+    if named is None:
+        raise InvalidArgumentError(
+            f"{op_name}: this is not a place. Got {place!r}, expected 'cpu', 'gpu', 'gpu:0', ... or a Place. Write CPUPlace()."
+        )
+    if not _is_known(named[0]):
         raise InvalidArgumentError(absent(op_name, place))
-    raise InvalidArgumentError(
-        f"{op_name}: this is no place. Got {place!r}, expected 'cpu', 'gpu', 'gpu:0', ... or a Place. Write CPUPlace()."
-    )
+    return _place_of_code(_code(*named, op_name))
 
 
-def _device_name(device: str) -> str | None:
-    """The kind of device in "gpu" or "gpu:0"; None where the text has no such form."""
+def device_code(place: Any, op_name: str) -> int:
+    """The core's number of the device that `place` names; None is the current one. Errors as `as_place`."""
+    if place is None:
+        return int(_core.get_current_device())
+    place = as_place(place, op_name)
+    if place.is_cpu_place():
+        return 0
+    if not _is_known(place._kind):
+        raise InvalidArgumentError(absent(op_name, repr(place)[6:-1]))
+    return _code(place._kind, place._id, op_name)
+
+
+def names_device(value: Any) -> bool:
+    """Whether `value` is a Place, or a str that has the form of a device's name and is not a dtype's."""
+    return isinstance(value, Place) or (isinstance(value, str) and _device_name(value) is not None)
+
+
+def _device_name(device: str) -> tuple[str, int] | None:
+    """Kind and number of the device in "gpu" or "gpu:0"; None where the text names no kind of device."""
     kind, colon, number = device.lower().partition(":")
-    if kind not in ("gpu", "xpu", "npu", "mlu", "ipu", "gpu_pinned") or (colon and not number.isdecimal()):
+    if (colon and not number.isdecimal()) or (kind == "cpu" and colon):
         return None
-    return kind
+    if kind != "cpu" and kind not in _PADDLES and not (kind.isidentifier() and _is_known(kind)):
+        return None
+    return kind, int(number or 0)
 
 
 def set_device(device: str) -> Place:
@@ -244,14 +338,14 @@ def set_device(device: str) -> Place:
         raise TypeError(
             f"set_device: a device is named by a str. Got {device!r}, expected 'cpu'. Write set_device('cpu')."
         )
-    if device.lower() == "cpu":
-        return _CPU
     if _device_name(device) is None:
         raise InvalidArgumentError(
             f"set_device: this is no name of a device. Got {device!r}, expected 'cpu', 'gpu', 'gpu:0', 'xpu', ... "
             f"Check the spelling."
         )
-    raise InvalidArgumentError(absent("set_device", device))
+    place = as_place(device.lower(), "set_device")
+    _core.set_current_device(device_code(place, "set_device"))
+    return place
 
 
 def get_device() -> str:
@@ -264,7 +358,7 @@ def get_device() -> str:
         >>> wherry.get_device()
         'cpu'
     """
-    return "cpu"
+    return str(_core.name_of_device(_core.get_current_device()))
 
 
 def synchronize(device: Any = None) -> None:
@@ -279,7 +373,7 @@ def synchronize(device: Any = None) -> None:
     Examples:
         >>> wherry.device.synchronize()
     """
-    as_place(device, "synchronize")
+    _core.synchronize(device_code(device, "synchronize"))
 
 
 def is_compiled_with_cuda() -> bool:
@@ -291,7 +385,7 @@ def is_compiled_with_cuda() -> bool:
     Examples:
         >>> place = wherry.CUDAPlace(0) if wherry.is_compiled_with_cuda() else wherry.CPUPlace()
     """
-    return False
+    return _is_known("gpu")
 
 
 def is_compiled_with_rocm() -> bool:
@@ -300,23 +394,23 @@ def is_compiled_with_rocm() -> bool:
 
 
 def is_compiled_with_xpu() -> bool:
-    """False: there is no package for XPUs. Source: `paddle.is_compiled_with_xpu`."""
-    return False
+    """Whether there is a package for XPUs. Source: `paddle.is_compiled_with_xpu`."""
+    return _is_known("xpu")
 
 
 def is_compiled_with_npu() -> bool:
-    """False: there is no package for NPUs. Source: `paddle.is_compiled_with_npu` of 2.3."""
-    return False
+    """Whether there is a package for NPUs. Source: `paddle.is_compiled_with_npu` of 2.3."""
+    return _is_known("npu")
 
 
 def is_compiled_with_mlu() -> bool:
-    """False: there is no package for MLUs. Source: `paddle.device.is_compiled_with_mlu` of 2.3."""
-    return False
+    """Whether there is a package for MLUs. Source: `paddle.device.is_compiled_with_mlu` of 2.3."""
+    return _is_known("mlu")
 
 
 def is_compiled_with_ipu() -> bool:
-    """False: there is no package for IPUs. Source: `paddle.device.is_compiled_with_ipu`."""
-    return False
+    """Whether there is a package for IPUs. Source: `paddle.device.is_compiled_with_ipu`."""
+    return _is_known("ipu")
 
 
 def is_compiled_with_cinn() -> bool:
@@ -331,7 +425,7 @@ def is_compiled_with_distribute() -> bool:
 
 def is_compiled_with_custom_device(device_type: str) -> bool:
     """Whether a plug-in for `device_type` is installed. Source: `paddle.device.is_compiled_with_custom_device`."""
-    return False
+    return device_type in get_all_custom_device_type()
 
 
 def get_all_device_type() -> list[str]:
@@ -341,22 +435,26 @@ def get_all_device_type() -> list[str]:
         >>> wherry.device.get_all_device_type()
         ['cpu']
     """
-    return ["cpu"]
+    return _kinds()
 
 
 def get_all_custom_device_type() -> list[str]:
     """Kinds of plug-in devices. Source: `paddle.device.get_all_custom_device_type`."""
-    return []
+    return [kind for kind in _kinds() if Place(kind).is_custom_place()]
 
 
 def get_available_device() -> list[str]:
     """Devices that tensors can live on. Source: `paddle.device.get_available_device`."""
-    return ["cpu"]
+    found = ["cpu"]
+    for kind in _kinds():
+        if kind != "cpu" and _is_known(kind):
+            found += [f"{kind}:{number}" for number in range(_core.devices()[kind][1])]
+    return found
 
 
 def get_available_custom_device() -> list[str]:
     """Plug-in devices. Source: `paddle.device.get_available_custom_device`."""
-    return []
+    return [name for name in get_available_device() if Place(name.partition(":")[0]).is_custom_place()]
 
 
 def get_cudnn_version() -> int | None:
@@ -364,8 +462,8 @@ def get_cudnn_version() -> int | None:
     return None
 
 
-def memory_allocated() -> int:
-    """Bytes that tensors of this process hold on the CPU.
+def memory_allocated(device: Any = None) -> int:
+    """Bytes that tensors of this process hold on a device; None is the current one.
 
     Examples:
         >>> before = wherry.device.memory_allocated()
@@ -373,12 +471,128 @@ def memory_allocated() -> int:
         >>> wherry.device.memory_allocated() - before >= 4096
         True
     """
-    return int(_core.memory_stats()["allocated"])
+    return int(_core.memory_stats(device_code(device, "memory_allocated"))["allocated"])
 
 
-def max_memory_allocated() -> int:
-    """The largest number of bytes that tensors of this process have held on the CPU at once."""
-    return int(_core.memory_stats()["peak_allocated"])
+def max_memory_allocated(device: Any = None) -> int:
+    """The largest number of bytes that tensors of this process have held on a device at once."""
+    return int(_core.memory_stats(device_code(device, "max_memory_allocated"))["peak_allocated"])
+
+
+class Stream:
+    """A queue of work on a device; what is put on one stream runs in that order.
+
+    Args:
+        device: a device that has streams; None is the current one.
+        priority, blocking: accepted for compatibility; unused.
+
+    Raises:
+        NotImplementedError: the device has one stream only, as the CPU has.
+        ValueError: there is no such device.
+
+    Source:
+        `paddle.device.Stream`.
+    """
+
+    def __init__(self, device: Any = None, priority: int = 2, blocking: bool = False, stream_base: Any = None) -> None:
+        self.stream_base = stream_base or _core.DeviceStream(device_code(device, "Stream"))
+
+    @property
+    def device(self) -> Place:
+        """The place whose stream it is."""
+        return _place_of_code(self.stream_base.device)
+
+    def synchronize(self) -> None:
+        """Wait until everything on the stream has run; errors of that work are raised here."""
+        self.stream_base.synchronize()
+
+    def query(self) -> bool:
+        """Whether everything on the stream has run."""
+        return self.record_event().query()
+
+    def wait_event(self, event: Event) -> None:
+        """Let later work of this stream wait until `event` has passed."""
+        self.stream_base.wait_event(event.event_base)
+
+    def wait_stream(self, stream: Stream) -> None:
+        """Let later work of this stream wait for all that is on `stream` now."""
+        self.wait_event(stream.record_event())
+
+    def record_event(self, event: Event | None = None) -> Event:
+        """An event that passes when everything on the stream has run."""
+        event = Event(self.device) if event is None else event
+        event.record(self)
+        return event
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Stream)
+            and (self.stream_base.device, self.stream_base.handle) == (other.stream_base.device, other.stream_base.handle)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.stream_base.device, self.stream_base.handle))
+
+    def __repr__(self) -> str:
+        return f"<Stream of {self.device} at {self.stream_base.handle:#x}>"
+
+
+class Event:
+    """A mark in a stream, which a stream or the program can wait for.
+
+    Args:
+        device: a device that has streams; None is the current one.
+        enable_timing, blocking, interprocess: accepted for compatibility; unused.
+
+    Raises:
+        NotImplementedError: the device has one stream only, as the CPU has.
+        ValueError: there is no such device.
+
+    Source:
+        `paddle.device.Event`.
+    """
+
+    def __init__(
+        self, device: Any = None, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
+    ) -> None:
+        self.event_base = _core.DeviceEvent(device_code(device, "Event"))
+
+    def record(self, stream: Stream | None = None) -> None:
+        """Mark the place that `stream` has come to; None is the current stream."""
+        stream = current_stream(_place_of_code(self.event_base.device)) if stream is None else stream
+        self.event_base.record(stream.stream_base)
+
+    def query(self) -> bool:
+        """Whether everything before the mark has run."""
+        return bool(self.event_base.query())
+
+    def synchronize(self) -> None:
+        """Wait until everything before the mark has run."""
+        self.event_base.synchronize()
+
+    def elapsed_time(self, end_event: Event) -> float:
+        """Milliseconds from this mark to another."""
+        return float(self.event_base.elapsed(end_event.event_base))
+
+
+def current_stream(device: Any = None) -> Stream:
+    """The stream that this thread's operations go to. Source: `paddle.device.current_stream`."""
+    return Stream(stream_base=_core.get_stream(device_code(device, "current_stream")))
+
+
+def set_stream(stream: Stream) -> Stream:
+    """Let this thread's operations go to `stream`; returns the one before. Source: `paddle.device.set_stream`."""
+    return Stream(stream_base=_core.set_stream(stream.stream_base))
+
+
+@contextmanager
+def stream_guard(stream: Stream) -> Iterator[None]:
+    """Inside `with`, this thread's operations go to `stream`. Source: `paddle.device.stream_guard`."""
+    before = set_stream(stream)
+    try:
+        yield
+    finally:
+        set_stream(before)
 
 
 from wherry_tensor import cuda  # noqa: E402  the namespace of GPUs; it uses what stands above

@@ -17,6 +17,10 @@ __all__ = ["from_dlpack", "methods", "to_dlpack"]
 _CPU = 1  # DLPack's number
 
 
+def _is_known(kind: int) -> bool:
+    return any(dlpack_type == kind for _, _, dlpack_type in _core.devices().values())
+
+
 # DLPack.
 
 
@@ -74,16 +78,26 @@ def from_dlpack(dlpack: Any) -> Tensor:
     if not hasattr(dlpack, "__dlpack__"):
         return _core.take_dlpack(dlpack)
     device = getattr(dlpack, "__dlpack_device__", None)
-    if device is not None and int(device()[0]) != _CPU:
+    if device is not None and not _is_known(int(device()[0])):
         raise ValueError(
-            f"from_dlpack: the memory is not the cpu's. Got device {device()}, expected ({_CPU}, 0), the cpu. "
-            f"Copy the array to the cpu first."
+            f"from_dlpack: no device here has this memory. Got device {device()}, expected ({_CPU}, 0), the cpu, or a device "
+            f"that is registered. Copy the array to the cpu first."
         )
     try:
-        capsule = dlpack.__dlpack__(max_version=(1, 0))
+        stream = _stream_for(device) if device is not None else {}
+        capsule = dlpack.__dlpack__(max_version=(1, 0), **stream)
     except TypeError:  # a library from before versions
         capsule = dlpack.__dlpack__()
     return _core.take_dlpack(capsule)
+
+
+def _stream_for(device: Any) -> dict[str, Any]:
+    """On which stream a producer's memory is wanted: none on the cpu, elsewhere the one this thread works on."""
+    kind, number = device()
+    for name, (_, _, dlpack_type) in _core.devices().items():
+        if dlpack_type == int(kind) and name != "cpu":
+            return {"stream": _core.get_stream(_core.device_code(name, int(number))).handle or None}
+    return {}
 
 
 def _shared(x: Tensor) -> Tensor:
@@ -104,19 +118,26 @@ def _dlpack(
     copy: bool | None = None,
 ) -> Any:
     """A DLPack capsule; libraries call this."""
-    if dl_device is not None and int(dl_device[0]) != _CPU:
-        raise BufferError(
-            f"__dlpack__: the tensor is on the cpu. Got dl_device={dl_device}, expected ({_CPU}, 0). Copy it there afterwards."
-        )
     x = _shared(self)
-    if copy:
+    here = _dlpack_device(x)
+    if dl_device is not None and (int(dl_device[0]), int(dl_device[1])) != here:
+        if int(dl_device[0]) != _CPU or copy is False:
+            raise BufferError(
+                f"__dlpack__: the tensor is on {x.place}. Got dl_device={dl_device}, expected {here}. Copy it there afterwards."
+            )
+        x, copy = _core.on_host(x), True
+    elif copy:
         x = ops.copy(x)
+    if here[0] == 0:
+        raise BufferError(f"__dlpack__: DLPack has no number for {x.place}. Got a tensor there, expected one on the cpu. Use x.cpu().")
+    _core.ready_for(_core.device_of(x), stream)
     return _core.to_dlpack(x, versioned=max_version is not None and max_version[0] >= 1, copied=bool(copy))
 
 
 def _dlpack_device(self: Tensor) -> tuple[int, int]:
     """The device in DLPack's numbers."""
-    return _CPU, 0
+    kind, _, number = _core.name_of_device(_core.device_of(self)).partition(":")
+    return _core.devices()[kind][2], int(number or 0)
 
 
 # NumPy. It reads the buffer of a tensor before it asks for __array__, so `np.asarray(x)` shares memory.
@@ -173,7 +194,9 @@ def _tobytes(self: Tensor) -> bytes:
 def _reduce(self: Tensor) -> tuple[Any, ...]:
     state = (memoryview(self.detach()).tobytes(), tuple(self.shape), self.dtype)
     extra = dict(self.__dict__) if self.__dict__ else None
-    return _rebuild, (type(self), *state, self.stop_gradient, self.persistable, self.name, extra)
+    # The device goes along by name; where it is missing, the tensor comes back on the current one.
+    device = _core.name_of_device(_core.device_of(self))
+    return _rebuild, (type(self), *state, self.stop_gradient, self.persistable, self.name, extra, device)
 
 
 def _rebuild(
@@ -185,9 +208,14 @@ def _rebuild(
     persistable: bool,
     name: str,
     extra: dict[str, Any] | None,
+    device: str = "cpu",
 ) -> Tensor:
     flat = _core.reinterpreted(_core.from_buffer(data), dtype) if data else _core.uninitialized((0,), dtype)
-    whole = ops.reshape(flat, shape)
+    kind_of_device, _, number = device.partition(":")
+    count = _core.devices().get(kind_of_device, (0, 0, 0))[1]
+    there = int(number or 0) < count
+    code = _core.device_code(kind_of_device, int(number or 0)) if there else _core.get_current_device()
+    whole = _core.to_device(ops.reshape(flat, shape), code)
     x: Tensor = Tensor.__new__(kind)
     _core.rebind(x, whole)
     x.stop_gradient, x.persistable, x.name = stop_gradient, persistable, name

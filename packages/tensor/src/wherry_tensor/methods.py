@@ -12,7 +12,7 @@ from typing import Any
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import require_tensor
-from wherry_tensor.device import Place, as_place, place_of
+from wherry_tensor.device import Place, device_code, names_device, place_of
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError
 from wherry_tensor.suggestions import FOREIGN, did_you_mean
@@ -113,24 +113,37 @@ def detach_(self: Tensor) -> Tensor:
     return self
 
 
+def on_device(x: Tensor, code: int) -> Tensor:
+    """`x` on a device: itself when it is there. Gradients find the way back."""
+    here = _core.device_of(x)
+    if code == here:
+        return x
+    return ops.copy_to(x, _core.name_of_device(code), _core.name_of_device(here))
+
+
 @_method
 def cpu(self: Tensor) -> Tensor:
-    """The tensor on the CPU: itself, since it is there. Source: `paddle.Tensor.cpu`."""
-    return self
+    """The tensor on the CPU: itself when it is there, else a copy (differentiable). Source: `paddle.Tensor.cpu`."""
+    return on_device(self, 0)
 
 
 @_method
 def cuda(self: Tensor, device_id: int | None = None, blocking: bool = True) -> Tensor:
-    """A copy on a GPU. Raises ValueError: there is none. Source: `paddle.Tensor.cuda`."""
-    as_place(f"gpu:{device_id or 0}", "Tensor.cuda")
-    raise AssertionError("a GPU place was found, but this package has no GPU memory")
+    """The tensor on a GPU (differentiable). Raises ValueError where there is none. Source: `paddle.Tensor.cuda`."""
+    return on_device(self, device_code(f"gpu:{device_id or 0}", "Tensor.cuda"))
 
 
 @_method
 def pin_memory(self: Tensor, blocking: bool = True) -> Tensor:
-    """A copy in pinned memory. Raises ValueError without a GPU. Source: `paddle.Tensor.pin_memory`."""
-    as_place("gpu_pinned", "Tensor.pin_memory")
-    raise AssertionError("a pinned place was found, but this package has no pinned memory")
+    """The tensor in pinned memory, from which a GPU copies faster.
+
+    Raises:
+        ValueError: no device here has pinned memory.
+
+    Source:
+        `paddle.Tensor.pin_memory`.
+    """
+    return on_device(self, device_code("gpu_pinned", "Tensor.pin_memory"))
 
 
 @_method
@@ -151,31 +164,24 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         >>> wherry.to_tensor([1.0]).to("float64").dtype.name
         'float64'
     """
-    given = dict(zip(("device", "dtype", "blocking"), args)) if args and _is_place(args[0]) else {}
+    given = dict(zip(("device", "dtype", "blocking"), args)) if args and names_device(args[0]) else {}
     if args and not given:
         if isinstance(args[0], Tensor):
-            given = {"dtype": args[0].dtype}
+            given = {"dtype": args[0].dtype, "device": place_of(args[0])}
         else:
             given = {"dtype": args[0]}
     given |= kwargs
     other = given.pop("other", None)
     if isinstance(other, Tensor):
-        given["dtype"] = other.dtype
+        given |= {"dtype": other.dtype, "device": place_of(other)}
     unknown = given.keys() - {"device", "dtype", "blocking"}
     if unknown:
         raise TypeError(f"to: unknown arguments. Got {', '.join(unknown)}, expected device, dtype, blocking or other.")
-    if given.get("device") is not None:
-        as_place(given["device"], "to")
+    out = self if given.get("device") is None else on_device(self, device_code(given["device"], "to"))
     dtype = given.get("dtype")
-    if dtype is None or as_dtype(dtype, "to") is self.dtype:
-        return self
-    return ops.cast(self, as_dtype(dtype, "to"))
-
-
-def _is_place(value: Any) -> bool:
-    return isinstance(value, Place) or (
-        isinstance(value, str) and value.partition(":")[0] in ("cpu", "gpu", "xpu", "npu", "mlu", "ipu", "gpu_pinned")
-    )
+    if dtype is None or as_dtype(dtype, "to") is out.dtype:
+        return out
+    return ops.cast(out, as_dtype(dtype, "to"))
 
 
 @_method

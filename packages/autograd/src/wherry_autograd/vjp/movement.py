@@ -91,6 +91,11 @@ def vjp_copy(ct, _out, _x):
     return ct
 
 
+@vjp.rule(ops.copy_to)
+def vjp_copy_to(ct, _out, _x, *, device, source):
+    return ops.copy_to(ct, source, device)
+
+
 @vjp.rule(ops.concat)
 def vjp_concat(ct, _out, *_xs, axis):
     sizes = [x.shape[axis] if x.ndim > axis else None for x in _xs]  # None: an empty 1-D tensor that was skipped

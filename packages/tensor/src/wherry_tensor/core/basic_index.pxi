@@ -149,6 +149,8 @@ cdef bint basic_assign(Tensor x, object index, object value) except -1:
         v = scalar_tensor(value, x.t.dtype)
     else:
         return False
+    if v.t.device != x.t.device and is_host_scalar(v):
+        v = copied_to(v, x.t.device)
     found = basic_view(x, index)
     if found is None:
         return False

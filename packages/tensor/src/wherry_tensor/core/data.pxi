@@ -175,8 +175,8 @@ def set_number(Tensor x not None, value):
     Py_DECREF(<object>outs[0])
 
 
-def uninitialized(shape, DType dtype not None):
-    """A tensor whose values are whatever the memory held."""
+def uninitialized(shape, DType dtype not None, int32_t device=0):
+    """A tensor whose values are whatever the memory of the device held."""
     cdef Tensor out
     cdef int64_t sizes[12]
     cdef Py_ssize_t i, rank = len(shape)
@@ -186,9 +186,9 @@ def uninitialized(shape, DType dtype not None):
         sizes[i] = shape[i]
         if sizes[i] < 0:
             raise ValueError(f"empty: got the negative size {sizes[i]} in shape {list(shape)}, expected sizes >= 0.")
-    out = new_tensor(dtype.code, <int32_t>rank, sizes)
-    if dtype.code == WRY_BOOL and out.t.size:
-        memset(out.t.data, 0, out.t.size)  # not any byte is a bool
+    out = new_tensor_on(device, dtype.code, <int32_t>rank, sizes)
+    if dtype.code == WRY_BOOL:
+        fill_zeros(out)  # not any byte is a bool
     return out
 
 

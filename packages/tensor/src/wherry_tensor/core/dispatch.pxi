@@ -6,6 +6,7 @@ cdef int32_t process_threads = 1
 cdef bint any_kernels = False
 cdef Op copy_op = None
 cdef dict random_rules = None   # what draws in place of the kernels of random ops: FLAGS_paddle_random
+cdef Op transfer_op = None
 
 
 cdef void set_record_functions(record_function record_, protect_function protect_) noexcept:
@@ -29,18 +30,37 @@ cdef void *give_workspace(wry_context *context, size_t bytes) noexcept nogil:
     return wry_workspace_take(bytes)
 
 
+cdef void *give_device_workspace(wry_context *context, size_t bytes) noexcept nogil:
+    """Memory of the device that is let go of after the launch: whoever gets it next comes later in the stream."""
+    cdef Caller *caller = <Caller *>context.caller
+    cdef wry_storage *storage
+    if caller.n_scratch == MAX_SCRATCH:
+        return NULL
+    storage = wry_device_storage_new(context.device, bytes, context.stream, context.error)
+    if storage == NULL:
+        return NULL
+    caller.scratch[caller.n_scratch] = storage
+    caller.n_scratch += 1
+    return storage.data
+
+
+cdef enum:
+    MAX_SCRATCH = 32
+
 ctypedef struct Caller:
     PyObject **outs         # new references, NULL until allocated
     wry_tensor **outputs
     const int32_t *dtypes
     int n
+    int n_scratch
+    wry_storage *scratch[MAX_SCRATCH]
 
 
 cdef void *allocate_output(wry_context *context, int32_t index, int32_t rank, const int64_t *shape) noexcept with gil:
     cdef Caller *caller = <Caller *>context.caller
     cdef Tensor out
     try:
-        out = new_tensor(caller.dtypes[index], rank, shape)
+        out = new_tensor_on(context.device, caller.dtypes[index], rank, shape)
     except MemoryError:
         return NULL
     Py_XDECREF(caller.outs[index])
@@ -50,27 +70,16 @@ cdef void *allocate_output(wry_context *context, int32_t index, int32_t rank, co
     return out.t.data
 
 
-cdef int raise_status(Op op, int status, wry_context *context) except -1:
-    text = context.error.decode("utf-8", "replace")
-    if not text:
-        text = f"{op.name}: the kernel failed with status {status}"
-    from wherry_tensor import errors
-    if status == WRY_INVALID:
-        raise errors.InvalidArgumentError(text)
-    if status == WRY_OUT_OF_RANGE:
-        raise errors.OutOfRangeError(text)
-    if status == WRY_OUT_OF_MEMORY:
-        raise errors.ResourceExhaustedError(text)
-    if status == WRY_UNSUPPORTED:
-        raise errors.UnimplementedError(text)
-    raise RuntimeError(text)
-
-
 cdef int check_into(Op op, Plan plan, PyObject **into) except -1:
     cdef int i, j
     cdef Tensor out
     for i in range(plan.n_outputs):
         out = <Tensor>into[i]
+        if out.t.device != plan.device:
+            raise ValueError(
+                f"{op.name}: the result is on another device than the tensor it should be written to. Got a tensor of shape "
+                f"{out.shape} on {device_name(out.t.device)}, expected {device_name(plan.device)}. Move one: x.to('cpu')."
+            )
         fits = plan.out_rank[i] == out.t.rank and plan.out_dtype[i] == out.t.dtype
         if fits:
             for j in range(out.t.rank):
@@ -113,6 +122,49 @@ cdef inline bint writes_in_place(Plan plan, Tensor out, PyObject **inputs, Py_ss
     return True
 
 
+cdef inline bint is_host_scalar(Tensor x) noexcept:
+    """A number: goes along with tensors of any device."""
+    return x.t.device == 0 and x.t.rank == 0
+
+
+cdef int32_t device_of_call(Op op, PyObject **inputs, Py_ssize_t n, PyObject **into) except -1:
+    """Where a call runs: where its inputs are, all on one device (numbers of rank 0 on the cpu go along).
+
+    Without inputs that have data it is the device written to, or the current one.
+    """
+    cdef Py_ssize_t k, first = -1
+    cdef Tensor t
+    cdef bint numbers = False
+    for k in range(n):
+        if inputs[k] == <PyObject *>None:
+            continue
+        t = <Tensor>inputs[k]
+        if t.t.data == NULL:
+            continue
+        if is_host_scalar(t):
+            numbers = True
+        elif first < 0:
+            first = k
+        elif t.t.device != (<Tensor>inputs[first]).t.device:
+            raise mixed_devices(op, first, <Tensor>inputs[first], k, t)
+    if first >= 0:
+        return (<Tensor>inputs[first]).t.device
+    if into != NULL:
+        return (<Tensor>into[0]).t.device
+    return 0 if numbers else current_device(wry_thread_state())
+
+
+cdef object mixed_devices(Op op, Py_ssize_t i, Tensor x, Py_ssize_t k, Tensor y):
+    def named(at, Tensor t):
+        name = op.inputs[min(at, len(op.inputs) - 1)][0]
+        given = f" ({t.name_value})" if t.name_value is not None else ""
+        return f"'{name}'{given} of shape {t.shape} on {device_name(t.t.device)}"
+    return ValueError(
+        f"{op.name}: the inputs are on different devices. Got {named(i, x)} and {named(k, y)}, expected one device. "
+        f"Move one of them: x.to('{device_name(x.t.device)}')."
+    )
+
+
 cdef int run(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **outs, PyObject **into) except -1:
     """Finds the plan of a call and runs it. Gives new references in `outs`, one for each output."""
     cdef int64_t small_key[64]
@@ -124,9 +176,10 @@ cdef int run(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **out
     cdef list plans
     cdef Tensor t
     cdef int64_t begun = rebinds
+    cdef int32_t device = 0, elsewhere = current_device(wry_thread_state())
 
     if n > 4:
-        key = <int64_t *>malloc(n * (WRY_MAX_RANK + 1) * sizeof(int64_t) + 8)
+        key = <int64_t *>malloc((n * (WRY_MAX_RANK + 1) + 1) * sizeof(int64_t))
         if key == NULL:
             raise MemoryError()
     try:
@@ -136,11 +189,16 @@ cdef int run(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **out
                 length += 1
                 continue
             t = <Tensor>inputs[k]
-            key[length] = t.t.dtype | (t.t.rank << 8)
+            key[length] = t.t.dtype | (t.t.rank << 8) | (<int64_t>t.t.device << 16)
+            elsewhere |= t.t.device
             length += 1
             for i in range(t.t.rank):
                 key[length] = t.dims[i]
                 length += 1
+        if elsewhere:  # not a CPU program
+            device = device_of_call(op, inputs, n, into)
+            key[length] = device
+            length += 1
         h = <uint64_t>length + (<uint64_t>n << 32)
         for i in range(length):
             h = wry_mix(h, <uint64_t>key[i])
@@ -162,7 +220,7 @@ cdef int run(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **out
             plan = None
             at = (at + 1) & (slots - 1)
         if plan is None:
-            plan = make_plan(op, inputs, n, attrs, key, length, h)
+            plan = make_plan(op, inputs, n, attrs, key, length, h, device)
             keep_plan(op, plan)
     finally:
         if key != small_key:
@@ -198,18 +256,21 @@ cdef int run_decomposition(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tu
     rule = column_decompose.get(op)
     if rule is None:
         raise no_kernel(op, inputs, n, plan)
-    return run_rule(op, rule, inputs, n, attrs, outs)
+    return run_rule(op, rule, plan.device, inputs, n, attrs, outs)
 
 
-cdef int run_rule(Op op, object rule, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **outs) except -1:
+cdef int run_rule(Op op, object rule, int32_t on, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **outs) except -1:
     """Runs a rule that is written with ops in place of a kernel; 0 if it left the call to the kernel."""
     cdef Py_ssize_t i
     cdef bint before
+    cdef int32_t device
     # Whoever records this call records the op as a whole.
     before = set_grad_enabled_flag(False)
+    device = set_thread_device(on)  # what it makes from nothing belongs there too
     try:
         result = rule(*[<object>inputs[i] for i in range(n)], **attr_dict(op, attrs))
     finally:
+        set_thread_device(device)
         set_grad_enabled_flag(before)
     if result is NotImplemented:
         return 0
@@ -261,7 +322,7 @@ cdef int still_fits(Op op, Plan plan, const wry_tensor **ins, Py_ssize_t n) exce
         if ins[k] == NULL:
             key += 1
             continue
-        same = key[0] == (ins[k].dtype | (ins[k].rank << 8))
+        same = key[0] == (ins[k].dtype | (ins[k].rank << 8) | (<int64_t>ins[k].device << 16))
         key += 1
         for i in range(ins[k].rank if same else 0):
             same = same and key[i] == ins[k].shape[i]
@@ -274,6 +335,20 @@ cdef int still_fits(Op op, Plan plan, const wry_tensor **ins, Py_ssize_t n) exce
     return 0
 
 
+cdef void note_uses(void *stream, PyObject **inputs, Py_ssize_t n, PyObject **outs, int n_outputs) noexcept:
+    """Tells the memory of a device on which stream it is about to be used."""
+    cdef Py_ssize_t k
+    cdef Tensor t
+    for k in range(n):
+        t = None if inputs[k] == <PyObject *>None else <Tensor>inputs[k]
+        if t is not None and t.t.device and t.storage != NULL:
+            wry_device_used_on(t.storage, stream)
+    for k in range(n_outputs):
+        t = None if outs[k] == NULL else <Tensor>outs[k]
+        if t is not None and t.storage != NULL:
+            wry_device_used_on(t.storage, stream)
+
+
 cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **outs, PyObject **into,
                   int64_t begun) except -1:
     cdef const wry_tensor *small_in[8]
@@ -284,6 +359,7 @@ cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs
     # Of this call alone: while it waits for memory, a finalizer or a signal handler may run another.
     cdef wry_context context
     cdef Caller caller
+    cdef Generator generator
     cdef int mark
     cdef list temporaries = None
     cdef Tensor x, out
@@ -291,7 +367,7 @@ cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs
     cdef int i, status
     cdef bint done = False
     # While the kernel runs without the GIL, or asks for memory, others may give an input other memory.
-    cdef bint pinning = plan.allocates or plan.work >= NARROW
+    cdef bint pinning = plan.allocates or plan.release
     cdef Pin *pins = NULL
     cdef Py_ssize_t n_pins = 0
 
@@ -301,7 +377,7 @@ cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs
         check_into(op, plan, into)
     try:
         if random_rules is not None and op.random and op in random_rules and \
-                run_rule(op, random_rules[op], inputs, n, attrs, outs):
+                run_rule(op, random_rules[op], plan.device, inputs, n, attrs, outs):
             pass
         elif plan.kernel == NULL:
             run_decomposition(op, plan, inputs, n, attrs, outs)
@@ -329,6 +405,11 @@ cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs
                     if temporaries is None:
                         temporaries = []
                     temporaries.append(x)
+                if x.t.device != plan.device and x.t.data != NULL and not plan.flags & WRY_TAKES_HOST_SCALARS:
+                    x = copied_to(x, plan.device)  # a number
+                    if temporaries is None:
+                        temporaries = []
+                    temporaries.append(x)
                 if pinning:
                     ins[k] = pin(pins + n_pins, x)
                     n_pins += 1
@@ -341,7 +422,7 @@ cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs
                 if into != NULL and writes_in_place(plan, <Tensor>into[i], inputs, n, i):
                     out = <Tensor>into[i]
                 else:
-                    out = new_output(op, plan.out_dtype[i], plan.out_rank[i], plan.out_shape + i * WRY_MAX_RANK)
+                    out = new_output(op, plan.device, plan.out_dtype[i], plan.out_rank[i], plan.out_shape + i * WRY_MAX_RANK)
                 Py_INCREF(out)
                 outs[i] = <PyObject *>out
                 if pinning:
@@ -360,10 +441,17 @@ cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs
             call.n_inputs = <int32_t>n
             call.n_outputs = plan.n_outputs
             call.n_attrs = plan.n_attrs
+            call.data = plan.data
             context.abi_version = WRY_ABI_VERSION
             context.stream = NULL
+            context.device = plan.device
             context.num_threads = thread.budget if thread.budget else process_threads
-            context.workspace = give_workspace
+            if plan.device == 0:
+                context.workspace = give_workspace
+            else:
+                context.workspace = give_device_workspace
+                context.stream = stream_of(thread, plan.device)
+                note_uses(context.stream, inputs, n, outs, plan.n_outputs)
             context.allocate_output = allocate_output
             context.error[0] = 0
             context.caller = &caller
@@ -371,19 +459,23 @@ cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs
             caller.outputs = outputs
             caller.dtypes = plan.out_dtype
             caller.n = plan.n_outputs
+            caller.n_scratch = 0
             if op.random:
-                context.rng_seed = default_generator.seed_value
-                context.rng_offset = default_generator.offset
-                default_generator.offset += <uint64_t>plan.work
+                generator = generator_of(thread, plan.device)
+                context.rng_seed = generator.seed_value
+                context.rng_offset = generator.offset
+                generator.offset += <uint64_t>plan.work
             mark = wry_workspace_mark()
-            if plan.work < NARROW:
+            if not plan.release:
                 status = plan.kernel(&call)
             else:
                 with nogil:
                     status = plan.kernel(&call)
             wry_workspace_reset(mark)
+            for i in range(caller.n_scratch):
+                unref(caller.scratch[i])
             if status != WRY_OK:
-                raise_status(op, status, &context)
+                raise_text(status, f"{op.name}: the kernel", context.error)
             for i in range(plan.n_outputs):
                 if outs[i] == NULL:
                     raise RuntimeError(f"{op.name}: the kernel left output {i} unallocated")
@@ -392,9 +484,7 @@ cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs
                 out = <Tensor>into[i]
                 x = <Tensor>outs[i]
                 if x is not out:
-                    if x.t.size:
-                        wry_strided_copy(<char *>out.t.data, out.steps, <char *>x.t.data, x.steps, out.dims,
-                                         out.t.rank, itemsizes[out.t.dtype])
+                    copy_strided(out, x)
                     Py_INCREF(out)
                     outs[i] = <PyObject *>out
                     Py_DECREF(x)
@@ -453,6 +543,7 @@ cdef int perform(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject *
     cdef Tensor t, out
     cdef bint needs_grad = False, no_data = False, recording
     cdef PyObject *source[1]
+    cdef PyObject *moved_in[2]
     for i in range(n):
         if inputs[i] == <PyObject *>None:
             continue
@@ -512,13 +603,24 @@ cdef int perform(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject *
         t = <Tensor>inputs[0]
         if t.t.data == NULL or inputs[0] == <PyObject *>None:
             raise no_value(op, inputs, n)
-        out = view(op, inputs, n, attrs)
+        if t.flags & NUMBER and n <= 2 and current_device(thread) != 0:
+            moved = copied_to(t, current_device(thread))
+            moved_in[0] = <PyObject *>moved
+            if n > 1:
+                moved_in[1] = inputs[1]
+            out = view(op, moved_in, n, attrs)
+        else:
+            out = view(op, inputs, n, attrs)
         if out is None:
             raise bad_view(op, inputs, n, attrs)
         Py_INCREF(out)
         outs[0] = <PyObject *>out
         if into != NULL:
             raise TypeError(f"{op.name} makes a view; it cannot be written into a tensor. Use ops.copy.into.")
+    elif op is transfer_op:
+        if no_data:
+            raise no_value(op, inputs, n)
+        transfer(<Tensor>inputs[0], attrs, outs, into)
     else:
         if no_data and not only_shapes(op, inputs, n):
             raise no_value(op, inputs, n)
@@ -552,6 +654,21 @@ cdef int warn_unrecorded(Op op) except -1:
         f"which records. pip install wherry-autograd, then import wherry_autograd; or leave stop_gradient at True.",
         RuntimeWarning, stacklevel=2,
     )
+    return 0
+
+
+cdef int transfer(Tensor x, tuple attrs, PyObject **outs, PyObject **into) except -1:
+    """The op that goes from one device to another: it has no kernel, the core moves the memory."""
+    cdef int32_t device = code_of_device(<str?><object>PyTuple_GET_ITEM(attrs, 0))
+    cdef Tensor out
+    cdef PyObject *source[1]
+    out = to_contiguous(x) if x.t.device == device else copied_to(x, device)
+    source[0] = <PyObject *>out
+    if into != NULL or out is x:
+        run(copy_op, source, 1, empty_tuple, outs, into)
+    else:
+        Py_INCREF(out)
+        outs[0] = <PyObject *>out
     return 0
 
 
@@ -624,6 +741,9 @@ cdef class ThreadEnd:
         if self.thread == wry_thread_state():  # at exit, the main thread clears what others left
             put_stack(&self.thread.outer, None)
             put_stack(&self.thread.inner, None)
+            put_generator(self.thread, None)
+            self.thread.n_streams = 0
+            self.thread.device = -1
 
 
 cdef int note_end_of_thread(wry_thread *thread) except -1:

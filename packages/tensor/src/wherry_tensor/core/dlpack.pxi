@@ -73,8 +73,8 @@ dl_codes[:] = [
 
 cdef void fill_dl_tensor(DLTensor *d, Tensor x) noexcept:
     d.data = x.t.data
-    d.device.device_type = DL_CPU
-    d.device.device_id = 0
+    d.device.device_type = DL_CPU if x.t.device == 0 else wry_device_of(x.t.device).dlpack_type
+    d.device.device_id = WRY_DEVICE_NUMBER(x.t.device)
     d.ndim = x.t.rank
     d.dtype.code = <uint8_t>dl_codes[x.t.dtype]
     d.dtype.bits = <uint8_t>(8 * itemsizes[x.t.dtype])
@@ -148,6 +148,35 @@ cdef void release_import_versioned(void *owner) noexcept with gil:
         v.deleter(v)
 
 
+cdef int32_t device_of_dlpack(int32_t kind, int32_t number) noexcept:
+    """The device with this number of DLPack's; -1: there is none."""
+    cdef int row
+    if kind == DL_CPU:
+        return 0
+    for row in range(1, wry_device_kinds()):
+        if wry_device_of(row).dlpack_type == kind and 0 <= number < wry_device_of(row).count:
+            return WRY_DEVICE(row, number)
+    return -1
+
+
+def ready_for(int32_t device, stream):
+    """Lets whoever takes memory of the device on `stream` (a handle; None: any) find it complete; -1: nobody waits."""
+    cdef char error[512]
+    cdef const wry_device *d = wry_device_of(device)
+    cdef DeviceEvent event
+    if d == NULL or stream == -1:
+        return
+    if stream is None or d.event_create == NULL or stream in (0, 1, 2):
+        get_stream(device).synchronize()
+        return
+    event = DeviceEvent(device)
+    event.record(get_stream(device))
+    error[0] = 0
+    status = d.stream_wait(d.self, WRY_DEVICE_NUMBER(device), <void *><size_t>stream, event.event, error)
+    if status != WRY_OK:
+        raise_text(status, "__dlpack__", error)
+
+
 def take_dlpack(capsule):
     """A tensor on the memory of a DLPack capsule; the capsule is used up."""
     cdef DLManagedTensor *m = NULL
@@ -155,6 +184,7 @@ def take_dlpack(capsule):
     cdef DLTensor *d
     cdef Tensor out, copied
     cdef int code = -1, i
+    cdef int32_t device
     cdef int64_t size = 1, low, high, item
     cdef char *start
     if PyCapsule_IsValid(capsule, b"dltensor_versioned"):
@@ -175,10 +205,11 @@ def take_dlpack(capsule):
             f"from_dlpack: this is no DLPack capsule. Got {type(capsule).__name__}, expected a capsule named dltensor, or an "
             f"object with __dlpack__. Make one with to_dlpack."
         )
-    if d.device.device_type != DL_CPU:
+    device = device_of_dlpack(d.device.device_type, d.device.device_id)
+    if device < 0:
         raise ValueError(
-            f"from_dlpack: the memory is not the cpu's. Got device type {d.device.device_type}, expected 1 (cpu). "
-            f"Copy the array to the cpu first."
+            f"from_dlpack: no device here has this memory. Got device type {d.device.device_type}, expected 1 (cpu) or that of "
+            f"a registered device. Copy the array to the cpu first."
         )
     for i in range(WRY_NUM_DTYPES):
         if d.dtype.lanes == 1 and dl_codes[i] == d.dtype.code and 8 * itemsizes[i] == d.dtype.bits:
@@ -192,6 +223,7 @@ def take_dlpack(capsule):
     out = blank()
     out.t.rank = d.ndim
     out.t.dtype = code
+    out.t.device = device
     for i in range(d.ndim - 1, -1, -1):
         out.dims[i] = d.shape[i]
         out.steps[i] = size if d.strides == NULL else d.strides[i]
@@ -208,9 +240,12 @@ def take_dlpack(capsule):
     if v != NULL and v.flags & DL_READ_ONLY or <size_t>start % <size_t>(item if code < WRY_COMPLEX64 else item // 2):
         # A tensor can be written to, so memory that may not be is copied; and so is what kernels could not read, items
         # that do not lie at a multiple of their size.
-        copied = new_tensor(code, out.t.rank, out.dims)
-        if copied.t.size:
-            wry_strided_copy(<char *>copied.t.data, copied.steps, start, out.steps, out.dims, out.t.rank, item)
+        copied = new_tensor_on(device, code, out.t.rank, out.dims)
+        out.t.data = start
+        settle(out)
+        copy_strided(copied, out)
+        if device:
+            get_stream(device).synchronize()  # the owner gets its memory back below
         PyCapsule_SetName(capsule, b"used_dltensor_versioned" if v != NULL else b"used_dltensor")
         if v != NULL:
             release_import_versioned(v)
@@ -222,6 +257,7 @@ def take_dlpack(capsule):
         release_import_versioned if v != NULL else release_import)
     if out.storage == NULL:
         raise MemoryError()
+    out.storage.device = device
     PyCapsule_SetName(capsule, b"used_dltensor_versioned" if v != NULL else b"used_dltensor")
     # Zero-size arrays may come without memory; a tensor without data would count as uninitialized.
     out.t.data = start if start != NULL else <void *>&dl_codes

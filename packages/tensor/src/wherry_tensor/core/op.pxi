@@ -47,7 +47,11 @@ cdef class Op:
         self.vectorcall = <void *>op_vectorcall
 
     def __dealloc__(self):
-        free(self.kernels)
+        cdef int kind
+        if self.kernels != NULL:
+            for kind in range(MAX_KINDS):
+                free((<KernelRow **>self.kernels)[kind])
+            free(self.kernels)
 
     def __repr__(self):
         attrs = "".join([f", {n}={getattr(t, '__name__', t)}" for n, t in zip(self.attr_names, self.attr_types)])
@@ -207,11 +211,11 @@ cdef class Op:
             items[i] = PyTuple_GET_ITEM(inputs, i)
         return infer_metas(self, items, len(inputs), attrs)
 
-    def kernel_dtypes(self):
-        """Names of the dtypes that the cpu has a kernel for; `...` stands for all the others."""
-        cdef KernelRow *rows = <KernelRow *>self.kernels
-        load_kernels("cpu")
-        rows = <KernelRow *>self.kernels
+    def kernel_dtypes(self, str device="cpu"):
+        """Names of the dtypes that a kind of device has a kernel for; `...` stands for all the others."""
+        cdef KernelRow *rows
+        load_kernels(device)
+        rows = rows_of(self, kinds_by_name[device])
         if rows == NULL:
             return ()
         names = [dtype_of_code(i).name for i in range(WRY_NUM_DTYPES) if rows[i].kernel != NULL]

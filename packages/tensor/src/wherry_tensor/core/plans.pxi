@@ -3,6 +3,15 @@
 ctypedef struct KernelRow:
     wry_kernel kernel
     uint32_t flags
+    const void *data
+
+cdef enum:
+    MAX_KINDS = 32  # of devices, WRY_MAX_KINDS
+
+
+cdef inline KernelRow *rows_of(Op op, int32_t device) noexcept:
+    """The kernels of an op for a kind of device: WRY_NUM_DTYPES rows and one that serves the rest; NULL without any."""
+    return NULL if op.kernels == NULL else (<KernelRow **>op.kernels)[WRY_DEVICE_KIND(device)]
 
 
 cdef int64_t kernels_generation = 0  # goes up when kernels are registered: pointers kept from before are stale
@@ -56,7 +65,7 @@ def plan_of(Op op not None, metas, tuple attrs, device=None):
         op: the op.
         metas: the Meta of each input, None for an absent one. Sizes are known.
         attrs: the values of all attributes, in the order of the declaration; sizes of a capture replaced by numbers.
-        device: where it will run; None is the cpu.
+        device: where it will run, a name as in "cpu" or "mine:0"; None is the cpu.
 
     Returns:
         A Plan. It holds the kernel's address, which stays good while `kernel_generation()` is the plan's `generation`.
@@ -72,8 +81,7 @@ def plan_of(Op op not None, metas, tuple attrs, device=None):
     cdef Tensor ghost
     cdef list ghosts = []
     cdef Plan plan
-    if device not in (None, "cpu"):
-        raise NotImplementedError(f"plan_of: no such device. Got {device!r}, expected 'cpu', the one that has kernels here.")
+    cdef int32_t on = 0 if device is None else code_of_device(device)
     if n > MAX_INPUTS:
         raise ValueError(f"plan_of: {op.name} got {n} inputs, expected at most {MAX_INPUTS}.")
     for i in range(n):
@@ -92,7 +100,7 @@ def plan_of(Op op not None, metas, tuple attrs, device=None):
             ghosts.append(None)
             inputs[i] = <PyObject *>None
     check_counts(op, tuple(ghosts), attrs)
-    key = <int64_t *>malloc(n * (WRY_MAX_RANK + 1) * sizeof(int64_t) + 8)
+    key = <int64_t *>malloc((n * (WRY_MAX_RANK + 1) + 1) * sizeof(int64_t))
     if key == NULL:
         raise MemoryError()
     try:
@@ -102,12 +110,15 @@ def plan_of(Op op not None, metas, tuple attrs, device=None):
                 length += 1
                 continue
             ghost = ghosts[i]
-            key[length] = ghost.t.dtype | (ghost.t.rank << 8)
+            key[length] = ghost.t.dtype | (ghost.t.rank << 8) | (<int64_t>on << 16)
             length += 1
             for j in range(ghost.t.rank):
                 key[length] = ghost.dims[j]
                 length += 1
-        plan = make_plan(op, inputs, n, attrs, key, length, 0)
+        if on:
+            key[length] = on
+            length += 1
+        plan = make_plan(op, inputs, n, attrs, key, length, 0, on)
     finally:
         free(key)
     if plan.kernel == NULL and not op.view_code and column_decompose.get(op) is None:
@@ -306,8 +317,8 @@ cdef int encode_attr(Plan plan, int at, object value, str op_name, str attr_name
     return 0
 
 
-cdef str kernel_dtypes(Op op):
-    cdef KernelRow *rows = <KernelRow *>op.kernels
+cdef str kernel_dtypes(Op op, int32_t device):
+    cdef KernelRow *rows = rows_of(op, device)
     if rows == NULL:
         return ""
     return ", ".join([dtype_of_code(i).name for i in range(WRY_NUM_DTYPES) if rows[i].kernel != NULL])
@@ -339,7 +350,8 @@ cpdef int load_kernels(str device) except -1:
     return 0
 
 
-cdef Plan make_plan(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, const int64_t *key, int length, uint64_t hash):
+cdef Plan make_plan(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, const int64_t *key, int length, uint64_t hash,
+                    int32_t device):
     cdef Plan plan = Plan.__new__(Plan)
     cdef tuple metas
     cdef int i, j, rank
@@ -415,14 +427,21 @@ cdef Plan make_plan(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, const i
             value = float(value)  # so that a kernel finds every float in value.f
         encode_attr(plan, i, value, op.name, op.attr_names[i])
 
-    if op.kernels == NULL:
-        load_kernels("cpu")
-    rows = <KernelRow *>op.kernels
+    if rows_of(op, device) == NULL:
+        load_kernels(kind_names[WRY_DEVICE_KIND(device)])
+    rows = rows_of(op, device)
+    plan.device = device
     if rows != NULL:
         if rows[dtype].kernel == NULL:
             dtype = WRY_NUM_DTYPES  # the row that serves the rest
         plan.kernel = rows[dtype].kernel
         plan.flags = rows[dtype].flags
+        plan.data = rows[dtype].data
+    # A launch is short, whatever it launches.
+    if device == 0:
+        plan.release = plan.work >= NARROW
+    else:
+        plan.release = wry_device_of(device).flags & WRY_LAUNCH_MAY_BLOCK != 0
     return plan
 
 
@@ -442,14 +461,15 @@ cdef object no_kernel(Op op, PyObject **inputs, Py_ssize_t n, Plan plan):
     for i in range(n - 1, -1, -1):
         if inputs[i] != <PyObject *>None:
             dtype = (<Tensor>inputs[i]).t.dtype
-    if op.kernels == NULL:
-        if any_kernels:
+    kind = kind_names[WRY_DEVICE_KIND(plan.device)]
+    if rows_of(op, plan.device) == NULL:
+        if any_kernels or plan.device:
             return UnimplementedError(
-                f"no kernel for '{op.name}' on cpu, and no decomposition. The column 'cpu' has no rule for it: "
+                f"no kernel for '{op.name}' on {kind}, and no decomposition. The column '{kind}' has no rule for it: "
                 f"add one with wherry_tensor's register_kernels, or a decomposition where the op is declared."
             )
         return UnimplementedError(f"no kernel for '{op.name}' on cpu: pip install wherry-ops-cpu")
     return UnimplementedError(
-        f"no {dtype_of_code(dtype).name} kernel for '{op.name}' on cpu; it has {kernel_dtypes(op)}. "
+        f"no {dtype_of_code(dtype).name} kernel for '{op.name}' on {kind}; it has {kernel_dtypes(op, plan.device)}. "
         f"Cast with x.astype('float32'), or move x to a device that has one."
     )

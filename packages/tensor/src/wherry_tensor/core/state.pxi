@@ -40,16 +40,46 @@ cdef class Generator:
 cdef Generator default_generator = Generator()
 
 
-def get_default_generator():
-    """The generator that random ops draw from."""
-    return default_generator
+cdef dict generators = {0: default_generator}  # of each device that random numbers were drawn on
+
+
+cdef void put_generator(wry_thread *thread, Generator generator) noexcept:
+    cdef PyObject *before = thread.generator
+    if generator is not None:
+        Py_INCREF(generator)
+        thread.generator = <PyObject *>generator
+    else:
+        thread.generator = NULL
+    Py_XDECREF(before)
+
+
+cdef Generator generator_of(wry_thread *thread, int32_t device):
+    cdef Generator found
+    if thread.generator != NULL:
+        return <Generator>thread.generator
+    if device == 0:
+        return default_generator
+    found = generators.get(device)
+    if found is None:
+        # The numbers of one seed are the same on every device.
+        found = generators[device] = Generator(default_generator.seed_value)
+    return found
+
+
+def get_default_generator(int32_t device=0):
+    """The generator that random ops of this thread draw from on a device."""
+    return generator_of(wry_thread_state(), device)
 
 
 def set_default_generator(Generator generator not None):
-    """Make random ops draw from `generator`; returns the one before."""
-    global default_generator
-    before = default_generator
-    default_generator = generator
+    """Make random ops of this thread draw from `generator`, on any device; returns the one before.
+
+    The default generator of the cpu stands for "each device its own", which is how a thread starts.
+    """
+    cdef wry_thread *thread = wry_thread_state()
+    before = default_generator if thread.generator == NULL else <Generator>thread.generator
+    note_end_of_thread(thread)
+    put_generator(thread, None if generator is default_generator else generator)
     return before
 
 
@@ -57,6 +87,14 @@ def set_random_rules(dict rules):
     """Let `rules`, functions by op, draw in place of the kernels of random ops; None gives these back their work."""
     global random_rules
     random_rules = rules
+
+
+def seed_generators(seed):
+    """Start the generators of all devices over from `seed`; returns the cpu's."""
+    cdef Generator one
+    for one in generators.values():
+        one.manual_seed(seed)
+    return default_generator
 
 
 def get_num_threads():
@@ -77,26 +115,26 @@ def set_num_threads(int count):
     process_threads = count
 
 
-def memory_stats():
-    """Bytes: allocated, peak_allocated (held by tensors), reserved, peak_reserved (with the cache)."""
+def memory_stats(int32_t device=0):
+    """Bytes on a device: allocated, peak_allocated (held by tensors), reserved, peak_reserved (with the cache)."""
     cdef wry_memory_stats stats
-    wry_memory_get_stats(&stats)
+    wry_memory_get_stats(device, &stats)
     return stats
 
 
-def reset_peak_memory_stats():
+def reset_peak_memory_stats(int32_t device=0):
     """Let the peaks start again from what is in use now."""
-    wry_memory_reset_peak()
+    wry_memory_reset_peak(device)
 
 
-def release_memory_cache():
-    """Give the memory that the allocator keeps for reuse back to the system."""
-    wry_memory_release_cache()
+def release_memory_cache(int32_t device=0):
+    """Give the memory that the allocator keeps for reuse back to the system, or to the device."""
+    wry_memory_release_cache(device)
 
 
-def set_memory_cache_limit(size_t nbytes):
+def set_memory_cache_limit(size_t nbytes, int32_t device=0):
     """How many bytes of freed memory the allocator keeps at most."""
-    wry_memory_set_cache_limit(nbytes)
+    wry_memory_set_cache_limit(device, nbytes)
 
 
 def is_grad_enabled():

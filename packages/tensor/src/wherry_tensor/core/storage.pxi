@@ -31,10 +31,28 @@ cdef inline Tensor blank():
 
 
 cdef Tensor new_tensor(int32_t dtype, int32_t rank, const int64_t *shape):
-    return new_output(None, dtype, rank, shape)
+    return new_output(None, 0, dtype, rank, shape)
 
 
-cdef inline Tensor new_output(Op op, int32_t dtype, int32_t rank, const int64_t *shape):
+cdef wry_storage *device_memory_of(int32_t device, size_t nbytes) except NULL:
+    cdef char error[512]
+    cdef wry_storage *storage
+    error[0] = 0
+    storage = wry_device_storage_new(device, nbytes, stream_of(wry_thread_state(), device), error)
+    if storage == NULL:
+        text = error.decode("utf-8", "replace")
+        raise MemoryError(
+            f"not enough memory on {device_name(device)} for a tensor. Got a request for {nbytes} bytes, more than the device "
+            f"gives{' (' + text + ')' if text else ''}. Use a smaller shape or dtype, or let go of tensors."
+        )
+    return storage
+
+
+cdef Tensor new_tensor_on(int32_t device, int32_t dtype, int32_t rank, const int64_t *shape):
+    return new_output(None, device, dtype, rank, shape)
+
+
+cdef inline Tensor new_output(Op op, int32_t device, int32_t dtype, int32_t rank, const int64_t *shape):
     """A tensor for a result of `op`, which errors name; None where no op asks."""
     cdef Tensor out = blank()
     cdef int64_t size = 1
@@ -47,9 +65,13 @@ cdef inline Tensor new_output(Op op, int32_t dtype, int32_t rank, const int64_t 
         size = <int64_t>(<uint64_t>size * <uint64_t>shape[i])
     if wide > 1.4e14:  # 2^47: what an address space holds; also keeps `size` from having wrapped around
         raise memory_error(op, dtype, rank, shape, wide)
-    out.storage = wry_storage_new(<size_t>(size * itemsizes[dtype]))
-    if out.storage == NULL:
-        raise memory_error(op, dtype, rank, shape, wide)
+    if device == 0:
+        out.storage = wry_storage_new(<size_t>(size * itemsizes[dtype]))
+        if out.storage == NULL:
+            raise memory_error(op, dtype, rank, shape, wide)
+    else:
+        out.storage = device_memory_of(device, <size_t>(size * itemsizes[dtype]))
+        out.t.device = device
     out.t.data = out.storage.data
     out.t.size = size
     out.t.dtype = dtype
@@ -65,6 +87,7 @@ cdef inline Tensor new_view(Tensor x):
     out.storage.refs += 1
     out.t.data = x.t.data
     out.t.dtype = x.t.dtype
+    out.t.device = x.t.device
     out.flags = STOP_GRADIENT
     return out
 
@@ -95,6 +118,7 @@ cdef Tensor new_alias(Tensor x):
     out.t.dtype = x.t.dtype
     out.t.rank = x.t.rank
     out.t.size = x.t.size
+    out.t.device = x.t.device
     for i in range(x.t.rank):
         out.dims[i] = x.dims[i]
         out.steps[i] = x.steps[i]
@@ -170,15 +194,14 @@ cdef Tensor to_contiguous(Tensor x):
     cdef PyObject *outs[MAX_OUTPUTS]
     if x.flags & CONTIGUOUS:
         return x
-    if copy_op is not None and (<KernelRow *>copy_op.kernels) != NULL:
+    if copy_op is not None and rows_of(copy_op, x.t.device) != NULL:
         inputs[0] = <PyObject *>x
         run(copy_op, inputs, 1, (), outs, NULL)
         out = <Tensor>outs[0]
         Py_DECREF(out)
         return out
-    out = new_tensor(x.t.dtype, x.t.rank, x.dims)
-    if x.t.size:
-        wry_strided_copy(<char *>out.t.data, out.steps, <char *>x.t.data, x.steps, x.dims, x.t.rank, itemsizes[x.t.dtype])
+    out = new_tensor_on(x.t.device, x.t.dtype, x.t.rank, x.dims)
+    copy_strided(out, x)
     return out
 
 
@@ -273,4 +296,5 @@ cdef int store_number(void *at, int32_t dtype, object value) except -1:
 cdef Tensor scalar_tensor(object value, int32_t dtype):
     cdef Tensor out = new_tensor(dtype, 0, NULL)
     store_number(out.t.data, dtype, value)
+    out.flags |= NUMBER
     return out

@@ -55,7 +55,7 @@ cdef BinaryOps b = None
 
 
 cdef int find_ops() except -1:
-    global b, copy_op
+    global b, copy_op, transfer_op
     import wherry_tensor.ops  # noqa: F401
     cdef BinaryOps found = BinaryOps()
     found.add, found.subtract, found.multiply = registry["add"], registry["subtract"], registry["multiply"]
@@ -65,7 +65,7 @@ cdef int find_ops() except -1:
     found.less_than, found.less_equal = registry["less_than"], registry["less_equal"]
     found.greater_than, found.greater_equal = registry["greater_than"], registry["greater_equal"]
     found.negative, found.select, found.slice = registry["negative"], registry["select"], registry["slice"]
-    copy_op = registry["copy"]
+    copy_op, transfer_op = registry["copy"], registry["copy_to"]
     b = found
     return 0
 
@@ -112,9 +112,8 @@ cdef object cleared = object()  # as a gradient: zeros, made when somebody looks
 
 
 cdef Tensor zeros_for(Tensor x):
-    cdef Tensor zeros = new_tensor(x.t.dtype, x.t.rank, x.dims)
-    if zeros.t.size:
-        memset(zeros.t.data, 0, zeros.t.size * itemsizes[zeros.t.dtype])
+    cdef Tensor zeros = new_tensor_on(x.t.device, x.t.dtype, x.t.rank, x.dims)
+    fill_zeros(zeros)
     zeros.flags &= ~<uint32_t>STOP_GRADIENT  # like the gradient that backward leaves
     return zeros
 
@@ -383,7 +382,7 @@ cdef class Tensor:
                     f"item: only a tensor of one element is a number. Got shape {self.shape}, expected size 1. "
                     f"Name the element: x.item(i, j)."
                 )
-            return read_scalar(self.t.data, self.t.dtype)
+            return read_scalar(host_view(self).t.data, self.t.dtype)
         if len(index) == 1 and isinstance(index[0], tuple):
             index = index[0]
         if len(index) == 1 and self.t.rank != 1:
@@ -410,6 +409,12 @@ cdef class Tensor:
                         f"Expected one in [{-self.dims[i]}, {self.dims[i]})."
                     )
                 offset += at * self.steps[i]
+        if self.t.device:
+            x = new_view(self)  # one element is what has to come over
+            x.t.data = <char *>self.t.data + offset * itemsizes[self.t.dtype]
+            settle(x)
+            x = host_view(x)
+            return read_scalar(x.t.data, x.t.dtype)
         return read_scalar(<char *>self.t.data + offset * itemsizes[self.t.dtype], self.t.dtype)
 
     def tolist(self):
@@ -426,7 +431,8 @@ cdef class Tensor:
                 raise MemoryError(
                     f"tolist: so many empty lists do not fit into memory. Got shape {self.shape}, expected fewer rows."
                 )
-        return nested(self, 0, <const char *>self.t.data)
+        cdef Tensor x = host_view(self)
+        return nested(x, 0, <const char *>x.t.data)
 
     def __bool__(self):
         if self.t.size != 1:
@@ -435,7 +441,7 @@ cdef class Tensor:
                 f"Use x.any() or x.all()."
             )
         need_data(self, "bool(Tensor)")
-        return bool(read_scalar(self.t.data, self.t.dtype))
+        return bool(read_scalar(host_view(self).t.data, self.t.dtype))
 
     def __float__(self):
         return float(one_number(self, "float"))
@@ -604,19 +610,28 @@ cdef class Tensor:
         need_data(self, "buffer")
         if not flags & PyBUF_STRIDES == PyBUF_STRIDES and not self.flags & CONTIGUOUS:
             raise BufferError("the tensor is strided. Got a request for a plain buffer, expected x.contiguous().")
+        if flags & PyBUF_WRITABLE and self.t.device:
+            raise BufferError(
+                f"the tensor is on {device_name(self.t.device)}. Got a request for memory to write to, expected one on the cpu. "
+                f"Write to a tensor of the cpu, and copy it: x.set_value(...)."
+            )
         sizes = <BufferShape *>malloc(sizeof(BufferShape))
         if sizes == NULL:
             raise MemoryError()
-        kept = new_alias(self)
-        kept.storage.foreign = 1
+        try:
+            kept = new_alias(self) if self.t.device == 0 else host_view(self)
+            kept.storage.foreign = 1
+        except BaseException:
+            free(sizes)
+            raise
         for i in range(self.t.rank):
-            sizes.shape[i] = <Py_ssize_t>self.dims[i]
-            sizes.strides[i] = <Py_ssize_t>(self.steps[i] * itemsizes[self.t.dtype])
-        buffer.buf = self.t.data
+            sizes.shape[i] = <Py_ssize_t>kept.dims[i]
+            sizes.strides[i] = <Py_ssize_t>(kept.steps[i] * itemsizes[self.t.dtype])
+        buffer.buf = kept.t.data
         buffer.obj = kept
         buffer.len = <Py_ssize_t>(self.t.size * itemsizes[self.t.dtype])
         buffer.itemsize = itemsizes[self.t.dtype]
-        buffer.readonly = 0
+        buffer.readonly = self.t.device != 0  # a copy: what is written there would be lost
         buffer.ndim = self.t.rank
         buffer.format = buffer_formats[self.t.dtype] if flags & PyBUF_FORMAT else NULL
         buffer.shape = sizes.shape if flags & PyBUF_ND else NULL
@@ -712,7 +727,7 @@ cdef object one_number(Tensor x, str what):
             f"Pick one element, as in x[0]."
         )
     need_data(x, what + "(Tensor)")
-    return read_scalar(x.t.data, x.t.dtype)
+    return read_scalar(host_view(x).t.data, x.t.dtype)
 
 
 cdef object nested(Tensor x, int axis, const char *at):

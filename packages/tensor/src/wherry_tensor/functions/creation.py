@@ -21,7 +21,7 @@ from wherry_tensor.arguments import (
     sizes_of,
     to_dtype,
 )
-from wherry_tensor.device import as_place
+from wherry_tensor.device import device_code
 from wherry_tensor.dtype import as_dtype, default_complex_dtype, default_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError
 from wherry_tensor.sizes import is_unknown, known
@@ -70,7 +70,7 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
             stand in it); a NumPy array or scalar; a Tensor; or anything with the buffer protocol.
         dtype: of the result. None keeps that of an array or tensor; Python bools give bool, ints int64,
             floats the default dtype (float32 unless set), complex numbers the complex dtype of its size.
-        place: where; only the CPU is here.
+        place: where it is made: a Place, or a name as in "cpu"; None is the current device.
         stop_gradient: False asks for gradients.
 
     Returns:
@@ -95,10 +95,9 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
         >>> wherry.to_tensor(2.5).shape
         []
     """
-    if place is not None:
-        as_place(place, "to_tensor")
+    code = device_code(place, "to_tensor")
     wanted = None if dtype is None else as_dtype(dtype, "to_tensor")
-    out = _from_data(data, wanted)
+    out = _core.to_device(_from_data(data, wanted), code)
     if not stop_gradient:
         out.stop_gradient = False
     return out
@@ -330,7 +329,7 @@ def empty(shape: Shape, dtype: Any = None, name: str | None = None) -> Tensor:
         >>> wherry.empty([2, 3]).shape
         [2, 3]
     """
-    return _core.uninitialized(sizes_of(shape, "empty"), _dtype_or_default(dtype, "empty"))
+    return _core.uninitialized(sizes_of(shape, "empty"), _dtype_or_default(dtype, "empty"), _core.get_current_device())
 
 
 def _like(x: Any, fill_value: Any, dtype: Any, op_name: str) -> Tensor:
@@ -415,7 +414,7 @@ def empty_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:
     require_tensor(x, "empty_like")
     if _core.is_symbolic(x):
         return _like(x, 0, dtype, "empty_like")
-    return _core.uninitialized(x.shape, x.dtype if dtype is None else as_dtype(dtype, "empty_like"))
+    return _core.uninitialized(x.shape, x.dtype if dtype is None else as_dtype(dtype, "empty_like"), _core.device_of(x))
 
 
 def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, name: str | None = None) -> Tensor:

@@ -70,7 +70,7 @@ def seed(seed: int) -> Generator:
         raise InvalidTypeError(
             f"seed: a seed has 64 bits and no sign. Got {value}, expected an int in [0, {1 << 64}). Take it modulo 2 ** 64."
         )
-    return _core.get_default_generator().manual_seed(value)
+    return _core.seed_generators(value)
 
 
 def get_rng_state(device: str | None = None) -> list[Any]:

@@ -53,6 +53,7 @@ sum_like = op("sum_like", "x, like~")  # undo broadcasting by summing
 
 # Copies.
 copy = op("copy", "x")  # contiguous
+copy_to = op("copy_to", "x", device=str, source=str)  # to another device; `source` is where x is, for the way back
 concat = op("concat", "*xs", axis=int)  # an empty 1-D x, shape [0], is skipped beside others, as in Paddle
 pad = op("pad", "x", paddings=tuple, value=float, sizes="paddings")  # (before, after) for every axis, flattened; negative ones cut
 flip = op("flip", "x", axes=tuple)
@@ -232,6 +233,11 @@ def infer_sum_like(x, like):
 
 @infer.rule(copy)
 def infer_copy(x):
+    return Meta(x.shape, x.dtype)
+
+
+@infer.rule(copy_to)
+def infer_copy_to(x, *, device, source):
     return Meta(x.shape, x.dtype)
 
 

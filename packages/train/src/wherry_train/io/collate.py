@@ -18,7 +18,7 @@ from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 from wherry_tensor.functions.creation import to_tensor
 from wherry_tensor.functions.movement import stack
 
-__all__ = ["STOPPED_EARLY", "Bfloat16Array", "TensorStacker", "as_tensors", "converted", "default_collate_fn"]
+__all__ = ["STOPPED_EARLY", "Bfloat16Array", "TensorStacker", "as_tensors", "converted", "default_collate_fn", "moved"]
 
 STOPPED_EARLY = (
     "DataLoader: the data set raised StopIteration for a sample, which looks like the end of an epoch. Got it from __getitem__, "
@@ -52,6 +52,19 @@ class TensorStacker:
     def numbers(self, array: Any) -> Any:
         """A batch of numbers, which stand in an array already."""
         return converted(array)
+
+
+def moved(batch: Any, device: int) -> Any:
+    """A batch whose tensors are on `device`, a number of the core; containers that have none stay the same objects."""
+    if isinstance(batch, Tensor):
+        return _core.to_device(batch, device)
+    if device == 0 and _core.get_current_device() == 0:
+        return batch  # nothing here makes tensors elsewhere
+    if type(batch) in (list, tuple):
+        return type(batch)(moved(item, device) for item in batch)
+    if type(batch) is dict:
+        return {key: moved(item, device) for key, item in batch.items()}
+    return batch
 
 
 def default_collate_fn(batch: Sequence[Any], stacker: Any = None) -> Any:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wherry_tensor import _core
 from wherry_tensor.constructed import check_arguments, flag
-from wherry_tensor.device import as_place
+from wherry_tensor.device import device_code
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, InvalidTypeError
-from wherry_train.io.collate import STOPPED_EARLY, as_tensors, default_collate_fn
+from wherry_train.io.collate import STOPPED_EARLY, as_tensors, default_collate_fn, moved
 from wherry_train.io.dataset import IterableDataset
 from wherry_train.io.generator_loader import GeneratorLoader
 from wherry_train.io.sampler import BatchSampler, SequenceSampler
@@ -28,7 +29,7 @@ class DataLoader:
     Args:
         dataset: anything with `__getitem__` and `__len__`, or an IterableDataset.
         feed_list: for static graphs; unused.
-        places: where the tensors go; only the CPU is here.
+        places: where the tensors go, a place or a list with one; None is the current device.
         return_list: accepted for compatibility: batches are lists, or what the samples are.
         batch_sampler: yields lists of indices; it stands instead of `batch_size`, `shuffle` and `drop_last`.
         batch_size: samples in a batch; None gives single samples, not stacked.
@@ -89,9 +90,8 @@ class DataLoader:
         self.worker_init_fn = _callable(worker_init_fn, "worker_init_fn")
         self.dataset = dataset
         self.feed_list = feed_list
-        for place in places if isinstance(places, (list, tuple)) else [places]:
-            if place is not None:
-                as_place(place, "DataLoader")
+        named = places if isinstance(places, (list, tuple)) else [places]
+        self._device = [None if place is None else device_code(place, "DataLoader") for place in named][:1] or [None]
         self.places = places
         self.num_workers = _number(num_workers, "num_workers", 0, int, _MOST_WORKERS)
         self.prefetch_factor = _number(prefetch_factor, "prefetch_factor", 1, int, _MOST_WORKERS)
@@ -165,7 +165,7 @@ class DataLoader:
 
     def __iter__(self) -> Iterator[Any]:
         if self.num_workers == 0:
-            return self._in_this_process()
+            return self._placed(self._in_this_process())
         try:
             from wherry_train.io.workers import WorkerIterator, Workers
         except ImportError as error:  # of Python's multiprocessing, in a browser
@@ -181,6 +181,15 @@ class DataLoader:
             if self._persistent_workers:
                 self._workers = workers
         return WorkerIterator(self, workers)
+
+    def _placed(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Batches on the device that `places` names, or on the current one."""
+        for batch in batches:
+            yield self._on_device(batch)
+
+    def _on_device(self, batch: Any) -> Any:
+        wanted = self._device[0]
+        return moved(batch, _core.get_current_device() if wanted is None else wanted)
 
     def __call__(self) -> Iterator[Any]:
         """As `iter(loader)`."""

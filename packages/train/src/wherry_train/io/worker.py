@@ -214,6 +214,7 @@ def run_worker(
     tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(connection, tasks), daemon=True).start()
     _core.set_num_threads(1)
+    _core.set_current_device(0)  # a device is the parent's: what a fork copied of it does not work
     failed = None
     stacker: Any = _SegmentWriter() if use_shared_memory else _InlineWriter()
     source = None

@@ -159,6 +159,7 @@ class WorkerIterator:
     def __init__(self, loader: DataLoader, workers: Workers) -> None:
         self._workers = workers
         self._timeout = loader.timeout or None
+        self._place = loader._on_device
         self._persistent = loader._persistent_workers
         workers.epoch += 1
         self._epoch = workers.epoch
@@ -206,7 +207,7 @@ class WorkerIterator:
                 batch = self._workers.readers[worker].tensors(result.data)
                 del result
                 self._give_out()
-                return batch
+                return self._place(batch)
         except BaseException:  # also Ctrl-C
             self._end(True)
             raise

@@ -1,7 +1,7 @@
 """Samples of ops that move values."""
 import numpy as np
 
-from wherry_tensor import ops
+from wherry_tensor import _core, ops
 from wherry_tensor.testing import bad, case, spec
 
 MOVED = "floats ints bool complex"  # values are not computed with, so every dtype is tried
@@ -10,6 +10,11 @@ MOVED = "floats ints bool complex"  # values are not computed with, so every dty
 def grid(rng, *shape):
     """Distinct values that every dtype holds exactly (up to 120 of them)."""
     return rng.permutation(int(np.prod(shape))).reshape(shape).astype(np.float64)
+
+
+def here():
+    """Where the kit makes its tensors."""
+    return _core.name_of_device(_core.get_current_device())
 
 
 def complex_grid(rng, *shape):
@@ -173,6 +178,14 @@ def spec_sum_like(rng):
 
 
 # Copies.
+
+
+@spec(ops.copy_to, reference=lambda x, device, source: x, dtypes=MOVED)
+def spec_copy_to(rng):
+    # From one device to the same one; testing/reference.py goes from one to another.
+    yield case(grid(rng, 3, 4), device=here(), source=here())
+    yield case(np.array(7.0), device=here(), source=here())
+    yield case(np.zeros((0, 4)), device=here(), source=here())
 
 
 @spec(ops.copy, reference=lambda x: x, dtypes=MOVED)
