@@ -91,13 +91,12 @@ def test_kernels_of_the_page_run(folder):
 
 
 def test_kernels_for_another_abi_are_refused(folder):
-    include = '#include "wherry/abi.h"\n'
-    other = include + "#undef WRY_ABI_VERSION\n#define WRY_ABI_VERSION 99\n"
-    source = (folder / "relu.c").read_text().replace(include, other)
-    (folder / "other.c").write_text(source)
+    headers = folder / "later" / "wherry"
+    headers.mkdir(parents=True)
+    text = (Path(wherry_tensor.get_include()) / "wherry" / "abi.h").read_text()
+    (headers / "abi.h").write_text(text.replace("#define WRY_ABI_VERSION 2", "#define WRY_ABI_VERSION 99"))
     subprocess.run(
-        ["cc", "-std=c11", "-fPIC", "-shared", f"-I{wherry_tensor.get_include()}", "other.c", "-o", "other.so"],
-        cwd=folder, check=True,
+        ["cc", "-std=c11", "-fPIC", "-shared", f"-I{headers.parent}", "relu.c", "-o", "other.so"], cwd=folder, check=True,
     )
     program = (folder / "register.py").read_text().replace("./mine.so", "./other.so")
     done = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, text=True)
