@@ -80,7 +80,10 @@ def test_header_is_plain_c11(tmp_path):
 def test_kernels_of_the_page_run(folder):
     program = (folder / "register.py").read_text()
     # The cpu kernels register when they are first needed; ours must come after them to replace them.
-    first = "from wherry_tensor import ops, to_tensor\nops.relu(to_tensor([1.0]))\n"
+    first = (
+        "from wherry_tensor import ops, to_tensor\nfrom wherry_tensor._core import kernel_generation\n"
+        "ops.relu(to_tensor([1.0]))\nbefore = kernel_generation()\n"
+    )
     first += "from wherry_tensor._core import kernel_generation\nbefore = kernel_generation()\n"
     done = subprocess.run(
         [sys.executable, "-c", first + program + CALLS + KIT], cwd=folder, capture_output=True, text=True

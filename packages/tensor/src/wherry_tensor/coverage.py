@@ -65,7 +65,7 @@ def of_device(device: str) -> str:
             if how in ("host", "missing"):
                 absent.append(op.name)
             rows.append(f"{op.name:{width}}  {how:13}  {what}".rstrip())
-    needed = sum(not op.view and op not in decompose for op in registry.values())
+    needed = sum(not op.view and not _moves(op) and op not in decompose for op in registry.values())
     rows += ["", ", ".join(f"{n} {how}" for how, n in counts.most_common())]
     if absent:
         rows.append(f"{len(absent)} of the {needed} kernels that suffice are not there yet: {', '.join(absent)}")
@@ -78,7 +78,7 @@ def required() -> str:
     rows: list[str] = []
     count = 0
     for family, members in _families():
-        needed = [op for op in members if not op.view and op not in decompose]
+        needed = [op for op in members if not op.view and not _moves(op) and op not in decompose]
         if needed:
             count += len(needed)
             rows += ["", f"{family}:", *(f"{op.name:{width}}  {decompose.exemptions[op]}" for op in needed)]
@@ -96,9 +96,16 @@ def _devices() -> list[str]:
     return list(_core.devices()) if hasattr(_core, "devices") else ["cpu"]
 
 
+def _moves(op: Op) -> bool:
+    """Between devices: the core moves the memory, no kernel runs."""
+    return op.name == "copy_to"
+
+
 def _on_device(op: Op, device: str) -> tuple[str, str]:
     if op.view:
         return "view", ""
+    if _moves(op):
+        return "move", ""
     dtypes = op.kernel_dtypes(*[device] * (device != "cpu"))
     if dtypes:
         return "kernel", ", ".join("the other dtypes" if d == "..." else d for d in dtypes)
@@ -160,6 +167,7 @@ def _kernel_answer(op: Op, device: str) -> tuple[str, str]:
     how, what = _on_device(op, device)
     return {
         "view": (_EXEMPT, "a view: no kernel runs"),
+        "move": (_EXEMPT, "between devices: the core moves the memory, no kernel runs"),
         "kernel": (_OWN, what),
         "decomposition": (_DERIVED, f"runs its decomposition: {what}"),
         "host": (_MISSING, "no kernel yet: copied to the cpu and back"),

@@ -623,3 +623,6 @@ def _adjoint(op_name, ct, like, viewed):
 
 decompose.exempt(copy, "fresh memory for what views show")
 decompose.exempt(concat, "fresh memory for several tensors")
+
+
+decompose.exempt(copy_to, "the core moves the memory itself: no device has a kernel for it")

@@ -1,0 +1,207 @@
+"""Devices beside the cpu, on the reference device of the testing kit."""
+import copy
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import wherry_tensor as w
+from wherry_tensor import _core, device, ops
+from wherry_tensor.interop import from_dlpack
+from wherry_tensor.testing import reference
+
+if reference.compiler() is None:
+    pytest.skip("the reference device needs a C compiler", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def library():
+    return reference.register()
+
+
+@pytest.fixture
+def current(library):
+    before = w.get_device()
+    w.set_device("reference")
+    yield library
+    w.set_device(before)
+
+
+def there(values, **kwargs):
+    return w.to_tensor(np.asarray(values, **kwargs), place="reference")
+
+
+def test_place_means_what_it_says(library):
+    x = there([1.0, 2.0])
+    assert repr(x.place) == "Place(reference:0)" and x.place.is_custom_place()
+    assert w.get_device() == "cpu" and w.ones([1]).place == w.CPUPlace()
+    assert w.to_tensor(x, place="cpu").place == w.CPUPlace()
+    assert w.CustomPlace("reference", 0) == x.place
+
+
+def test_new_tensors_are_made_on_the_current_device(current):
+    assert w.get_device() == "reference:0"
+    for make in (lambda: w.zeros([2]), lambda: w.rand([2]), lambda: w.to_tensor([1, 2]), lambda: w.empty([3]),
+                 lambda: w.arange(3), lambda: w.to_tensor(2.5)):
+        assert make().place.is_custom_place()
+    assert w.to_tensor([1.0], place="cpu").place.is_cpu_place()
+
+
+def test_work_waits_until_a_value_is_read(current):
+    device.synchronize()
+    x = w.ones([4])
+    y = x * 2.0 + x
+    assert current.reference_waiting() >= 3
+    assert y.tolist() == [3.0] * 4
+    assert current.reference_waiting() == 0
+
+
+def test_mixed_devices_are_refused_and_both_tensors_named(library):
+    x, y = w.ones([2, 3]), there(np.ones((2, 3), "float32"))
+    with pytest.raises(ValueError, match=r"add: .* Got 'x' of shape \[2, 3\] on cpu and 'y' of shape \[2, 3\] on reference:0"):
+        x + y
+    with pytest.raises(ValueError, match=r"on another device"):
+        ops.exp.into((y,), x)
+
+
+def test_numbers_go_along(library):
+    x = there([1.0, 2.0], dtype="float32")
+    assert (x * 2 + 1.0).tolist() == [3.0, 5.0]
+    assert (x * w.to_tensor(3.0)).tolist() == [3.0, 6.0]
+    x[0] = 7.0
+    assert x.tolist() == [7.0, 2.0] and x[1].item() == 2.0 and x.item(0) == 7.0
+
+
+def test_tensors_go_there_and_back(library):
+    x = w.to_tensor(np.arange(6.0, dtype="float32").reshape(2, 3), stop_gradient=True)
+    y = x.to("reference")
+    assert y.to("reference") is y and x.cpu() is x
+    assert y.T.cpu().numpy().tolist() == x.numpy().T.tolist()
+    assert x.to(y).place == y.place
+    assert y.to("cpu", "float64").dtype is w.float64
+
+
+def test_values_are_read_through_one_view(library):
+    x = there([[1.5, 2.5], [3.5, 4.5]], dtype="float32")
+    assert float(x[0, 1]) == 2.5 and bool(x[0, 0]) and int(x[1, 0]) == 3
+    assert "place=Place(reference:0)" in repr(x) and "4.5" in repr(x)
+    assert np.asarray(x).tolist() == memoryview(x).tolist() == x.tolist()
+    assert not np.asarray(x).flags.writeable
+    assert memoryview(x.T).tobytes() == x.numpy().T.tobytes()
+
+
+def test_pickles_and_copies_keep_their_device(library):
+    x = there([1, 2, 3])
+    for y in (pickle.loads(pickle.dumps(x)), copy.deepcopy(x)):
+        assert y.place == x.place and y.tolist() == [1, 2, 3]
+
+
+def test_random_numbers_are_those_of_the_cpu(library):
+    w.seed(5)
+    here = [w.rand([100]).numpy(), w.randperm(50).numpy(), w.normal(shape=[7]).numpy()]
+    w.set_device("reference")
+    try:
+        w.seed(5)
+        for expected, found in zip(here, [w.rand([100]), w.randperm(50), w.normal(shape=[7])]):
+            np.testing.assert_array_equal(expected, found.numpy())
+    finally:
+        w.set_device("cpu")
+
+
+def test_late_errors_come_where_a_value_is_read(current):
+    x = w.ones([3])
+    out = ops.gather(x, w.to_tensor([0, 9]), axis=0)
+    with pytest.raises(IndexError, match="9"):
+        out.numpy()
+    assert w.ones([2]).tolist() == [1.0, 1.0]  # once
+
+
+def test_memory_is_counted_for_each_device(current):
+    before = device.memory_allocated(), device.memory_allocated("cpu")
+    x = w.zeros([1 << 16], "float32")
+    assert device.memory_allocated() - before[0] == 4 << 16
+    assert device.memory_allocated("cpu") - before[1] < 4 << 16
+    del x
+    device.synchronize()
+    assert device.memory_allocated() == before[0]
+
+
+def test_streams_and_events(current):
+    second = device.Stream("reference")
+    x = w.ones([1000])
+    made = device.current_stream().record_event()
+    with device.stream_guard(second):
+        assert device.current_stream() == second
+        second.wait_event(made)
+        y = x + 1.0
+        done = second.record_event()
+    assert device.current_stream() != second and not done.query()
+    done.synchronize()
+    assert done.query() and y.tolist() == [2.0] * 1000
+    del x, y
+    second.synchronize()
+
+
+def test_memory_used_on_two_streams_ends_after_both(current):
+    second = device.Stream("reference")
+    x = w.ones([5000])
+    device.synchronize()
+    with device.stream_guard(second):
+        y = x * 3.0
+    del x  # freed in the order of the first stream, which now waits for the second
+    device.synchronize()
+    assert y.tolist() == [3.0] * 5000
+
+
+def test_streams_of_the_cpu_are_refused():
+    with pytest.raises(NotImplementedError, match="one stream"):
+        device.Stream("cpu")
+
+
+def test_dlpack_goes_to_the_device_and_back(current):
+    x = w.arange(6)
+    assert x.__dlpack_device__() == (12, 0)
+    y = from_dlpack(x)
+    y[0] = 9
+    assert y.place == x.place and x.tolist() == [9, 1, 2, 3, 4, 5]
+    assert np.from_dlpack(x.cpu()).tolist() == x.tolist()
+
+
+def test_cache_keeps_blocks_of_a_device():
+    reference.register("reference_cached", caching=True)
+    x = w.to_tensor(np.ones(1000, "float32"), place="reference_cached")
+    code = _core.device_of(x)
+    address = x.data_ptr()
+    del x
+    assert w.to_tensor(np.ones(1000, "float32"), place="reference_cached").data_ptr() == address
+    assert _core.memory_stats(code)["reserved"] >= 4000
+    _core.release_memory_cache(code)
+    assert _core.memory_stats(code)["reserved"] == _core.memory_stats(code)["allocated"]
+
+
+def test_memory_cannot_be_touched_by_the_host():
+    program = """
+import ctypes
+import wherry_tensor as w
+from wherry_tensor.testing import reference
+reference.register()
+x = w.to_tensor([1.0], place="reference")
+w.device.synchronize("reference")
+print(x.item(), flush=True)
+ctypes.string_at(x.data_ptr(), 4)
+print("read it")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (-11, "1.0\n")
+
+
+def test_plans_are_made_for_each_device(library):
+    x, y = w.ones([3]), there(np.ones(3, "float32"))
+    for _ in range(2):
+        assert (x + x).tolist() == (y + y).tolist() == [2.0] * 3
+    from wherry_tensor.ops.declare import Meta
+    plans = [_core.plan_of(ops.add, (Meta((3,), w.float32),) * 2, (), name) for name in ("cpu", "reference:0")]
+    assert plans[0] is not plans[1]
+    assert ops.add.kernel_dtypes("reference") == ops.add.kernel_dtypes("cpu")
