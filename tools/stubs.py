@@ -243,10 +243,12 @@ def collected() -> list[tuple[str, Path]]:
 def collected_stub(name: str) -> str:
     module = importlib.import_module(name)
     known = Annotations(name)
-    lines = ["__version__: str"] if hasattr(module, "__version__") else []
+    lines = ["__all__: list[str]", *(["__version__: str"] if hasattr(module, "__version__") else [])]
     for public in sorted(set(module.__all__)):
         value = getattr(module, public)
-        if isinstance(value, types.ModuleType):
+        if isinstance(value, types.ModuleType) and not getattr(value, "__file__", None):
+            lines.append(f"{public}: Any")  # made at run time, for a path that Paddle has
+        elif isinstance(value, types.ModuleType):
             parent, _, last = value.__name__.rpartition(".")
             lines.append(f"from {parent} import {last} as {public}" if parent else f"import {last} as {public}")
         elif getattr(value, "__module__", None) == name and inspect.isfunction(value):

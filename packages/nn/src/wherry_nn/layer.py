@@ -9,7 +9,7 @@ import re
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, ParamSpec, Protocol, TypeVar, overload
+from typing import Any, ParamSpec, Protocol, Self, TypeVar, overload
 
 from wherry_autograd import no_grad
 from wherry_nn import unique_name
@@ -168,7 +168,7 @@ class Layer:
     _forward_post_hooks: OrderedDict[int, Callable[..., Any]]
     _state_dict_hooks: OrderedDict[int, Callable[..., Any]]
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         if kwargs:
             check_keywords(cls, kwargs)
         return super().__new__(cls)

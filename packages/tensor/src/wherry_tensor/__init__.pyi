@@ -399,6 +399,7 @@ from wherry_tensor.functions.search import searchsorted as searchsorted
 from wherry_tensor.functions.search import sort as sort
 from wherry_tensor.functions.search import topk as topk
 from wherry_tensor.printing import set_printoptions as set_printoptions
+__all__: list[str]
 __version__: str
 bool = _bool_
 def in_dynamic_mode() -> Any:

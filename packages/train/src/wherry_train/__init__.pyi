@@ -9,4 +9,5 @@ from wherry_train.state import seed_everything as seed_everything
 from wherry_train.state import set_random_state as set_random_state
 from wherry_train.tables import flops as flops
 from wherry_train.tables import summary as summary
+__all__: list[str]
 __version__: str

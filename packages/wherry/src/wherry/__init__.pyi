@@ -436,6 +436,7 @@ from wherry_train.serialization import save as save
 from wherry_train.state import seed_everything as seed_everything
 from wherry_train.tables import flops as flops
 from wherry_train.tables import summary as summary
+__all__: list[str]
 __version__: str
 bool = _bool_
 dtype = _DType

@@ -8,5 +8,6 @@ from wherry_train.amp.casting import is_float16_supported as is_float16_supporte
 from wherry_train.amp.grad_scaler import GradScaler as GradScaler
 from wherry_train.amp.grad_scaler import GradScaler as _GradScaler
 AmpScaler = _GradScaler
+__all__: list[str]
 amp_decorate = _decorate
 amp_guard = _auto_cast

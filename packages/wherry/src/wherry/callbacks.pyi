@@ -7,3 +7,4 @@ from wherry_train.callbacks import ProgBarLogger as ProgBarLogger
 from wherry_train.callbacks import ReduceLROnPlateau as ReduceLROnPlateau
 from wherry_train.callbacks import ResumeTraining as ResumeTraining
 from wherry_train.callbacks import VisualDL as VisualDL
+__all__: list[str]

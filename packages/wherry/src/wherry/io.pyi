@@ -16,3 +16,4 @@ from wherry_train.io.sampler import SequenceSampler as SequenceSampler
 from wherry_train.io.sampler import SubsetRandomSampler as SubsetRandomSampler
 from wherry_train.io.sampler import WeightedRandomSampler as WeightedRandomSampler
 from wherry_train.io.worker_info import get_worker_info as get_worker_info
+__all__: list[str]

@@ -15,3 +15,4 @@ from wherry_tensor.functions.linalg import mv as mv
 from wherry_tensor.functions.linalg import norm as norm
 from wherry_tensor.functions.linalg import outer as outer
 from wherry_tensor.functions.linalg import trace as trace
+__all__: list[str]

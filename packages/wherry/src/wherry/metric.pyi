@@ -5,3 +5,4 @@ from wherry_train.metric import Metric as Metric
 from wherry_train.metric import Precision as Precision
 from wherry_train.metric import Recall as Recall
 from wherry_train.metric import accuracy as accuracy
+__all__: list[str]

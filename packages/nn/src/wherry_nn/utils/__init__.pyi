@@ -7,3 +7,4 @@ from wherry_nn.utils.transform_parameters import parameters_to_vector as paramet
 from wherry_nn.utils.transform_parameters import vector_to_parameters as vector_to_parameters
 from wherry_nn.utils.weight_normalization import remove_weight_norm as remove_weight_norm
 from wherry_nn.utils.weight_normalization import weight_norm as weight_norm
+__all__: list[str]

@@ -11,7 +11,7 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, Self
 
 from wherry_autograd.selected_rows import SelectedRows
 from wherry_nn import unique_name
@@ -73,7 +73,7 @@ class Optimizer:
     # Those of one element, such as powers of beta.
     _number_names: tuple[str, ...] = ()
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         if kwargs:
             check_keywords(cls, kwargs)
         return super().__new__(cls)

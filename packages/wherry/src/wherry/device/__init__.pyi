@@ -27,3 +27,4 @@ from wherry_tensor.device import max_memory_allocated as max_memory_allocated
 from wherry_tensor.device import memory_allocated as memory_allocated
 from wherry_tensor.device import set_device as set_device
 from wherry_tensor.device import synchronize as synchronize
+__all__: list[str]

@@ -9,3 +9,4 @@ from wherry_tensor.cuda import max_memory_reserved as max_memory_reserved
 from wherry_tensor.cuda import memory_allocated as memory_allocated
 from wherry_tensor.cuda import memory_reserved as memory_reserved
 from wherry_tensor.cuda import synchronize as synchronize
+__all__: list[str]

@@ -134,3 +134,4 @@ from wherry_nn.layers.transformer import TransformerEncoderLayer as TransformerE
 from wherry_nn.layers.vision import ChannelShuffle as ChannelShuffle
 from wherry_nn.layers.vision import PixelShuffle as PixelShuffle
 from wherry_nn.layers.vision import PixelUnshuffle as PixelUnshuffle
+__all__: list[str]

@@ -118,3 +118,4 @@ from wherry_tensor.functions.inplace import tanh_ as tanh_
 from wherry_tensor.functions.math import sigmoid as sigmoid
 from wherry_tensor.functions.math import tanh as tanh
 from wherry_tensor.functions.padding import pad as pad
+__all__: list[str]

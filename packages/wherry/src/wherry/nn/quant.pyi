@@ -4,3 +4,4 @@ from wherry_nn.quant import llm_int8_linear as llm_int8_linear
 from wherry_nn.quant import weight_dequantize as weight_dequantize
 from wherry_nn.quant import weight_only_linear as weight_only_linear
 from wherry_nn.quant import weight_quantize as weight_quantize
+__all__: list[str]

@@ -17,3 +17,4 @@ from wherry_train.optimizer.lr import PiecewiseDecay as PiecewiseDecay
 from wherry_train.optimizer.lr import PolynomialDecay as PolynomialDecay
 from wherry_train.optimizer.lr import ReduceOnPlateau as ReduceOnPlateau
 from wherry_train.optimizer.lr import StepDecay as StepDecay
+__all__: list[str]

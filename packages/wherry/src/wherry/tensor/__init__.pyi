@@ -1,6 +1,5 @@
 """Stub of wherry.tensor, written by tools/stubs.py: where each public name comes from."""
-from wherry.tensor import einsum as einsum
-from wherry.tensor import ops as ops
+from typing import Any
 from wherry_tensor import device as device
 from wherry_tensor import errors as errors
 from wherry_tensor import in_dynamic_mode as in_dynamic_mode
@@ -399,9 +398,12 @@ from wherry_tensor.functions.search import searchsorted as searchsorted
 from wherry_tensor.functions.search import sort as sort
 from wherry_tensor.functions.search import topk as topk
 from wherry_tensor.printing import set_printoptions as set_printoptions
+__all__: list[str]
 bool = _bool_
 dtype = _DType
+einsum: Any
 floor_mod = _remainder
 floor_mod_ = _remainder_
 mod = _remainder
 mod_ = _remainder_
+ops: Any

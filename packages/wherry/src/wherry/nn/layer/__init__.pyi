@@ -136,3 +136,4 @@ from wherry_nn.param_attr import ParamAttr as ParamAttr
 from wherry_nn.param_attr import WeightDecayRegularizer as WeightDecayRegularizer
 from wherry_nn.param_attr import WeightNormParamAttr as WeightNormParamAttr
 from wherry_nn.parameter import Parameter as Parameter
+__all__: list[str]

@@ -31,3 +31,4 @@ from wherry_vision.transforms.geometric import RandomResizedCrop as RandomResize
 from wherry_vision.transforms.geometric import RandomRotation as RandomRotation
 from wherry_vision.transforms.geometric import RandomVerticalFlip as RandomVerticalFlip
 from wherry_vision.transforms.geometric import Resize as Resize
+__all__: list[str]

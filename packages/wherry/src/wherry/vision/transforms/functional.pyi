@@ -12,3 +12,4 @@ from wherry_vision.transforms.functional import rotate as rotate
 from wherry_vision.transforms.functional import to_grayscale as to_grayscale
 from wherry_vision.transforms.functional import to_tensor as to_tensor
 from wherry_vision.transforms.functional import vflip as vflip
+__all__: list[str]
