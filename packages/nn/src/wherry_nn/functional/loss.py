@@ -865,7 +865,7 @@ def _of_both(op_name: str, op: Callable[[Any, Any], Tensor], input: Any, label: 
     """`op(input, label)`, in the wider of two floating dtypes."""
     try:
         out = op(input, label)
-        if out.size > input.size and out.size > label.size >= 0:
+        if not is_symbolic(out) and out.size > input.size and out.size > label.size:
             warn(
                 f"{op_name}: input and label broadcast to more numbers than either has. Got {input.shape} and {label.shape}, "
                 f"which give {out.shape}, expected equal shapes. Reshape one, as in label.reshape(input.shape)."

@@ -220,7 +220,7 @@ def inner(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     a, b = require_tensor(x, "inner").shape, require_tensor(y, "inner", "y").shape
     if x.dtype is not y.dtype:
         raise refused("inner", TypeError(), x=x, y=y)
-    if not a or not b or x.size == 1 or y.size == 1:  # one element is a factor, whatever its shape
+    if not a or not b or equals(x.size, 1) or equals(y.size, 1):  # one element is a factor, whatever its shape
         return ops.multiply(x, y)
     if not _may_equal(a[-1], b[-1]):
         raise InvalidArgumentError(
