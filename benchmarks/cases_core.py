@@ -14,7 +14,10 @@ CONVOLUTIONS = {
     "3x3": ([8, 64, 56, 56], [64, 64, 3, 3], 1, 1, 1),
     "1x1": ([8, 64, 56, 56], [256, 64, 1, 1], 1, 0, 1),
     "depthwise": ([8, 128, 56, 56], [128, 1, 3, 3], 1, 1, 128),
+    "depthwise, batch 1": ([1, 128, 56, 56], [128, 1, 3, 3], 1, 1, 128),
+    "3x3/2": ([8, 64, 56, 56], [128, 64, 3, 3], 2, 1, 1),
     "7x7/2": ([8, 3, 224, 224], [64, 3, 7, 7], 2, 3, 1),
+    "7x7/2, batch 2": ([2, 3, 224, 224], [64, 3, 7, 7], 2, 3, 1),
 }
 SIZES = (256, 512, 1024, 2048)
 
@@ -41,7 +44,6 @@ def torch_cases():
     import torch
     import torch.nn.functional as F
 
-    torch.set_num_threads(2)
     t = lambda shape, seed=0: torch.from_numpy(values(shape, seed))  # noqa: E731
     x, y, w, z = t(TINY), t(TINY, 1), t([3, 4], 2), t(TINY, 3)
     cases = tiny(x, y, w, torch.relu, lambda a: a.sum(), lambda a: a.reshape(3, 2))
@@ -55,10 +57,11 @@ def torch_cases():
 
     cases["tiny (x*y+z).sum().backward()"] = backward
     a, b = t(LARGE), t(LARGE, 1)
-    gain, bias, table = t([1024]), t([1024], 1), t([10000, 1024])
+    gain, bias, column, table = t([1024]), t([1024], 1), t([4096, 1]), t([10000, 1024])
     index = torch.from_numpy(np.random.default_rng(0).integers(0, 10000, 4096))
     cases |= {
-        "add": lambda: a + b, "exp": lambda: torch.exp(a), "tanh": lambda: torch.tanh(a), "gelu": lambda: F.gelu(a),
+        "add": lambda: a + b, "add a row": lambda: a + bias, "add a column": lambda: a + column,
+        "exp": lambda: torch.exp(a), "tanh": lambda: torch.tanh(a), "gelu": lambda: F.gelu(a),
         "softmax": lambda: F.softmax(a, -1), "layer_norm": lambda: F.layer_norm(a, [1024], gain, bias),
         "sum all": lambda: a.sum(), "sum axis 0": lambda: a.sum(0), "sum axis 1": lambda: a.sum(1),
         "transposed copy": lambda: a.t().contiguous(), "embedding": lambda: F.embedding(index, table),
@@ -102,7 +105,6 @@ def wherry_cases():
     import wherry
     from wherry_tensor import ops
 
-    wherry.set_num_threads(2)
     none = {"dilations": (1, 1), "data_format": "NCHW"}
     layers = {
         "relu": ops.relu, "gelu": lambda a: ops.gelu(a, approximate=False), "softmax": lambda a: ops.softmax(a, axis=1),
@@ -132,10 +134,11 @@ def shared(paddle, layers):
 
     cases["tiny (x*y+z).sum().backward()"] = backward
     a, b = t(LARGE), t(LARGE, 1)
-    gain, bias, table = t([1024]), t([1024], 1), t([10000, 1024])
+    gain, bias, column, table = t([1024]), t([1024], 1), t([4096, 1]), t([10000, 1024])
     index = paddle.to_tensor(np.random.default_rng(0).integers(0, 10000, 4096))
     cases |= {
-        "add": lambda: a + b, "exp": lambda: paddle.exp(a), "tanh": lambda: paddle.tanh(a),
+        "add": lambda: a + b, "add a row": lambda: a + bias, "add a column": lambda: a + column,
+        "exp": lambda: paddle.exp(a), "tanh": lambda: paddle.tanh(a),
         "gelu": lambda: layers["gelu"](a), "softmax": lambda: layers["softmax"](a),
         "layer_norm": lambda: layers["layer_norm"](a, gain, bias),
         "sum all": lambda: a.sum(), "sum axis 0": lambda: a.sum(0), "sum axis 1": lambda: a.sum(1),

@@ -68,8 +68,6 @@ def torch_cases():
     import torch.nn.functional as F
     from torch import nn
 
-    torch.set_num_threads(2)
-
     def step_of(model, x, label, optimizer, rank=2):
         x, label = torch.from_numpy(x), torch.from_numpy(label)
         update = optimizer(model.parameters())
@@ -112,6 +110,17 @@ def torch_cases():
         model = nn.Sequential(nn.Embedding(1000, 256), nn.TransformerEncoder(layer, 4), nn.Linear(256, 1000))
         return step_of(model, classes(8, 128, n=1000), classes(8, 128, n=1000), adam, rank=3)
 
+    def inference():
+        layer = nn.TransformerEncoderLayer(256, 8, 1024, batch_first=True)
+        model = nn.Sequential(nn.Embedding(1000, 256), nn.TransformerEncoder(layer, 4), nn.Linear(256, 1000)).eval()
+        x = torch.from_numpy(classes(8, 128, n=1000))
+
+        def answer():
+            with torch.no_grad():
+                return model(x)
+
+        return answer
+
     def lstm():
         class Model(nn.Module):
             def __init__(self):
@@ -139,7 +148,7 @@ def torch_cases():
         return lambda: [None for _ in batches]
 
     step_of(nn.Linear(1, 2), values(1, 1), classes(1, n=2), adam)()
-    return named(mlp, lenet, vgg, transformer, lstm, embedding, loader)
+    return named(mlp, lenet, vgg, transformer, inference, lstm, embedding, loader)
 
 
 def paddle_cases():
@@ -154,7 +163,6 @@ def paddle_cases():
 def wherry_cases():
     import wherry
 
-    wherry.set_num_threads(2)
     return shared(wherry)
 
 
@@ -199,6 +207,18 @@ def shared(paddle):
         model = nn.Sequential(nn.Embedding(1000, 256), nn.TransformerEncoder(layer, 4), nn.Linear(256, 1000))
         return step_of(model, classes(8, 128, n=1000), classes(8, 128, n=1000), adam)
 
+    def inference():
+        layer = nn.TransformerEncoderLayer(256, 8, 1024)
+        model = nn.Sequential(nn.Embedding(1000, 256), nn.TransformerEncoder(layer, 4), nn.Linear(256, 1000))
+        model.eval()
+        x = paddle.to_tensor(classes(8, 128, n=1000))
+
+        def answer():
+            with paddle.no_grad():
+                return model(x)
+
+        return answer
+
     def lstm():
         class Model(nn.Layer):
             def __init__(self):
@@ -229,15 +249,16 @@ def shared(paddle):
         return lambda: [None for _ in batches]
 
     step_of(nn.Linear(1, 2), values(1, 1), classes(1, n=2), adam)()
-    return named(mlp, lenet, vgg, transformer, lstm, embedding, loader)
+    return named(mlp, lenet, vgg, transformer, inference, lstm, embedding, loader)
 
 
-def named(mlp, lenet, vgg, transformer, lstm, embedding, loader):
+def named(mlp, lenet, vgg, transformer, inference, lstm, embedding, loader):
     return {
         "step: MLP 64-128-64-10, batch 32, Adam": Case(mlp),
         "step: LeNet 28x28, batch 32, Adam": Case(lenet),
         "step: VGG-like 32x32, batch 32, Momentum": Case(vgg),
         "step: Transformer 4 x 256, batch 8 x 128, Adam": Case(transformer),
+        "inference: Transformer 4 x 256, batch 8 x 128": Case(inference),
         "step: LSTM 64-128, batch 32 x 32, Adam": Case(lstm),
         "step: Embedding 1e6 x 64, batch 256, SGD, sparse": Case(lambda: embedding(True)),
         "step: Embedding 1e6 x 64, batch 256, SGD, dense": Case(lambda: embedding(False)),

@@ -252,7 +252,9 @@ const wry_kernel_entry table[] = {
     NUMBERS("multiply", Multiply),
     WRY_BOOL_ROW("multiply", in_place, Kernel<And>::same),
     WRY_FLOAT_ROWS("divide", in_place, Kernel<Divide>::same),
+#if WRY_RARE_DTYPES
     WRY_COMPLEX_ROWS("divide", in_place, Kernel<Divide>::same),
+#endif
     DIVISION("floor_divide", FloorDivide),
     DIVISION("remainder", Remainder),
     WRY_NUMBER_ROWS("power", in_place, power),

@@ -46,7 +46,7 @@ struct Cast {
 // As `row` of pointwise.h, but floats stay floats: through double they would not lose anything, only
 // time.
 template <typename TO, typename T>
-void cast_row(const void *, char *const *at, const int64_t *step, int64_t n) {
+void cast_row(const void *, char *const *at, const int64_t *step, int64_t n, bool) {
   TO *out = (TO *)at[0];
   const T *x = (const T *)at[1];
   const Cast<arithmetic_t<TO>> cast;

@@ -325,9 +325,12 @@ int outer_sum(const wry_call *call) {
 }
 
 const wry_kernel_entry table[] = {
-    WRY_NUMBER_ROWS("matmul", 0, matmul),
-    WRY_NUMBER_ROWS("linear", 0, linear),
-    WRY_NUMBER_ROWS("outer_sum", WRY_WANTS_CONTIGUOUS, outer_sum),
+    WRY_REAL_ROWS("matmul", 0, matmul),
+    WRY_COMPLEX_ROWS("matmul", 0, matmul),
+    WRY_REAL_ROWS("linear", 0, linear),
+    WRY_COMPLEX_ROWS("linear", 0, linear),
+    WRY_REAL_ROWS("outer_sum", WRY_WANTS_CONTIGUOUS, outer_sum),
+    WRY_COMPLEX_ROWS("outer_sum", WRY_WANTS_CONTIGUOUS, outer_sum),
 };
 
 }  // namespace

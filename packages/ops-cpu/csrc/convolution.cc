@@ -250,11 +250,14 @@ bool correlate_weight(const wry_call *call, const Correlation<T> &op, T *weight_
   const Strips reach = strips_of(op, 1);
   const int64_t height = reach.input_rows(op.oh, op.step_y), width = (op.ow - 1) * op.step_x + reach.span_x + 1;
   const int64_t row_blocks = ceil_div(k, rows), panels = ceil_div(m, columns), padded = panels * columns;
-  T *image = workspace<T>(call, in_channels * height * width + 1);
-  T *packed = workspace<T>(call, op.groups * padded * outputs);          // [groups, panels, outputs, columns]
+  // Some images at a time: threads wait for each other once for all of them.
+  const int64_t image_size = in_channels * height * width, packed_size = op.groups * padded * outputs;
+  const int64_t batch = max_of<int64_t>(1, min_of<int64_t>(op.images, (1 << 21) / (image_size + packed_size)));
+  T *copies = workspace<T>(call, batch * image_size + 1);
+  T *packed = workspace<T>(call, batch * packed_size);                   // [images, groups, panels, outputs, columns]
   T *sums = workspace<T>(call, op.groups * row_blocks * rows * padded);  // [groups, k, padded]
   int64_t *offsets = workspace<int64_t>(call, row_blocks * rows);
-  if (!image || !packed || !sums || !offsets) return false;
+  if (!copies || !packed || !sums || !offsets) return false;
   fill_zero(sums, op.groups * row_blocks * rows * padded);
 
   // Positions in the copied image, whose (0, 0) is input (first_dy, first_dx).
@@ -275,12 +278,13 @@ bool correlate_weight(const wry_call *call, const Correlation<T> &op, T *weight_
   // Tasks of some blocks of rows; the panel of a cut stays in the second-level cache meanwhile.
   const int64_t some = max_of<int64_t>(1, min_of<int64_t>(16, row_blocks * op.groups / 8));
   const int64_t tasks = ceil_div(row_blocks, some);
-  for (int64_t n = 0; n < op.images; ++n) {
-    const T *from = op.in + n * in_channels * op.ih * op.iw;
-    parallel_for(call, lines, max_of<int64_t>(1, 16384 / line), [&](int64_t begin, int64_t end) {
+  for (int64_t n = 0; n < op.images; n += batch) {
+    const int64_t images = min_of(batch, op.images - n);
+    const T *from = op.in + n * in_channels * op.ih * op.iw, *ct = op.out + n * op.groups * m * outputs;
+    parallel_for(call, images * lines, max_of<int64_t>(1, 16384 / line), [&](int64_t begin, int64_t end) {
       for (int64_t at = begin; at < end; ++at) {
-        const int64_t c = at / height, y = at % height + reach.first_dy;
-        T *to = image + at * line;
+        const int64_t c = at / height, y = at % height + reach.first_dy;  // c: of all images, with channels first
+        T *to = copies + at * line;
         if (y < 0 || y >= op.ih) {
           fill_zero(to, line);
           continue;
@@ -290,29 +294,30 @@ bool correlate_weight(const wry_call *call, const Correlation<T> &op, T *weight_
         fill_zero(to + x1 * unit, (width - x1) * unit);
       }
     });
-    const T *ct = op.out + n * op.groups * m * outputs;
-    parallel_for(call, op.groups * panels * stretches, 2, [&](int64_t begin, int64_t end) {
+    parallel_for(call, images * op.groups * panels * stretches, 2, [&](int64_t begin, int64_t end) {
       for (int64_t at = begin; at < end; ++at) {
-        const int64_t p = at % stretches * stretch, j = at / stretches % panels * columns, g = at / stretches / panels;
-        const int64_t channel = g * m + j;
-        const Matrix<T> right = op.channels_last ? Matrix<T>{ct + p * op.groups * m + channel, op.groups * m, 1}
-                                                 : Matrix<T>{ct + channel * outputs + p, 1, outputs};
-        gemm_pack_columns(packed + (g * padded + j) * outputs + p * columns, min_of(m - j, columns),
+        const int64_t p = at % stretches * stretch, j = at / stretches % panels * columns, rest = at / stretches / panels;
+        const int64_t g = rest % op.groups, image = rest / op.groups, channel = g * m + j;
+        const T *cotangents = ct + image * op.groups * m * outputs;
+        const Matrix<T> right = op.channels_last ? Matrix<T>{cotangents + p * op.groups * m + channel, op.groups * m, 1}
+                                                 : Matrix<T>{cotangents + channel * outputs + p, 1, outputs};
+        gemm_pack_columns(packed + image * packed_size + (g * padded + j) * outputs + p * columns, min_of(m - j, columns),
                           min_of(outputs - p, stretch), right);
       }
     });
     parallel_tasks(call, op.groups * tasks, [&](int64_t task) {
       const int64_t g = task / tasks, first = task % tasks * some, last = min_of(row_blocks, first + some);
-      for (int64_t y = 0; y < op.oh; y += cut)
-        for (int64_t j = 0; j < padded; j += columns)
-          for (int64_t block = first; block < last; ++block) {
-            const T *at[gemm_rows];
-            for (int i = 0; i < gemm_rows; ++i)
-              at[i] = image + g * op.cin * along_c + offsets[block * rows + i] + y * op.step_y * along_y;
-            lines_tile(min_of(op.oh - y, cut), op.ow, at, op.step_x * along_x, op.step_y * along_y,
-                       packed + (g * padded + j) * outputs + y * op.ow * columns,
-                       sums + (g * row_blocks + block) * rows * padded + j, padded);
-          }
+      for (int64_t image = 0; image < images; ++image)
+        for (int64_t y = 0; y < op.oh; y += cut)
+          for (int64_t j = 0; j < padded; j += columns)
+            for (int64_t block = first; block < last; ++block) {
+              const T *at[gemm_rows];
+              for (int i = 0; i < gemm_rows; ++i)
+                at[i] = copies + image * image_size + g * op.cin * along_c + offsets[block * rows + i] + y * op.step_y * along_y;
+              lines_tile(min_of(op.oh - y, cut), op.ow, at, op.step_x * along_x, op.step_y * along_y,
+                         packed + image * packed_size + (g * padded + j) * outputs + y * op.ow * columns,
+                         sums + (g * row_blocks + block) * rows * padded + j, padded);
+            }
     });
   }
   for (int64_t g = 0; g < op.groups; ++g)

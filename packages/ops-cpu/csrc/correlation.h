@@ -41,6 +41,14 @@ WRY_INLINE void fill_zero(T *to, int64_t n) {
   for (int64_t i = 0; i < n; ++i) to[i] = T(0);
 }
 
+// from[0], from[2], ... as a vector; nothing behind the last of them is read.
+template <typename T, int... I>
+WRY_INLINE vec<T> every_other(const T *from, detail::sequence<I...>) {
+  constexpr int n = lanes<T>;
+  const vec<T> a = load(from), b = load(from + n - 1);
+  return __builtin_shufflevector(a, b, (I < n / 2 ? 2 * I : 2 * I + 1)...);
+}
+
 // to[i] = from[i * step]; nothing outside of either is touched.
 template <typename T>
 WRY_INLINE void copy_run(T *WRY_RESTRICT to, const T *WRY_RESTRICT from, int64_t n, int64_t step) {
@@ -50,7 +58,10 @@ WRY_INLINE void copy_run(T *WRY_RESTRICT to, const T *WRY_RESTRICT from, int64_t
     for (; i + width <= n; i += width) store(to + i, load(from + i));
     if (i < n) store_partial(to + i, load_partial(from + i, n - i), n - i);
   } else if (step == 2) {
-    for (int64_t i = 0; i < n; ++i) to[i] = from[2 * i];
+    const typename detail::make_sequence<width>::type all;
+    int64_t i = 0;
+    for (; i + width <= n; i += width) store(to + i, every_other(from + 2 * i, all));
+    for (; i < n; ++i) to[i] = from[2 * i];
   } else {
     for (int64_t i = 0; i < n; ++i) to[i] = from[i * step];
   }

@@ -28,12 +28,33 @@ struct Square {
   }
 };
 
+// sqrt(x x + y y) to one ulp, without the squares leaving the range of a double: C's hypot, of which a new
+// version in glibc 2.35 would be the only thing here that older systems lack.
+WRY_INLINE double length_of(double x, double y) {
+  double most = ::fabs(x), least = ::fabs(y);
+  if (__builtin_isinf(most) || __builtin_isinf(least)) return __builtin_inf();  // even beside NaN
+  if (least > most) {
+    const double other = most;
+    most = least, least = other;
+  }
+  double scale = 1;
+  if (most > 0x1p510) scale = 0x1p600;
+  else if (most < 0x1p-450) scale = 0x1p-600;
+  const double a = most / scale, b = least / scale;  // exact, unless the smaller one is too small to count
+  return ::sqrt(a * a + b * b) * scale;
+}
+// Squares of floats fit into a double.
+WRY_INLINE float length_of(float x, float y) {
+  if (__builtin_isinf(x) || __builtin_isinf(y)) return __builtin_inff();
+  return float(::sqrt(double(x) * x + double(y) * y));
+}
+
 struct Absolute {
   static constexpr Lanes lanes = Lanes::all;
   WRY_INLINE f32 operator()(f32 x) const { return abs(x); }
   WRY_INLINE f64 operator()(f64 x) const { return abs(x); }
   template <typename R>
-  WRY_INLINE R operator()(complex<R> x) const { return R(::hypot(double(x.re), double(x.im))); }
+  WRY_INLINE R operator()(complex<R> x) const { return length_of(x.re, x.im); }
   template <typename T>
   WRY_INLINE T operator()(T x) const { return x < T(0) ? Negative()(x) : x; }
 };
@@ -48,7 +69,7 @@ struct Sign {
   WRY_INLINE f64 operator()(f64 x) const { return of_lanes(x); }
   template <typename R>
   WRY_INLINE complex<R> operator()(complex<R> x) const {
-    const double size = ::hypot(double(x.re), double(x.im));
+    const double size = length_of(double(x.re), double(x.im));
     return size == 0 ? complex<R>(0) : complex<R>(R(x.re / size), R(x.im / size));
   }
   template <typename T>
@@ -109,7 +130,7 @@ complex128 complex_acosh(complex128 z) {
 complex128 complex_atanh(complex128 z) {
   const double x = ::fabs(z.re), y = z.im;
   if (x > 1e100 || ::fabs(y) > 1e100) {  // the squares would not fit into a double; 1 / z is what is left
-    const double size = ::hypot(x, y);
+    const double size = length_of(x, y);
     const double real = infinite(z) ? 0 : x / size / size;
     return {::copysign(real, z.re), ::copysign(1.5707963267948966, y)};
   }
@@ -380,8 +401,11 @@ int identity(const wry_call *call) {
 }
 
 #define FLOATS(op, F) WRY_FLOAT_ROWS(op, in_place, Kernel<F>::same)
-#define COMPLEX(op, F) WRY_COMPLEX_ROWS(op, in_place, Kernel<F>::same)
-#define FLOATS_COMPLEX(op, F) FLOATS(op, F), COMPLEX(op, F)
+#if WRY_RARE_DTYPES
+#define FLOATS_COMPLEX(op, F) FLOATS(op, F), WRY_COMPLEX_ROWS(op, in_place, Kernel<F>::same)
+#else
+#define FLOATS_COMPLEX(op, F) FLOATS(op, F)
+#endif
 #define INTEGERS(op, F) WRY_INT_ROWS(op, in_place, Kernel<F>::same)
 #define PREDICATE(op, F) WRY_ALL_ROWS(op, WRY_STRIDED_OUTPUT, Kernel<F>::predicate)
 #define INTEGERS_UNCHANGED(op)                                                  \
@@ -396,7 +420,6 @@ const wry_kernel_entry table[] = {
     INTEGERS("square", Square),
     FLOATS("abs", Absolute),
     INTEGERS("abs", Absolute),
-    WRY_COMPLEX_ROWS("abs", WRY_STRIDED_OUTPUT, Kernel<Absolute>::part),
     FLOATS_COMPLEX("sign", Sign),
     INTEGERS("sign", Sign),
     FLOATS_COMPLEX("sqrt", Sqrt),
@@ -433,13 +456,9 @@ const wry_kernel_entry table[] = {
     INTEGERS_UNCHANGED("trunc"),
     FLOATS("round", Round),
     INTEGERS_UNCHANGED("round"),
-    WRY_COMPLEX_ROWS("conj", in_place, Kernel<Conjugate>::plain),
     {"conj", -1, in_place, identity},
-    WRY_COMPLEX_ROWS("real", WRY_STRIDED_OUTPUT, Kernel<RealPart>::part),
     {"real", -1, in_place, identity},
-    WRY_COMPLEX_ROWS("imag", WRY_STRIDED_OUTPUT, Kernel<ImaginaryPart>::part),
     WRY_REAL_ROWS("imag", in_place, Kernel<Zero>::plain),
-    WRY_COMPLEX_ROWS("angle", WRY_STRIDED_OUTPUT, Kernel<Angle>::part),
     WRY_REAL_ROWS("angle", in_place, Kernel<Angle>::plain),
     WRY_BOOL_ROW("bitwise_not", in_place, Kernel<BitwiseNot>::plain),
     WRY_INT_ROWS("bitwise_not", in_place, Kernel<BitwiseNot>::plain),
@@ -447,6 +466,13 @@ const wry_kernel_entry table[] = {
     PREDICATE("isnan", IsNan),
     PREDICATE("isinf", IsInf),
     PREDICATE("isfinite", IsFinite),
+#if WRY_RARE_DTYPES
+    WRY_COMPLEX_ROWS("abs", WRY_STRIDED_OUTPUT, Kernel<Absolute>::part),
+    WRY_COMPLEX_ROWS("conj", in_place, Kernel<Conjugate>::plain),
+    WRY_COMPLEX_ROWS("real", WRY_STRIDED_OUTPUT, Kernel<RealPart>::part),
+    WRY_COMPLEX_ROWS("imag", WRY_STRIDED_OUTPUT, Kernel<ImaginaryPart>::part),
+    WRY_COMPLEX_ROWS("angle", WRY_STRIDED_OUTPUT, Kernel<Angle>::part),
+#endif
 };
 
 }  // namespace

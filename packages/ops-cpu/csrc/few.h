@@ -100,6 +100,59 @@ WRY_INLINE void depthwise_row(const T *base, const int64_t *offsets, const T *we
   }
 }
 
+// `Rows` rows of outputs of 3 x 3 neighbouring taps, weight[3 * i + j] for the one i rows below and j columns right of
+// the first. A vector of inputs is read once for all outputs it belongs to: half as many loads as row by row.
+template <typename T, int Rows>
+WRY_INLINE void depthwise_rows3(const T *base, int64_t pitch, const vec<T> *weight, T bias, T *out, int64_t out_row, int64_t n) {
+  constexpr int width = lanes<T>;
+  constexpr int V = WRY_VECTOR_BYTES == 64 ? 2 : 1;
+  vec<T> w[9];
+#pragma GCC unroll 9
+  for (int t = 0; t < 9; ++t) w[t] = weight[t];
+  for (int64_t x = 0; x < n; x += V * width) {
+    vec<T> sum[Rows][V];
+#pragma GCC unroll 4
+    for (int y = 0; y < Rows; ++y)
+#pragma GCC unroll 2
+      for (int v = 0; v < V; ++v) sum[y][v] = splat<vec<T>>(bias);
+#pragma GCC unroll 6
+    for (int r = 0; r < Rows + 2; ++r)
+#pragma GCC unroll 3
+      for (int j = 0; j < 3; ++j)
+#pragma GCC unroll 2
+        for (int v = 0; v < V; ++v) {
+          const vec<T> in = load(base + r * pitch + x + j + v * width);
+#pragma GCC unroll 4
+          for (int y = 0; y < Rows; ++y)
+            if (r - y >= 0 && r - y < 3) sum[y][v] = fma(in, w[3 * (r - y) + j], sum[y][v]);
+        }
+#pragma GCC unroll 4
+    for (int y = 0; y < Rows; ++y)
+#pragma GCC unroll 2
+      for (int v = 0; v < V; ++v) {
+        T *to = out + y * out_row + x + v * width;
+        const int64_t left = n - x - v * width;
+        if (left >= width) store(to, sum[y][v]);
+        else if (left > 0) store_partial(to, sum[y][v], left);
+      }
+  }
+}
+
+// A strip of such rows.
+template <typename T>
+void depthwise_strip3(const T *strip, int64_t pitch, const int64_t *offsets, const T *weight, T bias, T *out, int64_t rows,
+                      int64_t n) {
+  vec<T> w[9];
+  for (int t = 0; t < 9; ++t) w[offsets[t] / pitch * 3 + offsets[t] % pitch] = splat<vec<T>>(weight[t]);
+  int64_t y = 0;
+  for (; y + 4 <= rows; y += 4) depthwise_rows3<T, 4>(strip + y * pitch, pitch, w, bias, out + y * n, n, n);
+  if (rows - y >= 2) {
+    depthwise_rows3<T, 2>(strip + y * pitch, pitch, w, bias, out + y * n, n, n);
+    y += 2;
+  }
+  if (y < rows) depthwise_rows3<T, 1>(strip + y * pitch, pitch, w, bias, out + y * n, n, n);
+}
+
 // One row of M output channels from cin input channels. weight [cin, taps, M]; bias [M] or null.
 template <typename T, int M>
 WRY_INLINE void few_row(const T *base, int64_t cin, int64_t plane, int64_t taps, const int64_t *offsets,
@@ -145,6 +198,8 @@ bool few_planes(const wry_call *call, const Correlation<T> &op) {
     for (int64_t m = 0; m < cout; ++m)
       for (int64_t k = 0; k < cin * taps; ++k)
         weight[(g * cin * taps + k) * cout + m] = op.weight[(g * cout + m) * cin * taps + k];
+  // Every place of a square of 3 x 3 once, in any order.
+  const bool neighbours3 = cin == 1 && cout == 1 && taps == 9 && op.step_x == 1 && op.step_y == 1 && s.span_x == 2 && s.span_y == 2;
   const int64_t cost = cin * taps * cout * s.rows * op.ow;
   parallel_for(call, pieces, max_of<int64_t>(1, 65536 / max_of<int64_t>(cost, 1)), [&](int64_t begin, int64_t end) {
     T *strip = slices.mine();
@@ -154,6 +209,10 @@ bool few_planes(const wry_call *call, const Correlation<T> &op) {
       for (int64_t c = 0; c < cin; ++c)
         copy_strip(op, s, op.in + (group * cin + c) * op.ih * op.iw, y0, y1, strip + c * s.plane);
       const T *w = weight + g * cin * taps * cout, *bias = op.bias ? op.bias + g * cout : nullptr;
+      if (neighbours3) {
+        depthwise_strip3(strip, s.pitch, offsets, w, bias ? *bias : T(0), op.out + (group * op.oh + y0) * op.ow, y1 - y0, op.ow);
+        continue;
+      }
       for (int64_t y = y0; y < y1; ++y) {
         const T *base = strip + (y - y0) * op.step_y * s.pitch;
         const int64_t plane = op.oh * op.ow;

@@ -109,24 +109,20 @@ struct LaneInput {
   WRY_INLINE vec<T> at(int64_t i, int64_t left) const { return load_some(values + i * step, left); }
 };
 
-// A row so long that its inputs and output together leave the caches: the output then goes past them,
-// since a plain store would first read what it overwrites (a quarter of the traffic of x + y). Not
-// where the output is an input's memory, whose lines are at hand.
-template <typename T, typename... Input>
-WRY_INLINE bool goes_far(int64_t n, const T *out, const Input &...x) {
-  if constexpr (is_half<T>) return false;
-  return n * int64_t(sizeof(T)) * (1 + (int64_t(x.step) + ...)) >= (int64_t(20) << 20) &&
-         uintptr_t(out) % WRY_VECTOR_BYTES == 0 && ((x.values != out) && ...);
-}
-
+// `far`: the operands together leave the caches, and the output is no input's memory, whose lines would be at hand.
+// Then it goes past them, since a plain store would first read what it overwrites (a quarter of the traffic of x + y).
 template <typename F, typename T, typename... Input>
-static __attribute__((noinline)) void lane_row(const F &f, int64_t n, T *out, Input... x) {
-  if (WRY_UNLIKELY(goes_far(n, out, x...))) {
-    const int64_t whole = n - n % lanes<T>;
-    for (int64_t i = 0; i < whole; i += lanes<T>) stream(out + i, f(x.at(i, lanes<T>)...));
-    stream_fence();
-    if (whole < n) store_partial(out + whole, f(x.at(whole, n - whole)...), n - whole);
-    return;
+static __attribute__((noinline)) void lane_row(const F &f, int64_t n, T *out, bool far, Input... x) {
+  if constexpr (!is_half<T>) {
+    if (WRY_UNLIKELY(far)) {
+      const int64_t before = int64_t(-(uintptr_t(out) / sizeof(T)) % lanes<T>);  // up to where vectors of `out` lie straight
+      const int64_t head = min_of(n, before);
+      if (head > 0) store_partial(out, f(x.at(0, head)...), head);
+      int64_t i = head;
+      for (; i + lanes<T> <= n; i += lanes<T>) stream(out + i, f(x.at(i, lanes<T>)...));
+      if (i < n) store_partial(out + i, f(x.at(i, n - i)...), n - i);
+      return;
+    }
   }
   for (int64_t i = 0; i < n; i += lanes<T>) {
     const vec<T> value = f(x.at(i, n - i)...);
@@ -162,13 +158,13 @@ WRY_INLINE const T *gather(const T *p, int64_t step, int64_t n, T *buffer) {
 // A row of any steps. What is not in place goes through the buffers in pieces of their length;
 // repeated values fill theirs once.
 template <typename F, typename TO, typename... T, int... I>
-WRY_INLINE void strided_row_of(const F &f, char *const *at, const int64_t *step, int64_t n, detail::sequence<I...>) {
+WRY_INLINE void strided_row_of(const F &f, char *const *at, const int64_t *step, int64_t n, bool far, detail::sequence<I...>) {
   constexpr bool lane = (by_lanes<F, T> && ...) && (same_type<TO, T> && ...);
   TO *out = (TO *)at[0];
   bool unit = step[0] == 1, in_place = step[0] == 1;
   ((unit &= step[I + 1] == 1, in_place &= step[I + 1] == 1 || step[I + 1] == 0), ...);
   if (unit) {
-    if constexpr (lane) lane_row<F, TO>(f, n, out, LaneInput<T>{(const T *)at[I + 1], 1}...);
+    if constexpr (lane) lane_row<F, TO>(f, n, out, far, LaneInput<T>{(const T *)at[I + 1], 1}...);
     else row<F, TO, T...>(f, n, out, (const T *)at[I + 1]...);
     return;
   }
@@ -176,7 +172,7 @@ WRY_INLINE void strided_row_of(const F &f, char *const *at, const int64_t *step,
   if constexpr (lane) {
     (void)((step[I + 1] == 0 ? (void)gather((const T *)at[I + 1], 0, lanes<T>, in[I].template as<T>()) : (void)0), ...);
     if (in_place) {
-      lane_row<F, TO>(f, n, out, LaneInput<T>{step[I + 1] == 0 ? in[I].template as<T>() : (const T *)at[I + 1], step[I + 1]}...);
+      lane_row<F, TO>(f, n, out, far, LaneInput<T>{step[I + 1] == 0 ? in[I].template as<T>() : (const T *)at[I + 1], step[I + 1]}...);
       return;
     }
   } else {
@@ -191,7 +187,7 @@ WRY_INLINE void strided_row_of(const F &f, char *const *at, const int64_t *step,
                                                         : gather(values + i * s, s, m, buffer);
     };
     if constexpr (lane)
-      lane_row<F, TO>(f, m, to, LaneInput<T>{piece((const T *)at[I + 1], step[I + 1], in[I].template as<T>()), step[I + 1] != 0}...);
+      lane_row<F, TO>(f, m, to, false, LaneInput<T>{piece((const T *)at[I + 1], step[I + 1], in[I].template as<T>()), step[I + 1] != 0}...);
     else
       row<F, TO, T...>(f, m, to, piece((const T *)at[I + 1], step[I + 1], in[I].template as<T>())...);
     if (step[0] != 1)
@@ -199,12 +195,22 @@ WRY_INLINE void strided_row_of(const F &f, char *const *at, const int64_t *step,
   }
 }
 
-using RowFunction = void (*)(const void *functor, char *const *at, const int64_t *step, int64_t n);
+using RowFunction = void (*)(const void *functor, char *const *at, const int64_t *step, int64_t n, bool far);
 
 template <typename F, typename TO, typename... T>
-static void strided_row(const void *functor, char *const *at, const int64_t *step, int64_t n) {
-  strided_row_of<F, TO, T...>(*static_cast<const F *>(functor), at, step, n,
+static void strided_row(const void *functor, char *const *at, const int64_t *step, int64_t n, bool far) {
+  strided_row_of<F, TO, T...>(*static_cast<const F *>(functor), at, step, n, far,
                               typename detail::make_sequence<int(sizeof...(T))>::type());
+}
+
+template <int N>
+static bool leave_caches(const wry_tensor *const (&operands)[N]) {
+  int64_t bytes = 0;
+  for (int k = 0; k < N; ++k) {
+    bytes += operands[k]->size * item_size(operands[k]);  // of a broadcast one too much, but then it repeats rows
+    if (k > 0 && operands[k]->data == operands[0]->data) return false;
+  }
+  return bytes >= (int64_t(24) << 20) && uintptr_t(operands[0]->data) % uintptr_t(item_size(operands[0])) == 0;
 }
 
 // operands[0] is the output. `grain`: how many elements are worth a thread.
@@ -230,20 +236,26 @@ static __attribute__((noinline)) int walk(const wry_call *call, const wry_tensor
     int64_t bytes[N];
     for (int k = 0; k < N; ++k) base[k] = data<char>(operands[k]);
     if (out->size <= grain) {
-      f(functor, base, step, out->size);
+      f(functor, base, step, out->size, false);
       return WRY_OK;
     }
     for (int k = 0; k < N; ++k) bytes[k] = step[k] * item_size(operands[k]);
+    const bool far = leave_caches(operands);
     parallel_for(call, out->size, grain, [&](int64_t begin, int64_t end) {
       char *at[N];
       for (int k = 0; k < N; ++k) at[k] = base[k] + begin * bytes[k];
-      f(functor, at, step, end - begin);
+      f(functor, at, step, end - begin, far);
+      if (far) stream_fence();
     });
     return WRY_OK;
   }
   const StridedLoop<N> loop = make_loop<N>(out, operands);
-  parallel_strided(call, loop, grain,
-                   [&](char *const *at, const int64_t *steps, int64_t n) { f(functor, at, steps, n); });
+  const bool far = leave_caches(operands);
+  parallel_for(call, loop.size, grain, [&](int64_t begin, int64_t end) {
+    strided_range(loop, begin, end,
+                  [&](char *const *at, const int64_t *steps, int64_t n) { f(functor, at, steps, n, far); });
+    if (far) stream_fence();
+  });
   return WRY_OK;
 }
 

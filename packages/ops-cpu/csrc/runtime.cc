@@ -24,16 +24,15 @@
 #endif
 #endif
 
-extern "C" {
-void wry_cpu_start_runtime(void);
-__thread int wry_cpu_participant = -1;
-}
+extern "C" void wry_cpu_start_runtime(void);
 
 #if !WRY_THREADS
 
 void wry_cpu_start_runtime(void) {}
 
 #else
+
+__thread int wry_cpu_participant = -1;
 
 namespace {
 

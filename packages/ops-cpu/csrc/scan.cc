@@ -188,7 +188,9 @@ const wry_kernel_entry table[] = {
     WRY_REAL_ROWS("cummax", WRY_WANTS_CONTIGUOUS, cummax),
     WRY_REAL_ROWS("cummin", WRY_WANTS_CONTIGUOUS, cummin),
     WRY_FLOAT_ROWS("linear_scan", WRY_WANTS_CONTIGUOUS, linear_scan),
+#if WRY_RARE_DTYPES
     WRY_COMPLEX_ROWS("linear_scan", WRY_WANTS_CONTIGUOUS, linear_scan),
+#endif
 };
 
 }  // namespace

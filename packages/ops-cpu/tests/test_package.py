@@ -99,3 +99,11 @@ def test_the_compiled_module_names_no_path_and_no_cxx_runtime():
 
 def test_one_module_serves_every_python():
     assert Path(_kernels.__file__).name in ("_kernels.abi3.so", "_kernels.pyd")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at versions of glibc's symbols")
+def test_the_kernels_need_no_newer_system_than_the_others():
+    """`hypot` and `fmod` got new versions in glibc 2.35 and 2.38; our own code takes their place."""
+    content = Path(_kernels.__file__).read_bytes()
+    versions = {tuple(map(int, found.split(b"."))) for found in re.findall(rb"GLIBC_(\d+\.\d+)", content)}
+    assert max(versions, default=(2, 0)) <= (2, 34), max(versions)

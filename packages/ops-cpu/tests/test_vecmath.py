@@ -114,3 +114,23 @@ def test_other_instruction_sets_are_as_accurate(isa):
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__]
     run = subprocess.run(command, env={**os.environ, "WHERRY_CPU_ISA": isa}, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout[-3000:]
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_lengths_of_complex_numbers_neither_overflow_nor_vanish(dtype):
+    real = np.float32 if dtype == "complex64" else np.float64
+    info, rng = np.finfo(real), np.random.default_rng(0)
+    exponents = rng.integers(info.minexp - info.nmant, info.maxexp, 20000)
+    x = np.ldexp(rng.uniform(0.5, 1, 20000), exponents).astype(real)
+    y = np.ldexp(rng.uniform(0.5, 1, 20000), np.clip(exponents + rng.integers(-80, 80, 20000), -1100, info.maxexp - 1)).astype(real)
+    corners = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, info.tiny, info.smallest_subnormal, info.max / 2], real)
+    x, y = np.concatenate([x, np.repeat(corners, len(corners))]), np.concatenate([y, np.tile(corners, len(corners))])
+    with np.errstate(over="ignore"):
+        expected = np.array([math.hypot(a, b) for a, b in zip(x, y)]).astype(real)
+    z = np.empty(x.shape, dtype)
+    z.real, z.imag = x, y
+    found = wherry_tensor.abs(wherry_tensor.to_tensor(z)).numpy()
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
+    np.testing.assert_array_equal(np.isinf(found), np.isinf(expected))
+    some = np.isfinite(expected)
+    assert (np.abs(found[some] - expected[some]) <= np.spacing(expected[some])).all()
