@@ -23,7 +23,6 @@ def run(name, arguments, folder):
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name, arguments, says", CASES, ids=[" ".join([n, *a[-1:]]) for n, a, _ in CASES])
 def test_example_ends_well(name, arguments, says, tmp_path):
     pytest.importorskip("sklearn")
@@ -37,7 +36,6 @@ def test_every_example_has_a_case():
     assert programs == {name for name, _, _ in CASES}
 
 
-@pytest.mark.slow
 def test_a_loop_with_a_checkpoint_goes_on_where_it_was(tmp_path):
     pytest.importorskip("sklearn")
     whole = run("digits_loop.py", ["--quick"], tmp_path).stdout.splitlines()

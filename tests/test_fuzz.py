@@ -5,7 +5,6 @@ import sys
 import pytest
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_random_calls_never_crash(seed):
     # In a process of its own: a crash is then a failed test and not the end of the run.

@@ -1,7 +1,6 @@
 """Nothing grows while a training loop runs."""
 import gc
 
-import pytest
 
 import wherry
 from wherry_tensor import _core
@@ -12,7 +11,6 @@ def resident_bytes() -> int:
         return int(file.read().split()[1]) * 4096
 
 
-@pytest.mark.slow
 def test_training_loop_of_a_hundred_thousand_steps_does_not_grow():
     wherry.seed(0)
     x = wherry.randn([4, 8])
