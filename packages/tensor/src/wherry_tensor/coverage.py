@@ -93,7 +93,7 @@ def _families() -> list[tuple[str, list[Op]]]:
 
 
 def _devices() -> list[str]:
-    return list(_core.devices()) if hasattr(_core, "devices") else ["cpu"]
+    return list(_core.devices())
 
 
 def _moves(op: Op) -> bool:
@@ -106,7 +106,7 @@ def _on_device(op: Op, device: str) -> tuple[str, str]:
         return "view", ""
     if _moves(op):
         return "move", ""
-    dtypes = op.kernel_dtypes(*[device] * (device != "cpu"))
+    dtypes = op.kernel_dtypes(device)
     if dtypes:
         return "kernel", ", ".join("the other dtypes" if d == "..." else d for d in dtypes)
     if op in decompose:

@@ -1,7 +1,7 @@
 """FLAGS: switches of the whole process, from the environment or from `set_flags`.
 
-A flag is declared here with its default. Four change what Wherry does: FLAGS_check_nan_inf, FLAGS_paddle_num_threads,
-FLAGS_paddle_random and FLAGS_call_stack_level. The others exist because Paddle programs set them; they are kept and read
+A flag is declared here with its default. Five change what Wherry does: FLAGS_check_nan_inf, FLAGS_host_fallback,
+FLAGS_paddle_num_threads, FLAGS_paddle_random and FLAGS_call_stack_level. The others exist because Paddle programs set them; they are kept and read
 back, and what they would tune (Paddle's allocator, say) has no counterpart.
 """
 from __future__ import annotations
@@ -22,6 +22,7 @@ Value = bool | int | float | str
 _values: dict[str, Value] = {
     "FLAGS_check_nan_inf": False,
     "FLAGS_paddle_num_threads": 1,
+    "FLAGS_host_fallback": True,
     "FLAGS_paddle_random": False,
     "FLAGS_allocator_strategy": "auto_growth",
     "FLAGS_benchmark": False,
@@ -91,6 +92,8 @@ def set_flags(flags: dict[str, Any]) -> None:
     `FLAGS_paddle_random`, which Paddle itself does not have, gives the random numbers that Paddle 2.6.2
     draws on a CPU, so that a script prints the same losses under both.
     `FLAGS_call_stack_level` of 2 lets tracebacks show what lies below the user's line, compiled code included.
+    `FLAGS_host_fallback`, on by default and Wherry's own, lets an op for which a device has neither kernel nor decomposition
+    run on the cpu, with one warning for each op; off, such an op raises NotImplementedError.
     The environment sets the same flags when Wherry is imported: `FLAGS_check_nan_inf=1 python train.py`.
 
     Args:
@@ -185,6 +188,7 @@ _read = {"FLAGS_paddle_num_threads": _core.get_num_threads}  # what set_num_thre
 _effects: dict[str, list[Callable[[Value], Any]]] = {
     "FLAGS_call_stack_level": [lambda value: _core.show_frames(int(value) > 1)],
     "FLAGS_check_nan_inf": [_check_nan_inf],
+    "FLAGS_host_fallback": [lambda value: _core.set_host_fallback(bool(value))],
     "FLAGS_paddle_random": [_paddle_random],
     "FLAGS_paddle_num_threads": [lambda value: _core.set_num_threads(max(1, int(value)))],
 }

@@ -252,8 +252,61 @@ cdef int keep_plan(Op op, Plan plan) except -1:
     return 0
 
 
+cdef bint host_fallback = True
+cdef set fell_back = set()  # (name of an op, kind of device) that a warning was given for
+
+
+def set_host_fallback(bint on):
+    """Whether an op that a device has neither kernel nor decomposition for runs on copies in host memory."""
+    global host_fallback
+    host_fallback = on
+
+
+cdef int run_on_host(Op op, int32_t device, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **outs) except -1:
+    """What a device cannot do yet: on copies in host memory, and back."""
+    cdef wry_thread *thread = wry_thread_state()
+    cdef Generator drawn_before = None if thread.generator == NULL else <Generator>thread.generator
+    cdef int32_t device_before
+    cdef Py_ssize_t i
+    cdef Tensor x
+    cdef list host = []
+    kind = kind_names[WRY_DEVICE_KIND(device)]
+    if (op.name, kind) not in fell_back:
+        fell_back.add((op.name, kind))
+        import warnings
+        warnings.warn(
+            f"{op.name}: '{kind}' has no kernel for it, so each call copies its inputs to the cpu, runs there and copies the "
+            f"result back. `python -m wherry ops --device {kind}` lists such ops; FLAGS_host_fallback=0 makes them errors.",
+            RuntimeWarning, stacklevel=2,
+        )
+    for i in range(n):
+        if inputs[i] == <PyObject *>None:
+            host.append(None)
+            continue
+        x = <Tensor>inputs[i]
+        shape_only = i < op.n_fixed and op.shape_only >> i & 1
+        host.append(new_ghost(x.t.dtype, x.t.rank, x.dims) if shape_only else host_view(x))
+    # The numbers that the device would have drawn, of its own generator.
+    put_generator(thread, generator_of(thread, device))
+    device_before = set_thread_device(0)
+    try:
+        result = op.run(tuple(host), attrs)
+    finally:
+        set_thread_device(device_before)
+        put_generator(thread, drawn_before)
+    if op.n_outputs == 1:
+        result = (result,)
+    for i in range(op.n_outputs):
+        x = copied_to(<Tensor>result[i], device)
+        Py_INCREF(x)
+        outs[i] = <PyObject *>x
+    return 0
+
+
 cdef int run_decomposition(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **outs) except -1:
     rule = column_decompose.get(op)
+    if rule is None and plan.device and host_fallback:
+        return run_on_host(op, plan.device, inputs, n, attrs, outs)
     if rule is None:
         raise no_kernel(op, inputs, n, plan)
     return run_rule(op, rule, plan.device, inputs, n, attrs, outs)

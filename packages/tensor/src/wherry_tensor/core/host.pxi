@@ -150,7 +150,7 @@ cdef int register_ops(const wry_op_entry *entries, size_t count, size_t entry_si
                     )
                 attrs[attr] = attr_types_by_name[kind]
         outputs = "out" if entry.outputs == NULL else entry.outputs.decode()
-        made = declare.op(name, entry.inputs.decode(), tuple([word.strip() for word in outputs.split(",")]), **attrs)
+        made = declare.op(name, entry.inputs.decode(), outputs=outputs, **attrs)
         rule = CompiledInfer.__new__(CompiledInfer)
         rule.rule = entry.infer
         rule.op = made

@@ -430,6 +430,7 @@ cdef Tensor view_by_rule(Op op, Tensor x, PyObject **inputs, Py_ssize_t n, tuple
             f"no view rule for '{op.name}'. Got a call, expected a rule in the column 'view'. "
             f"Add view_{op.name} to the module that declares the op."
         )
+    meta = infer_metas(op, inputs, n, attrs)[0]  # refuses what does not fit
     named = attr_dict(op, attrs)
     rest = [None if inputs[i] == <PyObject *>None else layout_of(<Tensor>inputs[i]) for i in range(1, n)]
     place = rule(layout_of(x), *rest, **named)
@@ -439,6 +440,8 @@ cdef Tensor view_by_rule(Op op, Tensor x, PyObject **inputs, Py_ssize_t n, tuple
     if place is None:
         return None
     shape, steps, offset = place
+    if tuple(shape) != tuple(meta.shape):
+        raise AssertionError(f"view_{op.name} gave shape {list(shape)}, infer_{op.name} {list(meta.shape)}")
     return strided(x, shape, steps, offset)
 
 

@@ -132,4 +132,5 @@ def where_declared(op: Op) -> str:
 
 def family_of(op: Op) -> str:
     """The family an op belongs to: the name of the module that declares it."""
-    return _declared[op][0].replace("\\", "/").rpartition("/")[2].removesuffix(".py")
+    *_, folder, file = ("", *_declared[op][0].replace("\\", "/").split("/"))
+    return folder if file == "__init__.py" else file.removesuffix(".py")
