@@ -1,7 +1,6 @@
 """Nothing grows while a training loop runs."""
 import gc
 
-
 import wherry
 from wherry_tensor import _core
 
