@@ -155,7 +155,7 @@ cdef enum TensorFlags:
     RETAIN_GRAD = 16    # autograd keeps .grad although the tensor is not a leaf
     HAS_HOOKS = 32      # autograd has hooks in `hooks`
     ROWS = 64           # rows of a larger gradient: a SelectedRows of autograd
-    NUMBER = 128        # the core made it from a Python number: a view of it goes where it is needed
+    CONSTANT = 128      # made from Python's values, for no device in particular: goes along with tensors of any
 
 
 cdef class DType:

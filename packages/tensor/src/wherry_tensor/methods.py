@@ -283,7 +283,7 @@ def set_value(self: Tensor, value: Any) -> None:
         raise InvalidArgumentError(
             f"set_value: the value has another shape. Got {given.shape}, expected {self.shape}. Reshape it first."
         )
-    source = detach(given)
+    source = _core.to_device(detach(given), _core.device_of(self))
     target = detach(self)
     ops.copy.into((target,), ops.cast(source, self.dtype) if source.dtype is not self.dtype else source)
 

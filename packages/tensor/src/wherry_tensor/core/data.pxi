@@ -62,7 +62,9 @@ def from_buffer(data, dtype=None):
                     steps[i] = view.strides[i]
                 # In bytes: a stride need not be a multiple of the item.
                 byte_copy(<char *>out.t.data, <const char *>view.buf, shape, steps, view.ndim, view.itemsize)
-        return truths(out) if code == WRY_BOOL else out
+        out = truths(out) if code == WRY_BOOL else out
+        out.flags |= CONSTANT
+        return out
     finally:
         PyBuffer_Release(&view)
 
@@ -151,6 +153,7 @@ def from_values(values, shape, DType dtype not None):
     for value in values:
         store_number(at, dtype.code, value)
         at += itemsizes[dtype.code]
+    out.flags |= CONSTANT
     return out
 
 

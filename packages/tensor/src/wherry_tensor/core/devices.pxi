@@ -387,6 +387,7 @@ cdef Tensor copied_to(Tensor x, int32_t device):
 def to_device(Tensor x not None, int32_t device):
     """`x` on a device, without gradient history: itself when it is there."""
     if x.t.device == device:
+        x.flags &= ~<uint32_t>CONSTANT
         return x
     need_data(x, "to_device")
     return copied_to(x, device)

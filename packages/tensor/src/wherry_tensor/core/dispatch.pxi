@@ -123,8 +123,8 @@ cdef inline bint writes_in_place(Plan plan, Tensor out, PyObject **inputs, Py_ss
 
 
 cdef inline bint is_host_scalar(Tensor x) noexcept:
-    """A number: goes along with tensors of any device."""
-    return x.t.device == 0 and x.t.rank == 0
+    """A number, or what the library made of Python's values: goes along with tensors of any device."""
+    return x.t.device == 0 and (x.t.rank == 0 or x.flags & CONSTANT != 0)
 
 
 cdef int32_t device_of_call(Op op, PyObject **inputs, Py_ssize_t n, PyObject **into) except -1:
@@ -142,7 +142,7 @@ cdef int32_t device_of_call(Op op, PyObject **inputs, Py_ssize_t n, PyObject **i
         if t.t.data == NULL:
             continue
         if is_host_scalar(t):
-            numbers = True
+            numbers = numbers or not t.flags & CONSTANT
         elif first < 0:
             first = k
         elif t.t.device != (<Tensor>inputs[first]).t.device:
@@ -458,8 +458,9 @@ cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs
                     if temporaries is None:
                         temporaries = []
                     temporaries.append(x)
-                if x.t.device != plan.device and x.t.data != NULL and not plan.flags & WRY_TAKES_HOST_SCALARS:
-                    x = copied_to(x, plan.device)  # a number
+                if x.t.device != plan.device and x.t.data != NULL and not (
+                        plan.flags & WRY_TAKES_HOST_SCALARS and x.t.rank == 0):
+                    x = copied_to(x, plan.device)  # a constant
                     if temporaries is None:
                         temporaries = []
                     temporaries.append(x)
@@ -596,7 +597,6 @@ cdef int perform(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject *
     cdef Tensor t, out
     cdef bint needs_grad = False, no_data = False, recording
     cdef PyObject *source[1]
-    cdef PyObject *moved_in[2]
     for i in range(n):
         if inputs[i] == <PyObject *>None:
             continue
@@ -656,16 +656,10 @@ cdef int perform(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject *
         t = <Tensor>inputs[0]
         if t.t.data == NULL or inputs[0] == <PyObject *>None:
             raise no_value(op, inputs, n)
-        if t.flags & NUMBER and n <= 2 and current_device(thread) != 0:
-            moved = copied_to(t, current_device(thread))
-            moved_in[0] = <PyObject *>moved
-            if n > 1:
-                moved_in[1] = inputs[1]
-            out = view(op, moved_in, n, attrs)
-        else:
-            out = view(op, inputs, n, attrs)
+        out = view(op, inputs, n, attrs)
         if out is None:
             raise bad_view(op, inputs, n, attrs)
+        out.flags |= t.flags & CONSTANT
         Py_INCREF(out)
         outs[0] = <PyObject *>out
         if into != NULL:

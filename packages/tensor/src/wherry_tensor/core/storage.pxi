@@ -177,14 +177,19 @@ cdef Tensor truths(Tensor x):
     Memory that others write to may hold any bytes. Whoever reads them must see the same truth: a kernel that
     counts with one expression and writes with another would write beyond its output.
     """
-    cdef Tensor out = new_tensor(WRY_BOOL, x.t.rank, x.dims)
-    cdef uint8_t *at = <uint8_t *>out.t.data
+    cdef int32_t device = x.t.device
+    cdef Tensor out
+    cdef uint8_t *at
     cdef int64_t i
+    if device:
+        x = host_copy(x)
+    out = new_tensor(WRY_BOOL, x.t.rank, x.dims)
+    at = <uint8_t *>out.t.data
     if out.t.size:
         wry_strided_copy(<char *>at, out.steps, <char *>x.t.data, x.steps, x.dims, x.t.rank, 1)
     for i in range(out.t.size):
         at[i] = at[i] != 0
-    return out
+    return copied_to(out, device) if device else out
 
 
 cdef Tensor to_contiguous(Tensor x):
@@ -296,5 +301,5 @@ cdef int store_number(void *at, int32_t dtype, object value) except -1:
 cdef Tensor scalar_tensor(object value, int32_t dtype):
     cdef Tensor out = new_tensor(dtype, 0, NULL)
     store_number(out.t.data, dtype, value)
-    out.flags |= NUMBER
+    out.flags |= CONSTANT
     return out

@@ -651,7 +651,7 @@ cdef class Tensor:
         import numpy
         need_data(self, "numpy")
         if self.t.dtype == WRY_BOOL:
-            x = truths(self)
+            x = truths(host_view(self))
         return numpy.array(memoryview(x), copy=True)
 
     def _share_data_with(self, Tensor other not None):
