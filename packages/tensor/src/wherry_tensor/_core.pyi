@@ -63,8 +63,8 @@ class Op:
         """Metas of the outputs for tensors `inputs`: a tuple. Runs the shape rule, no kernel."""
     def into(self, outs: Any, *inputs: Any, **attrs: Any) -> Any:
         """Apply, and write the results into the tensors `outs`; their version goes up."""
-    def kernel_dtypes(self) -> Any:
-        """Names of the dtypes that the cpu has a kernel for; `...` stands for all the others."""
+    def kernel_dtypes(self, device: Any = ...) -> Any:
+        """Names of the dtypes that a kind of device has a kernel for; `...` stands for all the others."""
     def run(self, inputs: Any, attrs: Any) -> Any:
         """The kernel (or view, or decomposition) alone, past all layers: what an inner layer calls."""
     def uses_shape_only(self, index: Any) -> Any:
@@ -73,6 +73,33 @@ class Op:
 class BinaryOps:
     """The ops behind Python's operators, looked up once."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+class CompiledInfer:
+    """A shape rule of a wry_op_entry, called like one written in Python."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+class DeviceEvent:
+    """A mark in a stream."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    device: Any
+    def elapsed(self, later: Any) -> Any:
+        """Milliseconds from this mark to another."""
+    def query(self) -> Any:
+        """Has everything before the mark run?"""
+    def record(self, stream: Any) -> Any:
+        """Mark the place that `stream` has come to."""
+    def synchronize(self) -> Any:
+        """Wait until everything before the mark has run."""
+
+class DeviceStream:
+    """A queue of work on a device; `handle` 0 is the default one."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    device: Any
+    handle: Any
+    def synchronize(self) -> Any:
+        """Wait until everything on this stream has run."""
+    def wait_event(self, event: Any) -> Any:
+        """Let later work of this stream wait until `event` has passed."""
 
 class Generator:
     """The state of random numbers: a Philox key (the seed) and how many counters are spent."""
@@ -284,13 +311,13 @@ class Tensor:
     def count_nonzero(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
         """How many elements along `axis` are not 0."""
     def cpu(self) -> Tensor:
-        """The tensor on the CPU: itself, since it is there. Source: `paddle.Tensor.cpu`."""
+        """The tensor on the CPU: itself when it is there, else a copy (differentiable). Source: `paddle.Tensor.cpu`."""
     def crop(self, shape: Any = ..., offsets: Any = ..., name: str | None = ...) -> Tensor:
         """A block cut out of `x`."""
     def cross(self, y: Tensor, axis: int = ..., name: str | None = ...) -> Tensor:
         """The cross product of vectors of three numbers along an axis."""
     def cuda(self, device_id: int | None = ..., blocking: bool = ...) -> Tensor:
-        """A copy on a GPU. Raises ValueError: there is none. Source: `paddle.Tensor.cuda`."""
+        """The tensor on a GPU (differentiable). Raises ValueError where there is none. Source: `paddle.Tensor.cuda`."""
     def cummax(self, axis: int | None = ..., dtype: Any = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
         """Running maxima along `axis`, and the positions where they were found."""
     def cummin(self, axis: int | None = ..., dtype: Any = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
@@ -688,7 +715,7 @@ class Tensor:
     @persistable.setter
     def persistable(self, value: Any) -> None: ...
     def pin_memory(self, blocking: bool = ...) -> Tensor:
-        """A copy in pinned memory. Raises ValueError without a GPU. Source: `paddle.Tensor.pin_memory`."""
+        """The tensor in pinned memory, from which a GPU copies faster."""
     @property
     def place(self) -> Any: ...
     def polar(self, angle: Tensor, name: str | None = ...) -> Tensor:
@@ -964,16 +991,28 @@ def clear_gradients(tensors: Any, set_to_zero: Any = ...) -> Any:
     """Let the gradients of all these tensors be zeros again, or None. Where there is none, nothing happens."""
 def detach_in_place(x: Any) -> Any:
     """Make `x` a leaf that stops gradients."""
+def device_code(kind: Any, number: Any = ...) -> Any:
+    """The int that stands for a device. KeyError: it is not known."""
+def device_memory(device: Any) -> Any:
+    """(bytes in all, bytes free) of a device, None where it does not tell."""
+def device_of(x: Any) -> Any:
+    """The device of a tensor, an int."""
+def devices() -> Any:
+    """The kinds of devices there are: {name: (code of the first one, how many, DLPack's number)}."""
 def dtype_of_name(name: Any) -> Any:
     """The DType called `name`, as in "float32"."""
 def from_buffer(data: Any, dtype: Any = ...) -> Any:
     """A tensor with a copy of anything that has the buffer protocol (arrays, bytes, memoryviews)."""
 def from_values(values: Any, shape: Any, dtype: Any) -> Any:
     """A tensor of `shape` from a flat sequence of Python numbers, row by row."""
-def get_default_generator() -> Any:
-    """The generator that random ops draw from."""
+def get_current_device() -> Any:
+    """The device, an int, that ops without inputs run on."""
+def get_default_generator(device: Any = ...) -> Any:
+    """The generator that random ops of this thread draw from on a device."""
 def get_num_threads() -> Any:
     """How many threads a kernel may use: all cores that the process may use, until somebody says otherwise."""
+def get_stream(device: Any) -> Any:
+    """The DeviceStream that the calling thread works on."""
 def is_grad_enabled() -> Any:
     """Are ops of this thread recorded for gradients?"""
 def is_symbolic(x: Any) -> Any:
@@ -984,8 +1023,12 @@ def load_kernels(device: Any) -> Any:
     """Asks the installed packages for their kernels of one device, once."""
 def mark_rows(x: Any) -> Any:
     """Let `x` count as rows of a larger gradient: called by autograd's SelectedRows."""
-def memory_stats() -> Any:
-    """Bytes: allocated, peak_allocated (held by tensors), reserved, peak_reserved (with the cache)."""
+def memory_stats(device: Any = ...) -> Any:
+    """Bytes on a device: allocated, peak_allocated (held by tensors), reserved, peak_reserved (with the cache)."""
+def name_of_device(device: Any) -> Any:
+    """"cpu", or the kind and the number, as in "mine:0"."""
+def on_host(x: Any) -> Any:
+    """`x` in memory that the host can read, complete: itself on the cpu, else a copy. Without gradient history elsewhere."""
 def op_of_name(name: Any) -> Any:
     """The op called `name`."""
 def plan_of(op: Any, metas: Any, attrs: Any, device: Any = ...) -> Any:
@@ -994,23 +1037,29 @@ def pop_layer(layer: Any, position: Any = ...) -> Any:
     """Remove the topmost layer, which must be `layer`."""
 def push_layer(layer: Any, position: Any = ...) -> Any:
     """Install a layer for the calling thread."""
+def ready_for(device: Any, stream: Any) -> Any:
+    """Lets whoever takes memory of the device on `stream` (a handle; None: any) find it complete; -1: nobody waits."""
 def rebind(x: Any, y: Any) -> Any:
     """Make `x` what `y` is: memory, shape, dtype and gradient history. Its name stays; its version goes up."""
 def reinterpreted(x: Any, dtype: Any) -> Any:
     """The same bytes as elements of another dtype, without gradient history; the last axis grows or shrinks."""
-def release_memory_cache() -> Any:
-    """Give the memory that the allocator keeps for reuse back to the system."""
-def reset_peak_memory_stats() -> Any:
+def release_memory_cache(device: Any = ...) -> Any:
+    """Give the memory that the allocator keeps for reuse back to the system, or to the device."""
+def reset_peak_memory_stats(device: Any = ...) -> Any:
     """Let the peaks start again from what is in use now."""
 def scalar(value: Any, dtype: Any) -> Any:
     """A 0-d tensor. Of a size that is not known yet it is a tensor of the program being captured."""
+def seed_generators(seed: Any) -> Any:
+    """Start the generators of all devices over from `seed`; returns the cpu's."""
+def set_current_device(device: Any) -> Any:
+    """Let ops without inputs run on `device`, in all threads."""
 def set_default_generator(generator: Any) -> Any:
-    """Make random ops draw from `generator`; returns the one before."""
+    """Make random ops of this thread draw from `generator`, on any device; returns the one before."""
 def set_fallback(name: Any, function: Any) -> Any:
     """Tell the core which Python function answers what it does not answer itself."""
 def set_grad_mode(enabled: Any) -> Any:
     """Switch recording for this thread; returns what it was."""
-def set_memory_cache_limit(nbytes: Any) -> Any:
+def set_memory_cache_limit(nbytes: Any, device: Any = ...) -> Any:
     """How many bytes of freed memory the allocator keeps at most."""
 def set_num_threads(count: Any) -> Any:
     """Set how many threads a kernel may use, at least 1. Results do not depend on it."""
@@ -1018,6 +1067,8 @@ def set_number(x: Any, value: Any) -> Any:
     """Write a number into a 0-d tensor, past all layers: a tensor that a program reads keeps its place and gets a new value."""
 def set_random_rules(rules: Any) -> Any:
     """Let `rules`, functions by op, draw in place of the kernels of random ops; None gives these back their work."""
+def set_stream(stream: Any) -> Any:
+    """Let the calling thread work on `stream`; returns the one before."""
 def share_buffer(data: Any) -> Any:
     """A tensor on the very memory of `data`, which must be writable; it lives as long as the tensor."""
 def show_frames(wanted: Any) -> Any:
@@ -1028,9 +1079,13 @@ def strided(x: Any, shape: Any, strides: Any, offset: Any) -> Any:
     """A view of the elements at `offset + sum(index * strides)` from the first element of `x`, without gradient history."""
 def symbolic(shape: Any, dtype: Any) -> Any:
     """A tensor with a shape (-1: unknown) and a dtype but no data, for capture layers."""
+def synchronize(device: Any) -> Any:
+    """Wait until everything that was put on any stream of the device has run; errors of that work are raised."""
 def take_dlpack(capsule: Any) -> Any:
     """A tensor on the memory of a DLPack capsule; the capsule is used up."""
+def to_device(x: Any, device: Any) -> Any:
+    """`x` on a device, without gradient history: itself when it is there."""
 def to_dlpack(x: Any, versioned: Any = ..., copied: Any = ...) -> Any:
     """A capsule with the memory of `x`, which lives until the taker lets go of it."""
-def uninitialized(shape: Any, dtype: Any) -> Any:
-    """A tensor whose values are whatever the memory held."""
+def uninitialized(shape: Any, dtype: Any, device: Any = ...) -> Any:
+    """A tensor whose values are whatever the memory of the device held."""

@@ -20,8 +20,10 @@ from wherry_vision.transforms.color import SaturationTransform as SaturationTran
 from wherry_vision.transforms.functional import adjust_brightness as adjust_brightness
 from wherry_vision.transforms.functional import adjust_contrast as adjust_contrast
 from wherry_vision.transforms.functional import adjust_hue as adjust_hue
+from wherry_vision.transforms.functional import affine as affine
 from wherry_vision.transforms.functional import center_crop as center_crop
 from wherry_vision.transforms.functional import crop as crop
+from wherry_vision.transforms.functional import erase as erase
 from wherry_vision.transforms.functional import hflip as hflip
 from wherry_vision.transforms.functional import normalize as normalize
 from wherry_vision.transforms.functional import pad as pad
@@ -32,7 +34,9 @@ from wherry_vision.transforms.functional import to_tensor as to_tensor
 from wherry_vision.transforms.functional import vflip as vflip
 from wherry_vision.transforms.geometric import CenterCrop as CenterCrop
 from wherry_vision.transforms.geometric import Pad as Pad
+from wherry_vision.transforms.geometric import RandomAffine as RandomAffine
 from wherry_vision.transforms.geometric import RandomCrop as RandomCrop
+from wherry_vision.transforms.geometric import RandomErasing as RandomErasing
 from wherry_vision.transforms.geometric import RandomHorizontalFlip as RandomHorizontalFlip
 from wherry_vision.transforms.geometric import RandomResizedCrop as RandomResizedCrop
 from wherry_vision.transforms.geometric import RandomRotation as RandomRotation

@@ -64,6 +64,7 @@ conv3d_input_vjp: Op  # conv3d_input_vjp(ct, weight, like~, strides=tuple, paddi
 conv3d_transpose: Op  # conv3d_transpose(x, weight, bias?, strides=tuple, paddings=tuple, dilations=tuple, groups=int, output_size=tuple, data_format=str)
 conv3d_weight_vjp: Op  # conv3d_weight_vjp(ct, x, weight~, strides=tuple, paddings=tuple, dilations=tuple, groups=int, data_format=str)
 copy: Op  # copy(x)
+copy_to: Op  # copy_to(x, device=str, source=str)
 cos: Op  # cos(x)
 cosh: Op  # cosh(x)
 cross_entropy: Op  # cross_entropy(logits, label, weight?, soft_label=bool, ignore_index=int, axis=int)

@@ -4,10 +4,13 @@ from wherry_tensor.device import CPUPlace as CPUPlace
 from wherry_tensor.device import CUDAPinnedPlace as CUDAPinnedPlace
 from wherry_tensor.device import CUDAPlace as CUDAPlace
 from wherry_tensor.device import CustomPlace as CustomPlace
+from wherry_tensor.device import Event as Event
 from wherry_tensor.device import IPUPlace as IPUPlace
 from wherry_tensor.device import NPUPlace as NPUPlace
 from wherry_tensor.device import Place as Place
+from wherry_tensor.device import Stream as Stream
 from wherry_tensor.device import XPUPlace as XPUPlace
+from wherry_tensor.device import current_stream as current_stream
 from wherry_tensor.device import get_all_custom_device_type as get_all_custom_device_type
 from wherry_tensor.device import get_all_device_type as get_all_device_type
 from wherry_tensor.device import get_available_custom_device as get_available_custom_device
@@ -26,5 +29,7 @@ from wherry_tensor.device import is_compiled_with_xpu as is_compiled_with_xpu
 from wherry_tensor.device import max_memory_allocated as max_memory_allocated
 from wherry_tensor.device import memory_allocated as memory_allocated
 from wherry_tensor.device import set_device as set_device
+from wherry_tensor.device import set_stream as set_stream
+from wherry_tensor.device import stream_guard as stream_guard
 from wherry_tensor.device import synchronize as synchronize
 __all__: list[str]

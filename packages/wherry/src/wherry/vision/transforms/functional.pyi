@@ -2,8 +2,10 @@
 from wherry_vision.transforms.functional import adjust_brightness as adjust_brightness
 from wherry_vision.transforms.functional import adjust_contrast as adjust_contrast
 from wherry_vision.transforms.functional import adjust_hue as adjust_hue
+from wherry_vision.transforms.functional import affine as affine
 from wherry_vision.transforms.functional import center_crop as center_crop
 from wherry_vision.transforms.functional import crop as crop
+from wherry_vision.transforms.functional import erase as erase
 from wherry_vision.transforms.functional import hflip as hflip
 from wherry_vision.transforms.functional import normalize as normalize
 from wherry_vision.transforms.functional import pad as pad
