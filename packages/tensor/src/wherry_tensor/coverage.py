@@ -7,7 +7,6 @@
 """
 from __future__ import annotations
 
-import difflib
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from wherry_tensor import _core, columns
 from wherry_tensor._core import VOCABULARY_VERSION, Op
 from wherry_tensor.ops import registry
 from wherry_tensor.ops.declare import decompose, family_of, infer, where_declared
+from wherry_tensor.suggestions import did_you_mean
 
 __all__ = ["card", "gaps", "matrix", "of_device", "required"]
 
@@ -117,11 +117,8 @@ def _on_device(op: Op, device: str) -> tuple[str, str]:
 def card(name: str) -> str:
     """What is known about one op and where it is written."""
     if name not in registry:
-        near = difflib.get_close_matches(name, registry, n=3)
-        raise KeyError(
-            f"there is no op '{name}'. Got {name!r}, expected one of the vocabulary of {len(registry)} ops"
-            + (f". Did you mean {' or '.join(near)}?" if near else ". `python -m wherry ops` lists them.")
-        )
+        near = did_you_mean(name, registry) or " `python -m wherry ops` lists them."
+        raise KeyError(f"there is no op '{name}'. Got {name!r}, expected one of the vocabulary of {len(registry)} ops.{near}")
     op = registry[name]
     attrs = "".join(f", {n}: {t.__name__}" for n, t in zip(op.attr_names, op.attr_types))
     signature = f"{name}({op.input_spec}{attrs if op.input_spec else attrs[2:]}) -> {', '.join(op.outputs)}"
