@@ -1,8 +1,44 @@
-"""Random calls of the whole vocabulary neither crash nor raise what is not documented."""
+"""Random calls of the vocabulary, the public interface and what is compiled, and changed files, neither crash, hang nor fail oddly.
+
+Short runs of fuzzers, with fixed seeds; CONTRIBUTING.md says how to make long ones.
+"""
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+FUZZ = str(Path(__file__).parents[1] / "tools" / "fuzz.py")
+
+
+def _no_findings(*arguments: str) -> None:
+    done = subprocess.run([sys.executable, FUZZ, *arguments], capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
+
+
+def test_compiled_functions_check_their_arguments():
+    _no_findings("compiled", "--quick")
+
+
+@pytest.mark.parametrize("weather", ["foreign", "finalizers", "fair"])
+def test_public_calls_hold_in_any_weather(weather):
+    _no_findings("api", "--calls", "300", "--weather", weather, "--seed", "100")
+
+
+def test_arrays_outlive_every_in_place_function():
+    _no_findings("api", "--calls", "400", "--weather", "buffers", "--match", r"Tensor.*[a-z0-9]_$|assign|set_value|__init__|__setitem__")
+
+
+def test_changed_files_are_refused_or_read():
+    _no_findings("files", "--calls", "3000")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "arguments", [("compiled",), ("api", "--calls", "20000", "--seed", "7"), ("files", "--calls", "100000", "--seed", "7")]
+)
+def test_long_runs_find_nothing(arguments):
+    _no_findings(*arguments)
 
 
 @pytest.mark.parametrize("seed", [1, 2])

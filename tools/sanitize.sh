@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the packages with AddressSanitizer and UndefinedBehaviorSanitizer into an environment of
-# their own and runs the conformance kit (or what is given: pytest arguments). `tox -e asan` calls it.
+# their own and runs the conformance kit (or what is given: pytest arguments, or `fuzz` and the arguments of
+# tools/fuzz.py). `tox -e asan` calls it.
 #
 # Python itself is not instrumented, so the sanitizer is loaded in front of it; leaks are not looked
 # for, because Python keeps memory until it exits. tests/test_memory.py looks for growth instead.
@@ -26,7 +27,9 @@ libraries="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so
 cd "$environment"   # so that tests see what is installed, not the sources
 export LD_PRELOAD=$libraries ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 # -s: a finding ends the process, and what pytest has captured would be lost.
-if [ $# -gt 0 ]; then
+if [ "${1:-}" = fuzz ]; then
+    PYTHONPATH=$(ls -d "$root"/packages/{nn,train,vision,wherry}/src | paste -sd:) bin/python "$root/tools/fuzz.py" "${@:2}"
+elif [ $# -gt 0 ]; then
     bin/python -m pytest -s -p no:cacheprovider "$@"
 else
     bin/python -m pytest -s -p no:cacheprovider --pyargs wherry_tensor.testing

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from wherry_nn.initializer.initializer import Initializer
-from wherry_tensor.errors import InvalidTypeError, UnimplementedError
+from wherry_tensor.errors import InvalidTypeError, UnimplementedError, short
 
 __all__ = ["ParamAttr", "WeightDecayRegularizer", "WeightNormParamAttr", "as_param_attr"]
 
@@ -61,7 +61,7 @@ class ParamAttr:
 def _check(name: str, value: Any, kind: Any, expected: str) -> None:
     if not (value is None or isinstance(value, kind)):
         raise InvalidTypeError(
-            f"ParamAttr: argument '{name}' has another type. Got {value!r} ({type(value).__name__}), expected {expected}, "
+            f"ParamAttr: argument '{name}' has another type. Got {short(value)} ({type(value).__name__}), expected {expected}, "
             f"or None. Leave it out for the default."
         )
 
@@ -106,7 +106,7 @@ def as_param_attr(attr: Any, op_name: str = "ParamAttr") -> ParamAttr | None:
     if isinstance(attr, WeightDecayRegularizer):
         return ParamAttr(regularizer=attr)
     raise TypeError(
-        f"{op_name}: this says nothing about a parameter. Got {attr!r} ({type(attr).__name__}), expected a ParamAttr, "
+        f"{op_name}: this says nothing about a parameter. Got {short(attr)} ({type(attr).__name__}), expected a ParamAttr, "
         f"a name, an initializer, a regularizer, None for the defaults, or False for no parameter. "
         f"Write ParamAttr(...)."
     )

@@ -6,7 +6,6 @@ error that Paddle raises. A wrong Python type is InvalidTypeError (a TypeError a
 from __future__ import annotations
 
 import os
-import reprlib
 import sys
 from collections.abc import Sequence
 from itertools import pairwise
@@ -15,7 +14,7 @@ from typing import Any, TypeAlias
 from wherry_tensor import _core, ops
 from wherry_tensor._core import DType, Tensor, float32, int32, int64, is_symbolic
 from wherry_tensor.dtype import promote_floating
-from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError, short
 from wherry_tensor.sizes import Size
 
 Axes: TypeAlias = int | Sequence[int] | Tensor | None
@@ -24,11 +23,6 @@ Shape: TypeAlias = int | Sequence[int | Tensor] | Tensor
 MAX_RANK = 12  # what the kernel ABI's tensors hold
 _HUGE = 1 << 62  # sums of two such numbers still fit
 _MOST_REPEATS = 1 << 16  # passes or layers: minutes of work, and far more than anybody has meant
-
-# What stands in an error text may be as deep or as long as it likes, and its `repr` may fail.
-_short = reprlib.Repr()
-_short.maxlevel, _short.maxlist, _short.maxtuple, _short.maxdict, _short.maxset = 3, 8, 13, 4, 4
-_short.maxstring, _short.maxlong, _short.maxother = 60, 40, 60
 
 
 def require_tensor(x: Any, op_name: str, name: str = "x") -> Tensor:
@@ -121,11 +115,6 @@ def _shown(value: Any) -> str:
         return f"a Tensor of shape {value.shape}"
     text = short(value)
     return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"
-
-
-def short(value: Any) -> str:
-    """`repr(value)` for an error text: of bounded length, and never an error itself."""
-    return _short.repr(value)
 
 
 def repeats(value: Any, op_name: str, name: str, least: int, each: str) -> int:
@@ -268,6 +257,8 @@ def integers_of(values: Any, op_name: str, name: str) -> tuple[int, ...]:
         values = values.tolist()
     if not isinstance(values, (list, tuple, range)):
         return (integer(values, op_name, name),)
+    if len(values) > 1 << 20:
+        require_room(40 * len(values), op_name, f"'{name}'")
     found = [value if type(value) is int else integer(value, op_name, f"{name}[{i}]") for i, value in enumerate(values)]
     known = [value for value in found if type(value) is not Size]
     if known and not -_HUGE < min(known) <= max(known) < _HUGE:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from wherry_tensor import _core
-from wherry_tensor.errors import InvalidArgumentError, PermissionDeniedError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PermissionDeniedError, short
 
 __all__ = [
     "CPUPlace",
@@ -180,6 +180,10 @@ class CustomPlace(_DevicePlace):
     __slots__ = ()
 
     def __init__(self, device_type: str, device_id: int = 0) -> None:
+        if not isinstance(device_type, str):
+            raise InvalidTypeError(
+                f"CustomPlace: a device is named by a str. Got {short(device_type)}, expected 'npu' or the like."
+            )
         _check_there("CustomPlace", device_type, device_id)
         Place.__init__(self, device_type, device_id)
 
@@ -336,11 +340,11 @@ def set_device(device: str) -> Place:
         device = repr(device)[6:-1]
     if not isinstance(device, str):
         raise TypeError(
-            f"set_device: a device is named by a str. Got {device!r}, expected 'cpu'. Write set_device('cpu')."
+            f"set_device: a device is named by a str. Got {short(device)}, expected 'cpu'. Write set_device('cpu')."
         )
     if _device_name(device) is None:
         raise InvalidArgumentError(
-            f"set_device: this is no name of a device. Got {device!r}, expected 'cpu', 'gpu', 'gpu:0', 'xpu', ... "
+            f"set_device: this is no name of a device. Got {short(device)}, expected 'cpu', 'gpu', 'gpu:0', 'xpu', ... "
             f"Check the spelling."
         )
     place = as_place(device.lower(), "set_device")

@@ -19,7 +19,7 @@ from wherry_tensor._core import (
     int64,
     uint8,
 )
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.errors import InvalidArgumentError, short
 
 __all__ = [
     "as_dtype",
@@ -77,7 +77,7 @@ def as_dtype(dtype: Any, op_name: str = "dtype") -> DType:
     elif isinstance(dtype, str) and dtype.partition(":")[0] == "cuda":
         remedy = "Devices are 'cpu' and 'gpu:0', and arguments of their own."
     raise TypeError(
-        f"{op_name}: unknown dtype. Got {dtype!r}, expected one of {', '.join(d.name for d in _ALL)} "
+        f"{op_name}: unknown dtype. Got {short(dtype)}, expected one of {', '.join(d.name for d in _ALL)} "
         f"(a name, a NumPy dtype, or wherry.float32 and the like). {remedy}"
     )
 
@@ -117,7 +117,7 @@ def set_default_dtype(d: Any) -> None:
         dtype = None
     if dtype is None or not dtype.is_floating:
         raise TypeError(
-            f"set_default_dtype: only a floating dtype can be the default. Got {d!r}, expected float16, bfloat16, "
+            f"set_default_dtype: only a floating dtype can be the default. Got {short(d)}, expected float16, bfloat16, "
             f"float32 or float64. Integers are int64 whatever the default is."
         ) from None
     _default = dtype

@@ -8,6 +8,7 @@ it and as people search for it: "(InvalidArgument) conv2d: ...".
 from __future__ import annotations
 
 import opcode
+import reprlib
 from typing import Any
 
 __all__ = [
@@ -182,3 +183,14 @@ _OF_BUILTIN: dict[type[Exception], type[EnforceNotMet]] = {
     TypeError: InvalidTypeError,
     ValueError: InvalidArgumentError,
 }
+
+
+# What stands in an error text may be as deep or as long as it likes, and its `repr` may fail.
+_short = reprlib.Repr()
+_short.maxlevel, _short.maxlist, _short.maxtuple, _short.maxdict, _short.maxset = 3, 8, 13, 4, 4
+_short.maxstring, _short.maxlong, _short.maxother = 60, 40, 60
+
+
+def short(value: Any) -> str:
+    """`repr(value)` for an error text: of bounded length, and never an error itself."""
+    return _short.repr(value)

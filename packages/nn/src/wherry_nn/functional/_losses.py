@@ -5,14 +5,14 @@ from typing import Any
 
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import require_tensor, to_dtype
-from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, UnimplementedError
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, UnimplementedError, short
 from wherry_tensor.functions.reduction import mean, sum
 
 
 def unknown_reduction(op_name: str, reduction: Any, expected: str = "'mean', 'sum' or 'none'") -> Exception:
     """The error for a reduction that does not exist: Paddle's losses raise it or assert."""
     return AssertedArgumentError(
-        f"{op_name}: there is no such reduction. Got reduction={reduction!r}, expected {expected}. "
+        f"{op_name}: there is no such reduction. Got reduction={short(reduction)}, expected {expected}. "
         f"'none' gives the loss of each example."
     )
 
@@ -63,6 +63,6 @@ def require_one_process(op_name: str, group: Any) -> None:
     if group is None or group is False or getattr(group, "nranks", 1) == 1:
         return
     raise UnimplementedError(
-        f"{op_name}: classes spread over processes are not there yet. Got group={group!r}, expected None or False. "
+        f"{op_name}: classes spread over processes are not there yet. Got group={short(group)}, expected None or False. "
         f"Keep all classes in one process until the distributed package exists."
     )

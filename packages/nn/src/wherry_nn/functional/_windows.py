@@ -11,7 +11,7 @@ from typing import Any
 
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import require_tensor
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.errors import InvalidArgumentError, short
 from wherry_tensor.sizes import known
 
 __all__ = ["borders", "channels_last", "require_rank", "resolved", "same_borders", "sizes", "spatial_sizes"]
@@ -27,7 +27,7 @@ def channels_last(data_format: Any, rank: int, op_name: str) -> bool:
     if data_format in expected:
         return _LAST[data_format]
     raise InvalidArgumentError(
-        f"{op_name}: data_format is not known. Got {data_format!r}, expected '{expected[0]}' or '{expected[1]}'. "
+        f"{op_name}: data_format is not known. Got {short(data_format)}, expected '{expected[0]}' or '{expected[1]}'. "
         f"They name the axes of the input in their order."
     )
 
@@ -61,12 +61,12 @@ def sizes(value: Any, rank: int, op_name: str, name: str, least: int = 1) -> tup
             found = ()
         if len(found) != rank:
             raise InvalidArgumentError(
-                f"{op_name}: The {name}'s length must be {rank}. Got {name}={given!r}, expected an int or {rank} ints, "
+                f"{op_name}: The {name}'s length must be {rank}. Got {name}={short(given)}, expected an int or {rank} ints, "
                 f"{_AXES[rank - 1]}. A single int stands for every axis."
             )
     if min(found) < least:
         raise InvalidArgumentError(
-            f"{op_name}: {name} is too small. Got {name}={given!r}, expected ints of at least {least}. "
+            f"{op_name}: {name} is too small. Got {name}={short(given)}, expected ints of at least {least}. "
             f"{'Leave it out for the default.' if least else 'Check its sign.'}"
         )
     return found
@@ -95,7 +95,7 @@ def borders(padding: Any, rank: int, last: bool, op_name: str) -> tuple[int, ...
             return None
         if padding.upper() != "VALID":
             raise InvalidArgumentError(
-                f"{op_name}: Unknown padding. Got {padding!r}, expected 'SAME' or 'VALID'. "
+                f"{op_name}: Unknown padding. Got {short(padding)}, expected 'SAME' or 'VALID'. "
                 f"Give numbers for any other padding."
             )
         return (0,) * (2 * rank)
@@ -103,7 +103,7 @@ def borders(padding: Any, rank: int, last: bool, op_name: str) -> tuple[int, ...
         found = _row_of(padding, rank, last, op_name)
     if min(found) < 0:
         raise InvalidArgumentError(
-            f"{op_name}: Invalid padding, all value should be larger than or equal to 0. Got {padding!r}, expected no "
+            f"{op_name}: Invalid padding, all value should be larger than or equal to 0. Got {short(padding)}, expected no "
             f"negative number. Cut the input by slicing where less of it is wanted."
         )
     return found
@@ -122,7 +122,7 @@ def _row_of(padding: Any, rank: int, last: bool, op_name: str) -> tuple[int, ...
                 spatial = pairs[1:-1] if last else pairs[2:]
                 if any(any(pair) for pair in (pairs[0], pairs[-1] if last else pairs[1])):
                     raise InvalidArgumentError(
-                        f"{op_name}: Non-zero padding in the batch or channel dimensions is not supported. Got {given!r}, "
+                        f"{op_name}: Non-zero padding in the batch or channel dimensions is not supported. Got {short(given)}, "
                         f"expected [0, 0] there. Use nn.functional.pad for these axes."
                     )
                 return tuple(size for pair in spatial for size in pair)
@@ -136,7 +136,7 @@ def _row_of(padding: Any, rank: int, last: bool, op_name: str) -> tuple[int, ...
         if isinstance(error, InvalidArgumentError):
             raise
     raise InvalidArgumentError(
-        f"{op_name}: Invalid padding. Got {given!r}, expected an int, {rank} ints, {2 * rank} ints (before and after each axis), "
+        f"{op_name}: Invalid padding. Got {short(given)}, expected an int, {rank} ints, {2 * rank} ints (before and after each axis), "
         f"{rank + 2} pairs (batch and channels too), 'SAME' or 'VALID'. The spatial axes are {_AXES[rank - 1]}."
     )
 

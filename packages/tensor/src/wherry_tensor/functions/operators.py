@@ -22,7 +22,7 @@ from wherry_tensor import _core, ops
 from wherry_tensor._core import DType, Tensor, complex64, complex128, float32, float64
 from wherry_tensor.arguments import fitted, numpy_module, to_dtype
 from wherry_tensor.dtype import promote_floating
-from wherry_tensor.errors import InvalidTypeError, LossyCastWarning
+from wherry_tensor.errors import InvalidTypeError, LossyCastWarning, short
 from wherry_tensor.sizes import Size
 from wherry_tensor.tracebacks import warn
 
@@ -99,7 +99,7 @@ def _with_foreign(name: str, x: Tensor, other: Any, reverse: bool) -> tuple[Tens
 
 def _wrong_operand(name: str, x: Tensor, other: Any) -> InvalidTypeError:
     symbol = _SYMBOLS[name]
-    got = "None" if other is None else f"{type(other).__name__} {other!r}"
+    got = "None" if other is None else f"{type(other).__name__} {short(other)}"
     expected = "a Tensor, bool or int" if name in _BITWISE else "a Tensor, a number or a NumPy array"
     remedy = {
         "equal": "Test `x is None` for None.", "not_equal": "Test `x is not None` for None."
