@@ -28,7 +28,7 @@ X = paddle.ones([2, 3])
         (lambda: paddle.tril_indices(2**63 - 1, 3), MemoryError, "9223372036854775807 rows"),
         (lambda: paddle.triu_indices(10**30, 10**30), MemoryError, "rows"),
         (lambda: nn.functional.class_center_sample(paddle.to_tensor([1, 2]), 2**40, 2**39), MemoryError, "a choice of"),
-        (lambda: X[range(2**40)], MemoryError, "bytes"),
+        (lambda: X[range(2**40)], MemoryError, "not enough memory"),
         (lambda: X[[range(2**40)]], MemoryError, "an index of shape"),
         (lambda: paddle.zeros([2**40, 0]).tolist(), MemoryError, "empty lists"),
     ],

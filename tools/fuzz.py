@@ -429,7 +429,7 @@ def public_callables() -> list[tuple[str, Any]]:
 
     walk(wherry, "paddle")
     for name in sorted(dir(Tensor)):
-        if (not name.startswith("_") or name in OPERATORS) and callable(getattr(Tensor, name)) and name not in LEFT_OUT:
+        if (not name.startswith("_") or name in OPERATORS) and callable(getattr(Tensor, name, None)) and name not in LEFT_OUT:
             found[hash(name)] = (f"Tensor.{name}", getattr(Tensor, name))
     return sorted(found.values(), key=lambda item: item[0])
 
@@ -657,7 +657,7 @@ def compiled_callables() -> list[tuple[str, Any]]:
                 found.append((f"{module.__name__}.{name}", value))
             if isinstance(value, type) and value.__module__.startswith("wherry"):
                 for attribute, method in sorted(vars(value).items()):
-                    reached = getattr(value, attribute)
+                    reached = getattr(value, attribute, None)  # names of other libraries raise, and say which is ours
                     if callable(reached) and attribute not in ("__class__", "__subclasshook__", "__init_subclass__"):
                         found.append((f"{module.__name__}.{name}.{attribute}", reached))
                     elif hasattr(method, "__set__"):

@@ -380,6 +380,11 @@ class _Monitor(PlainState, Callback):
     def __init__(self, monitor: str, mode: str, min_delta: float) -> None:
         super().__init__()
         name = type(self).__name__
+        if not isinstance(monitor, str):
+            raise TypeError(
+                f"{name}: argument 'monitor' must be the name of a value. Got {type(monitor).__name__}, expected a str. "
+                f"Write monitor='loss', say."
+            )
         if mode not in ("auto", "min", "max"):
             title = "EarlyStopping" if name == "EarlyStopping" else "Learning rate reduction"
             warnings.warn(f"{title} mode {mode} is unknown, fallback to auto mode.", stacklevel=3)
