@@ -5,7 +5,13 @@ from typing import Any
 
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import require_tensor, to_dtype
-from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, UnimplementedError, short
+from wherry_tensor.errors import (
+    AssertedArgumentError,
+    InvalidArgumentError,
+    InvalidTypeError,
+    UnimplementedError,
+    short,
+)
 from wherry_tensor.functions.reduction import mean, sum
 
 
