@@ -348,7 +348,9 @@ def set_device(device: str) -> Place:
             f"Check the spelling."
         )
     place = as_place(device.lower(), "set_device")
-    _core.set_current_device(device_code(place, "set_device"))
+    code = device_code(place, "set_device")
+    _core.load_kernels(_core.name_of_device(code).partition(":")[0])  # of packages that add to the device's own
+    _core.set_current_device(code)
     return place
 
 
