@@ -1059,6 +1059,8 @@ def set_fallback(name: Any, function: Any) -> Any:
     """Tell the core which Python function answers what it does not answer itself."""
 def set_grad_mode(enabled: Any) -> Any:
     """Switch recording for this thread; returns what it was."""
+def set_host_fallback(on: Any) -> Any:
+    """Whether an op that a device has neither kernel nor decomposition for runs on copies in host memory."""
 def set_memory_cache_limit(nbytes: Any, device: Any = ...) -> Any:
     """How many bytes of freed memory the allocator keeps at most."""
 def set_num_threads(count: Any) -> Any:
