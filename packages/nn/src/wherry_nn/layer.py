@@ -1128,7 +1128,7 @@ def _as_layer(value: Any) -> str:
     import wherry_nn
 
     name = getattr(value, "__name__", "").replace("_", "").lower()
-    found = next((one for one in wherry_nn.__all__ if one.lower() == name and isinstance(getattr(wherry_nn, one), type)), None)
+    found = next((key for key, one in vars(wherry_nn).items() if key.lower() == name and isinstance(one, type)), None)
     return f" Write nn.{found}()." if found else ""
 
 

@@ -17,4 +17,5 @@ def offer(package: ModuleType, names: Iterable[str], holders: Iterable[ModuleTyp
         module = ModuleType(f"{package.__name__}.{name}", f"Names of `{package.__name__}`, by the path that Paddle has for some.")
         vars(module).update(public, __all__=sorted(public), __package__=package.__name__)
         sys.modules[module.__name__] = module
-        setattr(package, name, module)
+        if name not in package.__all__:  # paddle.tensor.einsum is the function
+            setattr(package, name, module)
