@@ -230,7 +230,7 @@ def collected() -> list[tuple[str, Path]]:
         top = importlib.import_module(package.module)
         names = [package.module, *(m.name for m in pkgutil.walk_packages(top.__path__, f"{package.module}."))]
         for name in names:
-            if "testing" in name or name.endswith("__main__") or name == "wherry_tensor.ops":
+            if "testing" in name or name.endswith(("__main__", ".alias")) or name == "wherry_tensor.ops":  # importing alias acts
                 continue
             module = importlib.import_module(name)
             path = package.folder / "src" / Path(module.__file__ or "").relative_to(Path(top.__file__ or "").parent.parent)

@@ -53,18 +53,20 @@ typedef struct block {
 
 static char *arena;
 static size_t page, pages_used;
-static block **block_at;            /* of each page of the arena */
+static block **block_at;              /* of each page of the arena */
 static block *free_first, *free_last; /* oldest first */
 static size_t live_bytes, bytes_to_free;
 
 static void permit(block *b) {
-  int how = b->writers ? PROT_READ | PROT_WRITE : b->readers ? PROT_READ : PROT_NONE;
+  int how = b->writers ? PROT_READ | PROT_WRITE : b->readers ? PROT_READ
+                                                             : PROT_NONE;
   if (mprotect(b->pages, b->count * page, how)) die("cannot change the permissions of a block", b->pages);
 }
 
 static void open_block(block *b, int write) {
   pthread_mutex_lock(&state);
-  int before = b->writers ? 2 : b->readers ? 1 : 0;
+  int before = b->writers ? 2 : b->readers ? 1
+                                           : 0;
   if (write) ++b->writers;
   else ++b->readers;
   int after = b->writers ? 2 : 1;
@@ -77,7 +79,8 @@ static void close_block(block *b, int write) {
   int before = b->writers ? 2 : 1;
   if (write) --b->writers;
   else --b->readers;
-  int after = b->writers ? 2 : b->readers ? 1 : 0;
+  int after = b->writers ? 2 : b->readers ? 1
+                                          : 0;
   if (before != after) permit(b);
   pthread_mutex_unlock(&state);
 }
@@ -162,7 +165,14 @@ typedef struct tensor { /* a wry_tensor that keeps its own shape, and the value 
   double value[2];
 } tensor;
 
-typedef enum kind { CALL, FREE, WRITE, MOVE, FILL, STRIDED, MARK, WAIT } kind;
+typedef enum kind { CALL,
+                    FREE,
+                    WRITE,
+                    MOVE,
+                    FILL,
+                    STRIDED,
+                    MARK,
+                    WAIT } kind;
 
 typedef struct task {
   struct task *next;
@@ -348,8 +358,7 @@ static int run_task(task *one, char *error) {
   block *to, *from;
   switch (one->kind) {
     case CALL: {
-      wry_call call = {.inputs = one->inputs, .outputs = one->outputs, .attrs = one->attrs, .n_inputs = one->n_inputs,
-                       .n_outputs = one->n_outputs, .n_attrs = one->n_attrs};
+      wry_call call = {.inputs = one->inputs, .outputs = one->outputs, .attrs = one->attrs, .n_inputs = one->n_inputs, .n_outputs = one->n_outputs, .n_attrs = one->n_attrs};
       return run_kernel(one->row, &call, &one->context, NULL, error);
     }
     case FREE:
@@ -499,8 +508,7 @@ static int launch(const wry_call *call) {
   /* The shape of an output hangs on values: they have to be there now. */
   int status = finish(s, call->context->error);
   if (status == WRY_OK && become_runner(1)) {
-    wry_call now = {.inputs = one->inputs, .outputs = call->outputs, .attrs = one->attrs, .n_inputs = one->n_inputs,
-                    .n_outputs = one->n_outputs, .n_attrs = one->n_attrs};
+    wry_call now = {.inputs = one->inputs, .outputs = call->outputs, .attrs = one->attrs, .n_inputs = one->n_inputs, .n_outputs = one->n_outputs, .n_attrs = one->n_attrs};
     status = run_kernel(kernel, &now, call->context, call, call->context->error);
     leave_runner();
   }

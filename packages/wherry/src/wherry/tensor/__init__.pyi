@@ -1,8 +1,8 @@
 """Stub of wherry.tensor, written by tools/stubs.py: where each public name comes from."""
-from typing import Any
 from wherry_tensor import device as device
 from wherry_tensor import errors as errors
 from wherry_tensor import in_dynamic_mode as in_dynamic_mode
+from wherry_tensor import ops as ops
 from wherry_tensor._core import DType as DType
 from wherry_tensor._core import DType as _DType
 from wherry_tensor._core import Generator as Generator
@@ -74,6 +74,7 @@ from wherry_tensor.functions.creation import triu as triu
 from wherry_tensor.functions.creation import triu_indices as triu_indices
 from wherry_tensor.functions.creation import zeros as zeros
 from wherry_tensor.functions.creation import zeros_like as zeros_like
+from wherry_tensor.functions.einsum import einsum as einsum
 from wherry_tensor.functions.einsum import tensordot as tensordot
 from wherry_tensor.functions.inplace import abs_ as abs_
 from wherry_tensor.functions.inplace import acos_ as acos_
@@ -401,9 +402,7 @@ from wherry_tensor.printing import set_printoptions as set_printoptions
 __all__: list[str]
 bool = _bool_
 dtype = _DType
-einsum: Any
 floor_mod = _remainder
 floor_mod_ = _remainder_
 mod = _remainder
 mod_ = _remainder_
-ops: Any

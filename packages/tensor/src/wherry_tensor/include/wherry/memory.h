@@ -41,9 +41,9 @@ void wry_memory_set_cache_limit(int32_t device, size_t bytes);
 
 /* The table of devices. A kind is a row; row 0 is the cpu's and has no wry_device. */
 #define WRY_MAX_KINDS 32
-int wry_device_add(const wry_device *device);               /* its kind, or -1: no room, no memory */
-int wry_device_kinds(void);                                 /* rows in use */
-const wry_device *wry_device_of(int32_t device);            /* NULL for the cpu */
+int wry_device_add(const wry_device *device);    /* its kind, or -1: no room, no memory */
+int wry_device_kinds(void);                      /* rows in use */
+const wry_device *wry_device_of(int32_t device); /* NULL for the cpu */
 /* Memory of a device, first used on `stream`. NULL: none left, with the device's text in `error`. */
 wry_storage *wry_device_storage_new(int32_t device, size_t nbytes, void *stream, char *error);
 /* The storage is used on `stream`: where that is not the one it was made on, its end waits for it. */
