@@ -29,7 +29,7 @@ _absent = _absent_names.looked_up(__name__)
 for _module in ("device", "linalg"):  # in place of the star's `device`, which is tensor's
     _import_module(f"{__name__}.{_module}")
 
-__version__ = "0.2.1"
+__version__ = "0.3.0"
 
 _MODULES = (
     "amp",
