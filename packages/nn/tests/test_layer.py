@@ -548,7 +548,7 @@ def test_astype_and_to_refuse():
         layer.to(dtype="foo")
     with pytest.raises(ValueError, match="'gpu'"):
         layer.to("gpu")
-    with pytest.raises(ValueError, match="no place. Got 3"):
+    with pytest.raises(ValueError, match="not a place. Got 3"):
         layer.to(3)
     with pytest.raises(AssertionError, match="blocking is not a bool. Got 3"):
         layer.to(blocking=3)
