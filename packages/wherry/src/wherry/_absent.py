@@ -39,7 +39,6 @@ NOT_YET: dict[str, dict[str, str]] = {
         "sysconfig": "wherry_tensor.get_include() is the folder of the C headers.",
         "text": "",
     },
-    "device": {"Event": "", "Stream": "", "current_stream": "", "set_stream": "", "stream_guard": ""},
     "distributed": {},
     "jit": {},
     "static": {},
