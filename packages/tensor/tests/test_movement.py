@@ -57,7 +57,7 @@ def test_reshape_reads_zeros_tensors_and_tuples():
         ([-2, 12], ValueError, "-2"),
         ([2, 3, 4, 0], ValueError, "a 0 at place 3"),
         ([], ValueError, "24 elements"),
-        (24, ValueError, r"Write \[24\]"),
+        (24, ValueError, r"Write reshape\(\[24\]\)"),
         (24, TypeError, "list of sizes"),
         ("a", TypeError, "'a'"),
         (None, TypeError, "None"),

@@ -158,7 +158,7 @@ def test_samples_that_make_no_batch_are_named(sample, error, message):
         ({"batch_size": 1.5}, AssertionError, "positive value"),
         ({"collate_fn": 3}, TypeError, "collate_fn is a function"),
         ({"worker_init_fn": 3}, TypeError, "worker_init_fn is a function"),
-        ({"places": 3}, ValueError, "no place"),
+        ({"places": 3}, ValueError, "not a place"),
         ({"batch_size": 2, "batch_sampler": [[0]]}, AssertionError, "should not be set when batch_sampler is given"),
         ({"shuffle": True, "batch_sampler": [[0]]}, AssertionError, "should not be set when batch_sampler is given"),
         ({"dataset": Stream(3), "shuffle": True}, ValueError, "not support shuffle"),
