@@ -117,7 +117,13 @@ def _results(value: Any) -> tuple[Any, ...]:
 
 def _run(op: Any, inputs: list[Any], attrs: dict[str, Any]) -> tuple[Tensor, ...]:
     wherry_tensor.seed(7)  # an op that draws gives the same numbers each time it is compared
-    return _results(op(*inputs, **attrs))
+    return _completed(_results(op(*inputs, **attrs)))
+
+
+def _completed(result: Any) -> Any:
+    """The result, once the device has computed it: its errors belong to this call."""
+    wherry_tensor.device.synchronize()
+    return result
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -651,7 +657,7 @@ def check_bad(spec: Spec) -> None:
 
 def _must_raise(spec: Spec, inputs: list[Any], attrs: dict[str, Any], error: type[Exception], match: str) -> None:
     try:
-        spec.op(*inputs, **attrs)
+        _completed(spec.op(*inputs, **attrs))
     except error as raised:
         if not re.search(match, str(raised)):
             raise AssertionError(f"{error.__name__} says {str(raised)!r}, expected a text matching {match!r}") from None
