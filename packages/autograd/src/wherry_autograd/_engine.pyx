@@ -1381,7 +1381,8 @@ cdef int go_and_tell(Walk walk) except -1:
     return 0
 
 
-cdef list scalar_ones = [None] * 12
+cdef list scalar_ones = [None] * 12   # of the cpu, by dtype
+cdef dict scalar_ones_elsewhere = {}  # by device and dtype
 
 
 cdef object seed(Tensor root):
@@ -1390,7 +1391,8 @@ cdef object seed(Tensor root):
     cdef Tensor one
     cdef bint before
     if root.t.rank == 0 and not root.flags & SYMBOLIC:
-        one = scalar_ones[root.t.dtype] if root.t.device == 0 else None
+        one = scalar_ones[root.t.dtype] if root.t.device == 0 else \
+            scalar_ones_elsewhere.get((root.t.device, root.t.dtype))
         # A hook that wrote into it has raised its version.
         if one is not None and one.storage.version == 0:
             return one
@@ -1400,8 +1402,11 @@ cdef object seed(Tensor root):
         one = apply(full_like_op, inputs, 1, (1.0, dtypes[root.t.dtype]))
     finally:
         set_grad_enabled_flag(before)
-    if root.t.rank == 0 and root.t.device == 0 and one.storage != NULL:
-        scalar_ones[root.t.dtype] = one
+    if root.t.rank == 0 and one.storage != NULL:
+        if root.t.device == 0:
+            scalar_ones[root.t.dtype] = one
+        else:
+            scalar_ones_elsewhere[root.t.device, root.t.dtype] = one
     return one
 
 

@@ -182,7 +182,9 @@ cdef Tensor truths(Tensor x):
     cdef uint8_t *at
     cdef int64_t i
     if device:
-        x = host_copy(x)
+        out = new_tensor_on(device, WRY_BOOL, x.t.rank, x.dims)
+        copy_strided(out, x)  # not the op, which would ask for truths again
+        x = host_copy(out)
     out = new_tensor(WRY_BOOL, x.t.rank, x.dims)
     at = <uint8_t *>out.t.data
     if out.t.size:

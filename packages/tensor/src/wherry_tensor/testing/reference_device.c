@@ -53,8 +53,13 @@ typedef struct block {
 
 static char *arena;
 static size_t page, pages_used;
-static block **block_at;              /* of each page of the arena */
-static block *free_first, *free_last; /* oldest first */
+static block **block_at; /* of each page of the arena */
+/* Freed blocks by their pages, oldest first; the last list has those of all larger sizes. */
+#define LISTS 257
+static struct {
+  block *first, *last;
+  size_t count;
+} freed[LISTS];
 static size_t live_bytes, bytes_to_free;
 
 static void permit(block *b) {
@@ -95,20 +100,21 @@ static block *block_of(const void *data) {
 
 static int ref_allocate(void *self, int32_t number, size_t bytes, void *stream, void **out, char *error) {
   (void)self, (void)number, (void)stream;
-  size_t count = (bytes + page - 1) / page, waiting = 0;
+  size_t count = (bytes + page - 1) / page;
   if (!count) count = 1;
+  if (count >= LISTS) { /* powers of two, so that one that comes back fits the next */
+    size_t wide = LISTS - 1;
+    while (wide < count) wide *= 2;
+    count = wide;
+  }
+  size_t list = count < LISTS ? count : LISTS - 1;
   pthread_mutex_lock(&state);
-  block *b = NULL, **at = NULL;
-  for (block **link = &free_first; *link; link = &(*link)->next)
-    if ((*link)->count == count) {
-      if (!at) at = link;
-      ++waiting;
-    }
-  if (waiting > QUARANTINE) {
-    b = *at;
-    *at = b->next;
-    free_last = NULL;
-    for (block *one = free_first; one; one = one->next) free_last = one;
+  block *b = NULL;
+  if (freed[list].count > QUARANTINE && freed[list].first->count == count) {
+    b = freed[list].first;
+    freed[list].first = b->next;
+    if (!b->next) freed[list].last = NULL;
+    --freed[list].count;
   } else if ((pages_used + count + 1) * page <= ARENA && (b = calloc(1, sizeof *b))) {
     b->pages = arena + pages_used * page;
     b->count = count;
@@ -140,9 +146,11 @@ static void end_block(void *data) {
   live_bytes -= b->bytes;
   bytes_to_free -= b->bytes;
   b->next = NULL;
-  if (free_last) free_last->next = b;
-  else free_first = b;
-  free_last = b;
+  size_t list = b->count < LISTS ? b->count : LISTS - 1;
+  if (freed[list].last) freed[list].last->next = b;
+  else freed[list].first = b;
+  freed[list].last = b;
+  ++freed[list].count;
   pthread_mutex_unlock(&state);
 }
 
