@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("packages", nargs="*", metavar="package", help="folders of packages, or tox environments of theirs; default: all")
     parser.add_argument("--also", action="append", default=[], metavar="project", help="install this from the index, too")
     parser.add_argument("--for-tests", action="store_true", help="install what the extra `test` of the packages asks for, too")
-    arguments, rest = parser.parse_known_args()
+    arguments, rest = parser.parse_known_intermixed_args()  # options may stand before the packages
     chosen = [package_of(name) for name in (arguments.packages[:1] if arguments.action == "test" else arguments.packages)]
     if arguments.action == "test":
         sys.exit(test(chosen[0], [*arguments.packages[1:], *rest]))

@@ -375,6 +375,7 @@ def at_end_of_backward(callback: Callable[[BaseException | None], None]) -> Tens
         TypeError: `callback` cannot be called.
 
     Examples:
+        >>> import wherry_autograd
         >>> handle = wherry_autograd.at_end_of_backward(lambda error: print("done", error))
         >>> wherry.to_tensor([1.0], stop_gradient=False).backward()
         done None
