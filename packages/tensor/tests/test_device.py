@@ -1,7 +1,7 @@
 import pytest
 
 import wherry_tensor as w
-from wherry_tensor import device
+from wherry_tensor import _core, device
 
 
 def test_places_compare_and_print():
@@ -98,3 +98,21 @@ def test_to_changes_the_dtype():
         x.to("foo")
     with pytest.raises(TypeError, match=r"unknown arguments"):
         x.to(devise="cpu")
+
+
+@pytest.mark.parametrize("code", [-1, 1, 7, 255, 256, 1 << 20, -(1 << 31), (1 << 31) - 1])
+def test_numbers_that_stand_for_no_device_are_refused(code):
+    for call in (
+        _core.name_of_device, _core.set_current_device, _core.synchronize, _core.device_memory, _core.get_stream, _core.DeviceStream,
+        _core.DeviceEvent, _core.memory_stats, _core.reset_peak_memory_stats, _core.release_memory_cache, _core.get_default_generator,
+        lambda n: _core.set_memory_cache_limit(1 << 20, n), lambda n: _core.uninitialized((2,), _core.float32, n),
+    ):
+        with pytest.raises(ValueError, match="no such device"):
+            call(code)
+
+
+def test_events_that_were_never_made_are_refused():
+    event = _core.DeviceEvent.__new__(_core.DeviceEvent)
+    for call in event.query, event.synchronize, lambda: event.elapsed(event), lambda: event.record(_core.DeviceStream(0, default=True)):
+        with pytest.raises(ValueError, match="never made"):
+            call()

@@ -1525,7 +1525,7 @@ cdef LeafRecord record_of(Tensor x):
     return <LeafRecord>x.hooks
 
 
-def add_after_hook(Tensor x, hook):
+def add_after_hook(Tensor x not None, hook):
     """Call `hook(x)` once the gradient of the leaf `x` is in `.grad`. Returns the dict that holds it, and its key."""
     global next_hook
     cdef dict hooks = record_of(x).after
@@ -1534,12 +1534,12 @@ def add_after_hook(Tensor x, hook):
     return hooks, next_hook
 
 
-def set_buffer(Tensor x, Tensor buffer):
+def set_buffer(Tensor x not None, Tensor buffer):
     """Where backward writes the gradient of the leaf `x`; None for memory of its own. Checked by the caller."""
     record_of(x).buffer = buffer
 
 
-def get_buffer(Tensor x):
+def get_buffer(Tensor x not None):
     """The gradient buffer of `x`, or None."""
     return None if x.hooks is None else (<LeafRecord>x.hooks).buffer
 

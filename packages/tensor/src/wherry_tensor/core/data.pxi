@@ -189,7 +189,7 @@ def uninitialized(shape, DType dtype not None, int32_t device=0):
         sizes[i] = shape[i]
         if sizes[i] < 0:
             raise ValueError(f"empty: got the negative size {sizes[i]} in shape {list(shape)}, expected sizes >= 0.")
-    out = new_tensor_on(device, dtype.code, <int32_t>rank, sizes)
+    out = new_tensor_on(checked_device(device), dtype.code, <int32_t>rank, sizes)
     if dtype.code == WRY_BOOL:
         fill_zeros(out)  # not any byte is a bool
     return out

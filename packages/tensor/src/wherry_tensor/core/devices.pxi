@@ -18,9 +18,20 @@ cdef int32_t code_of_device(str name) except -1:
     kind, _, number = name.partition(":")
     if kind not in kinds_by_name:
         raise ValueError(f"there is no device of this name. Got '{name}', expected one of {', '.join(kind_names)}.")
-    device = WRY_DEVICE(kinds_by_name[kind], int(number or 0))
-    if device and WRY_DEVICE_NUMBER(device) >= wry_device_of(device).count:
-        raise ValueError(f"there is no such device. Got '{name}', expected a number below {wry_device_of(device).count}.")
+    which = int(number or 0)
+    count = 1 if kind == "cpu" else wry_device_of(kinds_by_name[kind]).count
+    if not 0 <= which < count:
+        raise ValueError(f"there is no such device. Got '{name}', expected a number below {count}.")
+    return WRY_DEVICE(kinds_by_name[kind], which)
+
+
+cdef int32_t checked_device(int32_t device) except -1:
+    """`device`, which somebody made of a number: it must be one of those there are."""
+    if device == 0:
+        return 0
+    if WRY_DEVICE_KIND(device) < 1 or WRY_DEVICE_KIND(device) >= wry_device_kinds() or \
+            not 0 <= WRY_DEVICE_NUMBER(device) < wry_device_of(device).count:
+        raise ValueError(f"there is no such device. Got code {device}, expected 0, the cpu, or one that device_code gave.")
     return device
 
 
@@ -96,12 +107,12 @@ def devices():
 
 def device_code(str kind, int number=0):
     """The int that stands for a device. KeyError: it is not known."""
-    return WRY_DEVICE(kinds_by_name[kind], number)
+    return checked_device(WRY_DEVICE(kinds_by_name[kind], number))
 
 
 def name_of_device(int32_t device):
     """"cpu", or the kind and the number, as in "mine:0"."""
-    return device_name(device)
+    return device_name(checked_device(device))
 
 
 def get_current_device():
@@ -112,7 +123,7 @@ def get_current_device():
 def set_current_device(int32_t device):
     """Let ops without inputs run on `device`, in all threads."""
     global process_device
-    process_device = device
+    process_device = checked_device(device)
 
 
 def device_of(Tensor x not None):
@@ -124,7 +135,7 @@ def synchronize(int32_t device):
     """Wait until everything that was put on any stream of the device has run; errors of that work are raised."""
     cdef char error[512]
     cdef int status
-    if device == 0:
+    if checked_device(device) == 0:
         return
     error[0] = 0
     with nogil:
@@ -136,14 +147,14 @@ def synchronize(int32_t device):
 def device_memory(int32_t device):
     """(bytes in all, bytes free) of a device, None where it does not tell."""
     cdef int64_t total = 0, available = 0
-    cdef const wry_device *d = wry_device_of(device)
+    cdef const wry_device *d = wry_device_of(checked_device(device))
     if d == NULL or d.memory == NULL or d.memory(d.self, WRY_DEVICE_NUMBER(device), &total, &available) != WRY_OK:
         return None
     return total, available
 
 
 cdef const wry_device *with_streams(int32_t device, str what) except NULL:
-    cdef const wry_device *d = wry_device_of(device)
+    cdef const wry_device *d = wry_device_of(checked_device(device))
     if d == NULL or d.stream_create == NULL or d.event_create == NULL:
         raise NotImplementedError(
             f"{what}: {device_name(device)} has one stream and no events. Got a request for another, expected a device that "
@@ -152,6 +163,8 @@ cdef const wry_device *with_streams(int32_t device, str what) except NULL:
     return d
 
 
+@cython.final
+@cython.binding(False)   # methods check their self
 cdef class DeviceStream:
     """A queue of work on a device; `handle` 0 is the default one."""
     cdef void *stream
@@ -159,7 +172,9 @@ cdef class DeviceStream:
 
     def __init__(self, int32_t device, bint default=False):
         cdef char error[512]
-        self.device = device
+        if self.stream != NULL:
+            raise TypeError("Stream: this stream is there already. Got a second __init__, expected one.")
+        self.device = checked_device(device)
         if not default:
             with_streams(device, "Stream")
             error[0] = 0
@@ -194,12 +209,15 @@ cdef class DeviceStream:
         """Let later work of this stream wait until `event` has passed."""
         cdef char error[512]
         cdef const wry_device *d = with_streams(self.device, "wait_event")
+        device_of_event(event, self.device)
         error[0] = 0
         status = d.stream_wait(d.self, WRY_DEVICE_NUMBER(self.device), self.stream, event.event, error)
         if status != WRY_OK:
             raise_text(status, "wait_event", error)
 
 
+@cython.final
+@cython.binding(False)
 cdef class DeviceEvent:
     """A mark in a stream."""
     cdef void *event
@@ -208,6 +226,8 @@ cdef class DeviceEvent:
     def __init__(self, int32_t device):
         cdef char error[512]
         cdef const wry_device *d = with_streams(device, "Event")
+        if self.event != NULL:
+            raise TypeError("Event: this event is there already. Got a second __init__, expected one.")
         self.device = device
         error[0] = 0
         status = d.event_create(d.self, WRY_DEVICE_NUMBER(device), &self.event, error)
@@ -223,7 +243,9 @@ cdef class DeviceEvent:
     def record(self, DeviceStream stream not None):
         """Mark the place that `stream` has come to."""
         cdef char error[512]
-        cdef const wry_device *d = wry_device_of(self.device)
+        cdef const wry_device *d = device_of_event(self, -1)
+        if stream.device != self.device:
+            raise ValueError(f"record: the stream is one of {device_name(stream.device)}. Got an event of {device_name(self.device)}.")
         error[0] = 0
         status = d.event_record(d.self, WRY_DEVICE_NUMBER(self.device), self.event, stream.stream, error)
         if status != WRY_OK:
@@ -231,14 +253,14 @@ cdef class DeviceEvent:
 
     def query(self):
         """Has everything before the mark run?"""
-        cdef const wry_device *d = wry_device_of(self.device)
+        cdef const wry_device *d = device_of_event(self, -1)
         return d.event_query(d.self, WRY_DEVICE_NUMBER(self.device), self.event) == 1
 
     def synchronize(self):
         """Wait until everything before the mark has run."""
         cdef char error[512]
         cdef int status
-        cdef const wry_device *d = wry_device_of(self.device)
+        cdef const wry_device *d = device_of_event(self, -1)
         error[0] = 0
         with nogil:
             status = d.event_synchronize(d.self, WRY_DEVICE_NUMBER(self.device), self.event, error)
@@ -247,13 +269,24 @@ cdef class DeviceEvent:
 
     def elapsed(self, DeviceEvent later not None):
         """Milliseconds from this mark to another."""
-        cdef const wry_device *d = wry_device_of(self.device)
+        cdef const wry_device *d = device_of_event(self, -1)
+        device_of_event(later, self.device)
         return d.event_elapsed(d.self, WRY_DEVICE_NUMBER(self.device), self.event, later.event)
+
+
+cdef const wry_device *device_of_event(DeviceEvent event, int32_t device) except NULL:
+    """The functions of the event's device, which must be `device` unless that is -1."""
+    if event.event == NULL:
+        raise ValueError("Event: the event was never made. Got one without __init__, expected Event(device).")
+    if device != -1 and event.device != device:
+        raise ValueError(f"Event: the event is one of {device_name(event.device)}. Got it beside one of {device_name(device)}.")
+    return wry_device_of(event.device)
 
 
 def get_stream(int32_t device):
     """The DeviceStream that the calling thread works on."""
     cdef PyObject *mine = PyThreadState_GetDict()
+    checked_device(device)
     found = (<dict>mine).get(("wherry_tensor stream", device)) if mine != NULL else None
     return found if found is not None else DeviceStream(device, default=True)
 
@@ -390,7 +423,7 @@ def to_device(Tensor x not None, int32_t device):
         x.flags &= ~<uint32_t>CONSTANT
         return x
     need_data(x, "to_device")
-    return copied_to(x, device)
+    return copied_to(x, checked_device(device))
 
 
 def on_host(Tensor x not None):

@@ -1,5 +1,6 @@
 # Random numbers as Paddle draws them on a CPU, for programs that must print what they print there.
 
+@cython.binding(False)   # methods check their self
 cdef class Mersenne:
     """A stream of the 64-bit Mersenne Twister, seeded as `paddle.seed` seeds it.
 

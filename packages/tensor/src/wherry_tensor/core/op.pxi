@@ -65,7 +65,7 @@ cdef class Op:
 
     def uses_shape_only(self, int index):
         """Of input `index`, is only the shape used (`~` in the declaration)? Then it needs no values."""
-        return index < self.n_fixed and self.shape_only >> index & 1 == 1
+        return 0 <= index < self.n_fixed and self.shape_only >> index & 1 == 1
 
     def __hash__(self):
         return <Py_ssize_t><void *>self >> 4

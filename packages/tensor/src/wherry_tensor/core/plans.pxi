@@ -397,6 +397,10 @@ cdef Plan make_plan(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, const i
     for i in range(op.n_outputs):
         meta = metas[i]
         d = meta.dtype
+        if d is None:
+            raise TypeError(
+                f"{op.name}: nothing says of which dtype the result is. Got {attr_dict(op, attrs)}, expected a dtype. Pass one."
+            )
         shape = meta.shape
         plan.out_dtype[i] = d.code
         if dtype < 0:

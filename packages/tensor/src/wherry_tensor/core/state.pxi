@@ -68,7 +68,7 @@ cdef Generator generator_of(wry_thread *thread, int32_t device):
 
 def get_default_generator(int32_t device=0):
     """The generator that random ops of this thread draw from on a device."""
-    return generator_of(wry_thread_state(), device)
+    return generator_of(wry_thread_state(), checked_device(device))
 
 
 def set_default_generator(Generator generator not None):
@@ -118,23 +118,23 @@ def set_num_threads(int count):
 def memory_stats(int32_t device=0):
     """Bytes on a device: allocated, peak_allocated (held by tensors), reserved, peak_reserved (with the cache)."""
     cdef wry_memory_stats stats
-    wry_memory_get_stats(device, &stats)
+    wry_memory_get_stats(checked_device(device), &stats)
     return stats
 
 
 def reset_peak_memory_stats(int32_t device=0):
     """Let the peaks start again from what is in use now."""
-    wry_memory_reset_peak(device)
+    wry_memory_reset_peak(checked_device(device))
 
 
 def release_memory_cache(int32_t device=0):
     """Give the memory that the allocator keeps for reuse back to the system, or to the device."""
-    wry_memory_release_cache(device)
+    wry_memory_release_cache(checked_device(device))
 
 
 def set_memory_cache_limit(size_t nbytes, int32_t device=0):
     """How many bytes of freed memory the allocator keeps at most."""
-    wry_memory_set_cache_limit(device, nbytes)
+    wry_memory_set_cache_limit(checked_device(device), nbytes)
 
 
 def is_grad_enabled():
