@@ -413,8 +413,9 @@ def public_callables() -> list[tuple[str, Any]]:
         if id(module) in seen:
             return
         seen.add(id(module))
-        for name in sorted(dir(module)):
-            if name.startswith("_") or name in LEFT_OUT:
+        # What a module imports for itself is not what it offers.
+        for name in sorted(getattr(module, "__all__", dir(module))):
+            if name.startswith(("_", "wherry")) or name in LEFT_OUT:
                 continue
             try:
                 value = getattr(module, name)
