@@ -107,6 +107,5 @@ OPTIMIZER_DIFFERENCES: dict[str, str] = {
     "optimizer.Adam(0.05, beta1=paddle.to_tensor([0.8]), beta2=paddle.to_tensor([0.95]), parameters=parameters)":
         "the same as numbers; Paddle begins the powers of betas that are tensors with those of the defaults",
     "optimizer.AdamW(0.05, parameters=parameters, lr_ratio=lambda p: 0.5 if 'b_0' in p.name else 1.0)": "an extension: on the CPU too",
-    "optimizer.SGD(0.1, parameters=[])": "an extension: nothing to update",
     "optimizer.Adam(0.1, parameters=parameters, weight_decay=1)": "an extension: an int is a number",
 }

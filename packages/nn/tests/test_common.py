@@ -271,7 +271,7 @@ def test_embedding_reads_rows(check_gradient):
     assert F.embedding(wt.to_tensor(2), tensor(table)).shape == [3]
     assert F.embedding(wt.zeros([0, 2], "int64"), tensor(table)).shape == [0, 2, 3]
     check_gradient(lambda table: F.embedding(tensor(index), table), table)
-    check_gradient(lambda table: F.embedding(tensor(index), table, padding_idx=4, sparse=True), table)
+    check_gradient(lambda table: F.embedding(tensor(index), table, padding_idx=4), table)
 
 
 @pytest.mark.parametrize("padding", [1, -4])

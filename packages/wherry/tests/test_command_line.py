@@ -26,7 +26,7 @@ def test_card_of_an_op_says_where_its_rules_are(capsys):
 
 def test_unknown_op_suggests_what_was_meant(capsys):
     assert main(["ops", "sotfmax"]) == 1
-    assert "Did you mean softmax" in capsys.readouterr().err
+    assert "Did you mean 'softmax'" in capsys.readouterr().err
 
 
 def test_ops_of_a_device_and_what_a_device_needs(capsys):
