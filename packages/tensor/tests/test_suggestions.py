@@ -73,7 +73,9 @@ def test_calls_that_python_refuses_get_a_note(call, hint):
         call(ones([2, 3]))
     suggestions.add_hint(caught.value)
     suggestions.add_hint(caught.value)
-    assert [hint in note for note in caught.value.__notes__] == [True], "once"
+    # Python 3.13 finds a near name by itself and says so in its own text.
+    said = [str(caught.value), *getattr(caught.value, "__notes__", [])]
+    assert [hint in text for text in said].count(True) == 1, "once"
 
 
 def test_functions_of_others_get_no_note():
