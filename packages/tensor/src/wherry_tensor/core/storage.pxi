@@ -141,7 +141,7 @@ cdef Tensor new_ghost(int32_t dtype, int32_t rank, const int64_t *shape):
 
 
 cdef bint reach(int32_t rank, const int64_t *shape, const int64_t *steps, int64_t *low, int64_t *high) noexcept:
-    """The lowest and the highest element of a strided block, from its first one, and one past what no memory holds.
+    """The lowest and the highest element that a strided block reaches, counted from its first one.
 
     False: a size is negative, or numbers are beyond what 64 bits or any memory can hold, also where they
     belong to an axis of size 1, so that later products with them stay within 64 bits.
