@@ -410,7 +410,10 @@ cdef Tensor copied_to(Tensor x, int32_t device):
         return host_copy(x)
     if x.t.device != 0:
         x = host_copy(x)
-    x = to_contiguous(x)
+    if not x.flags & CONTIGUOUS:
+        out = new_tensor(x.t.dtype, x.t.rank, x.dims)
+        copy_strided(out, x)  # not the op: a constant would go to the device for it
+        x = out
     out = new_tensor_on(device, x.t.dtype, x.t.rank, x.dims)
     if x.t.size:
         move_bytes(device, WRY_HOST_TO_DEVICE, out.storage, out.t.data, x.t.data, <size_t>(x.t.size * itemsizes[x.t.dtype]))
