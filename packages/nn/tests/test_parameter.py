@@ -38,7 +38,7 @@ def test_text_of_a_parameter_says_that_it_is_one():
     parameter = nn.Parameter(wt.to_tensor([1.0, 2.0]), name="x")
     assert repr(parameter) == str(parameter) == (
         "Parameter containing:\n"
-        "Tensor(shape=[2], dtype=float32, place=Place(cpu), stop_gradient=False,\n"
+        f"Tensor(shape=[2], dtype=float32, place={parameter.place}, stop_gradient=False,\n"
         "       [1., 2.])"
     )
 

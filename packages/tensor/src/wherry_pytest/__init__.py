@@ -33,3 +33,40 @@ def pytest_configure(config: Any) -> None:
 
         reference.register(device, few=device == "reference_few", caching=device == "reference_cached")
     wherry_tensor.set_device(device)
+    _expect_late_errors(wherry_tensor.device.synchronize)
+
+
+def _expect_late_errors(synchronize: Any) -> None:
+    """Let `with pytest.raises(...)` end with waiting: on a device with a queue, errors come when somebody waits."""
+    import pytest
+
+    raises = pytest.raises
+
+    class Waiting:
+        def __init__(self, context: Any) -> None:
+            self.context = context
+
+        def __enter__(self) -> Any:
+            return self.context.__enter__()
+
+        def __exit__(self, kind: Any, error: Any, trace: Any) -> Any:
+            if kind is None:
+                try:
+                    synchronize()
+                except Exception as late:
+                    kind, error, trace = type(late), late, late.__traceback__
+            return self.context.__exit__(kind, error, trace)
+
+    def raises_late(*arguments: Any, **keywords: Any) -> Any:
+        made = raises(*arguments, **keywords)
+        return Waiting(made) if hasattr(made, "__exit__") else made
+
+    pytest.raises = raises_late  # type: ignore[assignment]
+
+
+def pytest_runtest_teardown(item: Any) -> None:
+    """What a test has put on the device runs before the next one: its errors are its own."""
+    if str(item.config.getoption("--wherry-device")) != "cpu":
+        import wherry_tensor
+
+        wherry_tensor.device.synchronize()

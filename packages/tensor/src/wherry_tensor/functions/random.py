@@ -91,7 +91,7 @@ def get_rng_state(device: str | None = None) -> list[Any]:
     """
     if device is not None:
         set_device(device)
-    return [_core.get_default_generator().get_state()]
+    return [_core.get_default_generator(_core.get_current_device()).get_state()]
 
 
 def set_rng_state(state_list: list[Any], device: str | None = None) -> None:
@@ -115,7 +115,7 @@ def set_rng_state(state_list: list[Any], device: str | None = None) -> None:
             f"set_rng_state: there is one state for each device. Got {len(state_list)} states, expected 1. "
             f"Pass what get_rng_state() gave."
         )
-    _core.get_default_generator().set_state(state_list[0])
+    _core.get_default_generator(_core.get_current_device()).set_state(state_list[0])
 
 
 def get_cuda_rng_state() -> list[Any]:

@@ -685,7 +685,7 @@ class Optimizer:
             self._waiting = before
             raise
         for tensor, value in found:
-            ops.copy.into((tensor,), value)
+            _put(tensor, value)
         if isinstance(self._learning_rate, LRScheduler):
             self._learning_rate.set_state_dict(scheduler_state)
         self._accumulators_holder = state
@@ -949,4 +949,9 @@ def _fitting(tensor: Tensor, value: Any, name: str) -> Tensor:
 
 
 def _write(tensor: Tensor, value: Any, name: str) -> None:
-    ops.copy.into((tensor,), _fitting(tensor, value, name))
+    _put(tensor, _fitting(tensor, value, name))
+
+
+def _put(tensor: Tensor, value: Tensor) -> None:
+    """Copy values, which a file has brought to the cpu perhaps, into a tensor where that is."""
+    ops.copy.into((tensor,), _core.to_device(value, _core.device_of(tensor)))
