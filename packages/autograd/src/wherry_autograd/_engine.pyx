@@ -24,7 +24,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from wherry_tensor._core cimport (
     CONTIGUOUS, HAS_HOOKS, ROWS, STOP_GRADIENT, SYMBOLIC, DType, Op, Tensor, apply, apply2, grad_enabled,
-    inplace, new_alias, new_ghost, resume_layers, set_grad_enabled_flag, set_thread_device, suspend_layers, set_record_functions,
+    inplace, new_alias, new_ghost, resume_layers, set_grad_enabled_flag, set_thread_device, suspend_layers, thread_device, set_record_functions,
 )
 
 import weakref
@@ -838,9 +838,10 @@ cdef int go(Walk walk) except -1:
         if walk.states[i].waiting == 0 and walk.states[i].needed:
             walk.ready[walk.n_ready] = <int32_t>i
             walk.n_ready += 1
-    cdef int32_t device = set_thread_device(-1)
+    cdef int32_t device = set_thread_device(-1), last
     cdef PyObject *ct
     set_thread_device(device)
+    last = thread_device()
     before = set_grad_enabled_flag(walk.create)
     layers = suspend_layers()  # rules compute in the dtypes of the forward pass
     try:
@@ -850,8 +851,9 @@ cdef int go(Walk walk) except -1:
             if is_node(walk.states[i].target):
                 # What a rule makes from nothing belongs where the gradients are.
                 ct = walk.states[i].first
-                if ct != NULL:
-                    set_thread_device((<Tensor>ct).t.device)
+                if ct != NULL and (<Tensor>ct).t.device != last:
+                    last = (<Tensor>ct).t.device
+                    set_thread_device(last)
                 visit_node(walk, walk.states + i)
             else:
                 visit_leaf(walk, i)

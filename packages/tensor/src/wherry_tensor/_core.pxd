@@ -266,5 +266,6 @@ cdef Tensor new_tensor(int32_t dtype, int32_t rank, const int64_t *shape)
 cdef Tensor new_tensor_on(int32_t device, int32_t dtype, int32_t rank, const int64_t *shape)
 # Ops without inputs of the calling thread run on `device` until it is set back; returns what was set.
 cdef int32_t set_thread_device(int32_t device) noexcept nogil
+cdef int32_t thread_device() noexcept nogil   # where they run now
 cdef Tensor new_alias(Tensor x)            # the same memory and flags, without autograd history
 cdef Tensor new_ghost(int32_t dtype, int32_t rank, const int64_t *shape)    # symbolic: no data

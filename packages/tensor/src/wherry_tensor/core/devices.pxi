@@ -39,6 +39,10 @@ cdef inline int32_t current_device(wry_thread *thread) noexcept nogil:
     return process_device if thread.device < 0 else thread.device
 
 
+cdef int32_t thread_device() noexcept nogil:
+    return current_device(wry_thread_state())
+
+
 cdef int32_t set_thread_device(int32_t device) noexcept nogil:
     cdef wry_thread *thread = wry_thread_state()
     cdef int32_t before = thread.device

@@ -27,6 +27,9 @@ cdef bint set_grad_enabled_flag(bint enabled) noexcept nogil:
 
 
 cdef void *give_workspace(wry_context *context, size_t bytes) noexcept nogil:
+    cdef Caller *caller = <Caller *>context.caller
+    if caller.mark < 0:
+        caller.mark = wry_workspace_mark()
     return wry_workspace_take(bytes)
 
 
@@ -52,6 +55,7 @@ ctypedef struct Caller:
     wry_tensor **outputs
     const int32_t *dtypes
     int n
+    int mark                # where the scratch of this call begins; -1: it took none
     int n_scratch
     wry_storage *scratch[MAX_SCRATCH]
 
@@ -176,7 +180,8 @@ cdef int run(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **out
     cdef list plans
     cdef Tensor t
     cdef int64_t begun = rebinds
-    cdef int32_t device = 0, elsewhere = current_device(wry_thread_state())
+    cdef int32_t device = 0, elsewhere = 0
+    cdef bint anchored = False  # an input has a place of its own
 
     if n > 4:
         key = <int64_t *>malloc((n * (WRY_MAX_RANK + 1) + 1) * sizeof(int64_t))
@@ -191,11 +196,13 @@ cdef int run(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **out
             t = <Tensor>inputs[k]
             key[length] = t.t.dtype | (t.t.rank << 8) | (<int64_t>t.t.device << 16)
             elsewhere |= t.t.device
+            anchored |= t.t.rank != 0 and not t.flags & CONSTANT and t.t.data != NULL
             length += 1
             for i in range(t.t.rank):
                 key[length] = t.dims[i]
                 length += 1
-        if elsewhere:  # not a CPU program
+        # Mostly the cpu, and nothing to look up. (0-d tensors alone do not say where they want to be.)
+        if elsewhere or (not anchored and current_device(wry_thread_state())):
             device = device_of_call(op, inputs, n, into)
             key[length] = device
             length += 1
@@ -413,7 +420,6 @@ cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs
     cdef wry_context context
     cdef Caller caller
     cdef Generator generator
-    cdef int mark
     cdef list temporaries = None
     cdef Tensor x, out
     cdef Py_ssize_t k
@@ -514,18 +520,19 @@ cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs
             caller.dtypes = plan.out_dtype
             caller.n = plan.n_outputs
             caller.n_scratch = 0
+            caller.mark = -1
             if op.random:
                 generator = generator_of(thread, plan.device)
                 context.rng_seed = generator.seed_value
                 context.rng_offset = generator.offset
                 generator.offset += <uint64_t>plan.work
-            mark = wry_workspace_mark()
             if not plan.release:
                 status = plan.kernel(&call)
             else:
                 with nogil:
                     status = plan.kernel(&call)
-            wry_workspace_reset(mark)
+            if caller.mark >= 0:
+                wry_workspace_reset(caller.mark)
             for i in range(caller.n_scratch):
                 unref(caller.scratch[i])
             if status != WRY_OK:
