@@ -16,7 +16,7 @@ def test_places_compare_and_print():
     lambda: w.NPUPlace(0), lambda: w.CustomPlace("npu", 0),
 ])
 def test_absent_places_say_what_is_missing(make):
-    with pytest.raises(RuntimeError, match=r"no package for this device is installed. Got .* expected 'cpu'"):
+    with pytest.raises(RuntimeError, match=r"no package for this device is installed. Got .* expected ('cpu'|one of cpu)"):
         make()
 
 
@@ -51,8 +51,9 @@ def test_nothing_else_is_compiled_in():
 
 
 def test_namespace():
-    assert device.get_all_device_type() == device.get_available_device() == ["cpu"]
-    assert device.get_all_custom_device_type() == device.get_available_custom_device() == []
+    # Other tests of this process may have registered the reference device.
+    assert device.get_all_device_type()[0] == device.get_available_device()[0] == "cpu"
+    assert all(kind.startswith("reference") for kind in device.get_all_custom_device_type())
     device.synchronize()
     device.synchronize("cpu")
     with pytest.raises(ValueError, match=r"gpu"):
@@ -100,7 +101,7 @@ def test_to_changes_the_dtype():
         x.to(devise="cpu")
 
 
-@pytest.mark.parametrize("code", [-1, 1, 7, 255, 256, 1 << 20, -(1 << 31), (1 << 31) - 1])
+@pytest.mark.parametrize("code", [-1, 7, 29, 255, 256, 1 << 20, -(1 << 31), (1 << 31) - 1])
 def test_numbers_that_stand_for_no_device_are_refused(code):
     for call in (
         _core.name_of_device, _core.set_current_device, _core.synchronize, _core.device_memory, _core.get_stream, _core.DeviceStream,
