@@ -2,7 +2,6 @@
 
 It runs in a process of its own, because the kernels it registers replace those of the cpu.
 """
-import re
 import shutil
 import subprocess
 import sys
@@ -12,7 +11,10 @@ import pytest
 
 import wherry_tensor
 
-PAGE = Path(__file__).parent.parent / "docs" / "abi.md"
+sys.path.insert(0, str(Path(__file__).parent))
+import page_code  # noqa: E402
+
+PAGE = page_code.DOCS / "abi.md"
 
 CALLS = """
 import numpy as np
@@ -48,22 +50,14 @@ print("the kernels of the page passed the kit")
 """
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(), flags=re.DOTALL)
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     if shutil.which("cc") is None:
         pytest.skip("there is no C compiler")
     path = tmp_path_factory.mktemp("abi")
-    (path / "relu.c").write_text("\n".join(blocks("c")))
-    (path / "register.py").write_text(blocks("python")[0])
-    subprocess.run(
-        ["cc", "-std=c11", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O2", "-fPIC", "-shared",
-         f"-I{wherry_tensor.get_include()}", "relu.c", "-o", "mine.so"],
-        cwd=path, check=True,
-    )
+    (path / "relu.c").write_text("\n".join(page_code.blocks(PAGE, "c")))
+    (path / "register.py").write_text(page_code.blocks(PAGE, "python")[0])
+    page_code.compile_c("relu.c", "mine.so", path)
     return path
 
 

@@ -7,13 +7,10 @@ from pathlib import Path
 
 import pytest
 
-import wherry_tensor
+sys.path.insert(0, str(Path(__file__).parent))
+import page_code  # noqa: E402
 
-PAGE = Path(__file__).parent.parent / "docs" / "devices.md"
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(), flags=re.DOTALL)
+PAGE = page_code.DOCS / "devices.md"
 
 
 @pytest.fixture(scope="module")
@@ -22,19 +19,15 @@ def site(tmp_path_factory):
     if shutil.which("cc") is None:
         pytest.skip("there is no C compiler")
     path = tmp_path_factory.mktemp("pico")
-    (path / "pico.c").write_text("\n".join(blocks("c")))
+    (path / "pico.c").write_text("\n".join(page_code.blocks(PAGE, "c")))
     package = path / "site" / "pico"
     package.mkdir(parents=True)
-    (package / "__init__.py").write_text(blocks("python")[0])
-    subprocess.run(
-        ["cc", "-std=c11", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O2", "-fPIC", "-shared",
-         f"-I{wherry_tensor.get_include()}", "pico.c", "-o", str(package / "pico.so")],
-        cwd=path, check=True,
-    )
+    (package / "__init__.py").write_text(page_code.blocks(PAGE, "python")[0])
+    page_code.compile_c("pico.c", str(package / "pico.so"), path)
     facts = path / "site" / "pico-1.0.dist-info"
     facts.mkdir()
     (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: pico\nVersion: 1.0\n")
-    group, rest = re.search(r'entry-points\."([\w.]+)"\]\n(.*)', blocks("toml")[0]).groups()
+    group, rest = re.search(r'entry-points\."([\w.]+)"\]\n(.*)', page_code.blocks(PAGE, "toml")[0]).groups()
     name, value = [part.strip().strip('"') for part in rest.split("=")]
     (facts / "entry_points.txt").write_text(f"[{group}]\n{name} = {value}\n")
     return path / "site"
@@ -47,7 +40,7 @@ def run(site, program):
 
 
 def test_device_of_the_page_trains(site):
-    done = run(site, blocks("python")[1])
+    done = run(site, page_code.blocks(PAGE, "python")[1])
     assert done.returncode == 0, done.stderr
     assert f"prints `{done.stdout.strip()}`" in PAGE.read_text()
 

@@ -4,7 +4,6 @@ It runs through the kit, autograd, a capture and the op card like ops of the voc
 process of its own, because what it registers stays.
 """
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -14,7 +13,10 @@ import pytest
 
 import wherry_tensor
 
-PAGE = Path(__file__).parent.parent / "docs" / "ops.md"
+sys.path.insert(0, str(Path(__file__).parent))
+import page_code  # noqa: E402
+
+PAGE = page_code.DOCS / "ops.md"
 
 CAPTURE = """
 import pickle
@@ -54,10 +56,6 @@ print(coverage.card("sketch_windows"))
 """
 
 
-def blocks(language):
-    return re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(), flags=re.DOTALL)
-
-
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
     if shutil.which("c++") is None:
@@ -65,9 +63,9 @@ def environment(tmp_path_factory):
     path = tmp_path_factory.mktemp("outside")
     package = path / "sketch"
     package.mkdir()
-    windows, blend = blocks("python")
+    windows, blend = page_code.blocks(PAGE, "python")
     (package / "__init__.py").write_text(f"{blend}\n\n{windows}")
-    (package / "sketch.cc").write_text(blocks("cpp")[0])
+    (package / "sketch.cc").write_text(page_code.blocks(PAGE, "cpp")[0])
     subprocess.run(
         ["c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-O2", "-fPIC", "-shared",
          f"-I{wherry_tensor.get_include()}", "sketch.cc", "-o", "sketch.so"],
