@@ -1,0 +1,182 @@
+"""Capture: while it is on, ops are written into a program instead of running.
+
+    program = Program()
+    x = program.feed([-1, 3], float32, "x")
+    with capture(program):
+        y = net(x)                        # parameters of net become variables that are bound to them
+    program.fetches.append(y)
+
+A capture is an inner layer of the dispatcher: autograd records around it, as around kernels. So what a captured computation needs as
+gradients can be captured too (`wherry_autograd.grad` under the capture).
+"""
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from wherry_graph.ir import FORWARD, Block, Program, Variable, attrs_with
+from wherry_nn import unique_name
+from wherry_tensor import _core
+from wherry_tensor._core import Op, Tensor, pop_layer, push_layer
+from wherry_tensor.sizes import user_line
+
+__all__ = ["Capture", "as_variable", "capture", "current_capture"]
+
+_thread = threading.local()  # .captures: those that are on, the last one records
+
+
+class Capture:
+    """The layer that records. Made and entered by `capture`; other recorders subclass it.
+
+    Attributes:
+        block: where the next node goes.
+        role: that the next nodes have.
+        scope: the name scope of the next nodes, "" or "encoder/layer_0/".
+    """
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.role = FORWARD
+        self.scope = ""
+        self._stand_ins: dict[int, tuple[Tensor, Variable]] = {}  # id of a symbolic tensor -> itself, what it stands for
+        self._latest: dict[int, Tensor] = {}  # id of a variable -> what stood for it last
+
+    @property
+    def program(self) -> Program:
+        """The program that is written."""
+        return self.block.program
+
+    def stand_in(self, ghost: Tensor, variable: Variable) -> Tensor:
+        """Let a symbolic tensor that is no variable mean `variable` while this capture records."""
+        self._stand_ins[id(ghost)] = (ghost, variable)
+        self._latest[id(variable)] = ghost
+        return ghost
+
+    def tensor_of(self, x: Variable) -> Tensor:
+        """The tensor that autograd knows a variable by: what stands for it, the tensor that it is bound to, or itself."""
+        if id(x) in self._latest:
+            return self._latest[id(x)]
+        return x if x.bound is None else x.bound
+
+    def variable_of(self, x: Tensor) -> Variable:
+        """The variable that stands for `x` in the program.
+
+        Raises:
+            ValueError: `x` belongs to another program.
+        """
+        if isinstance(x, Variable):
+            if x.block.program is self.block.program:
+                return x
+        elif id(x) in self._stand_ins:
+            return self._stand_ins[id(x)][1]
+        elif not _core.is_symbolic(x):
+            return self.block.program.bind(x)
+        theirs = f"'{x.name}' of program {x.block.program.number}" if isinstance(x, Variable) else "a symbolic tensor of no program"
+        raise ValueError(
+            f"capture: an input belongs to another program. Got {theirs} (shape {x.shape}) at {user_line()}, expected tensors with data "
+            f"and variables of program {self.block.program.number}. Compute it inside the same program, or feed it."
+        )
+
+    @contextmanager
+    def standing_in(self) -> Iterator[None]:
+        """Forget afterwards what stood for variables meanwhile. (What it means stays known.)"""
+        before = dict(self._latest)
+        try:
+            yield
+        finally:
+            self._latest = before
+
+    # What an inner layer answers.
+
+    def __call__(self, op: Op, inputs: tuple[Tensor | None, ...], attrs: tuple[Any, ...]) -> tuple[Tensor, ...]:
+        metas = op.infer(inputs, attrs)
+        block = self.block
+        names = unique_name.generate(op.name)
+        while f"{names}.tmp_0" in block.vars:  # names were counted anew meanwhile
+            names = unique_name.generate(op.name)
+        outs = tuple(
+            block.variable(meta.shape, meta.dtype, f"{names}.tmp_{i}") for i, meta in enumerate(metas)
+        )
+        self.record(op, inputs, attrs, outs)
+        return outs
+
+    def into(
+        self, op: Op, outs: tuple[Tensor, ...], inputs: tuple[Tensor | None, ...], attrs: tuple[Any, ...]
+    ) -> tuple[Tensor, ...]:
+        """An in-place call: the node writes over the variables of `outs`."""
+        op.infer(inputs, attrs)  # what does not fit is refused now
+        self.record(op, inputs, attrs, tuple(self.variable_of(x) for x in outs), in_place=True)
+        return outs
+
+    def record(self, op: Any, inputs: tuple[Tensor | None, ...], attrs: tuple[Any, ...], outs: tuple[Variable, ...], **options: Any) -> Any:
+        """Append a node whose inputs and sizes may be any tensors that stand for variables. Returns the node."""
+        return self.block.append(
+            op, tuple(None if x is None else self.variable_of(x) for x in inputs), attrs_with(attrs, self.variable_of), outs,
+            role=self.role, line=user_line(), scope=self.scope, **options,
+        )
+
+    # Being on.
+
+    def __enter__(self) -> Capture:
+        push_layer(self)
+        _mine().append(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        _mine().remove(self)
+        pop_layer(self)
+
+    @contextmanager
+    def inside(self, block: Block) -> Iterator[Block]:
+        """Record into another block of the program meanwhile."""
+        before, self.block = self.block, block
+        try:
+            yield block
+        finally:
+            self.block = before
+
+    @contextmanager
+    def with_role(self, role: str) -> Iterator[None]:
+        """Give the nodes another role meanwhile."""
+        before, self.role = self.role, role
+        try:
+            yield
+        finally:
+            self.role = before
+
+
+def capture(into: Program | Block) -> Capture:
+    """A context in which ops of this thread are written into a program (its first block), or into a block.
+
+    Examples:
+        >>> from wherry_graph import Program
+        >>> from wherry_graph.capture import capture
+        >>> program = Program()
+        >>> x = program.feed([-1, 3], wherry.float32, "x")
+        >>> with capture(program):
+        ...     y = (x * 2.0).sum(axis=1)
+        >>> y.sizes, [node.type for node in program.nodes]
+        ((-1,), ['multiply', 'reduce_sum'])
+    """
+    return Capture(into.blocks[0] if isinstance(into, Program) else into)
+
+
+def current_capture() -> Capture | None:
+    """The capture that records the ops of this thread now; None when they run."""
+    mine = _mine()
+    return mine[-1] if mine else None
+
+
+def as_variable(x: Tensor) -> Variable:
+    """The variable that stands for `x` in the capture that is on."""
+    recording = current_capture()
+    assert recording is not None, "as_variable: nothing is being captured"
+    return recording.variable_of(x)
+
+
+def _mine() -> list[Capture]:
+    if not hasattr(_thread, "captures"):
+        _thread.captures = []
+    return _thread.captures
