@@ -34,9 +34,17 @@ def test_changed_files_are_refused_or_read():
     _no_findings("files", "--calls", "3000")
 
 
+def test_changed_models_are_refused_or_read():
+    _no_findings("models", "--calls", "4000")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "arguments", [("compiled", "--deaths"), ("api", "--calls", "20000", "--seed", "7", "--deaths"), ("files", "--calls", "100000", "--seed", "7")]
+    "arguments",
+    [
+        ("compiled", "--deaths"), ("api", "--calls", "20000", "--seed", "7", "--deaths"), ("files", "--calls", "100000", "--seed", "7"),
+        ("models", "--calls", "100000", "--seed", "7"),
+    ],
 )
 def test_long_runs_find_nothing(arguments):
     _no_findings(*arguments)

@@ -3,6 +3,7 @@
     python tools/fuzz.py compiled                       # each compiled function and method with arguments of wrong kinds
     python tools/fuzz.py api --calls 1000000            # public functions, methods, layers, optimizers, ...
     python tools/fuzz.py files --calls 1000000          # `load` of files that were changed at random
+    python tools/fuzz.py models --calls 1000000         # .pdmodel and .pdiparams that were changed at random
     python tools/fuzz.py api --weather finalizers       # all of them in one of the weathers
     python tools/fuzz.py api --only 1234                # one call again, shown, in this process
 
@@ -792,11 +793,13 @@ def changed(rng: random.Random, data: bytes, others: list[bytes]) -> bytes:
 
 
 class Files:
-    """File number n."""
+    """File number n, for `load`."""
+
+    what = "load"
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
-        self.sound = sound_files()
+        self.sound = self.sound_files()
         self.path = os.path.join(tempfile.mkdtemp(prefix="wherry-fuzz-"), "changed")
 
     def make(self, number: int) -> bytes:
@@ -804,7 +807,23 @@ class Files:
         return changed(rng, rng.choice(self.sound), self.sound)
 
     def shown(self, number: int) -> str:
-        return f"load( --only {number} --seed {self.seed} )"
+        return f"{self.what}( --only {number} --seed {self.seed} )"
+
+    def sound_files(self) -> list[bytes]:
+        return sound_files()
+
+    def take(self, data: bytes, number: int) -> None:
+        """Read a file."""
+        if number % 4:
+            wherry.load(io.BytesIO(data), return_numpy=bool(number & 4))
+            return
+        path = f"{self.path}-{os.getpid()}"
+        with open(path, "wb") as file:
+            file.write(data)
+        try:
+            wherry.load(path)
+        finally:
+            os.unlink(path)
 
     def one(self, number: int, findings: Findings, loud: bool = False) -> None:
         data = self.make(number)
@@ -813,18 +832,9 @@ class Files:
         signal.setitimer(signal.ITIMER_REAL, SLOW)
         begun = time.monotonic()
         try:
-            if number % 4:
-                wherry.load(io.BytesIO(data), return_numpy=bool(number & 4))
-            else:
-                path = f"{self.path}-{os.getpid()}"
-                with open(path, "wb") as file:
-                    file.write(data)
-                try:
-                    wherry.load(path)
-                finally:
-                    os.unlink(path)
+            self.take(data, number)
         except TooSlow:
-            findings.add("slow: load", f"file {number} takes more than {SLOW} s")
+            findings.add(f"slow: {self.what}", f"file {number} takes more than {SLOW} s")
         except wherry_errors():
             pass
         except BaseException as error:
@@ -834,14 +844,38 @@ class Files:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
         if time.monotonic() - begun > 2:
-            findings.add("slow: load", f"file {number} took {time.monotonic() - begun:.1f} s ({len(data)} bytes)")
+            findings.add(f"slow: {self.what}", f"file {number} took {time.monotonic() - begun:.1f} s ({len(data)} bytes)")
 
 
 def wherry_errors() -> tuple[type[BaseException], ...]:
-    """What `load` says of a file that is none of its own."""
+    """What readers say of a file that is none of their own."""
+    from wherry_graph.paddle_files.wire import ModelFileError
     from wherry_train.pickle_reader import FileFormatError
 
-    return (FileFormatError,)
+    return (FileFormatError, ModelFileError)
+
+
+class Models(Files):
+    """File number n, as a program and as parameters."""
+
+    what = "model"
+    names = ("b", "w", "x")
+
+    def sound_files(self) -> list[bytes]:
+        from wherry_graph.paddle_files import params
+        from wherry_graph.testing.model_files import sound_programs
+
+        file = io.BytesIO()
+        params.write_params(file, {"b": wherry.ones([3]), "w": wherry.ones([2, 3], "bfloat16"), "x": wherry.zeros([5], "bool")}, b"mark" * 4)
+        return [*sound_programs(), file.getvalue()]
+
+    def take(self, data: bytes, number: int) -> None:
+        from wherry_graph.paddle_files import desc, params
+
+        if data[:4] == bytes(4):
+            params.params_of(data, None, self.names)
+        else:
+            desc.serialize(desc.parse(data))
 
 
 # ---------------------------------------------------------------------------------------------------------------------------
@@ -849,7 +883,7 @@ def wherry_errors() -> tuple[type[BaseException], ...]:
 
 def main(given: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("what", choices=("compiled", "api", "files"))
+    parser.add_argument("what", choices=("compiled", "api", "files", "models"))
     parser.add_argument("--calls", type=int, default=20_000)
     parser.add_argument("--start", type=int, default=0, help="the number of the first call")
     parser.add_argument("--seed", type=int, default=0)
@@ -864,7 +898,7 @@ def main(given: list[str] | None = None) -> int:
     wherry.set_num_threads(1)  # children are forked, and threads do not survive that
     target: Any = {
         "compiled": lambda: Compiled(asked.quick), "api": lambda: Api(asked.seed, asked.match, asked.weather),
-        "files": lambda: Files(asked.seed),
+        "files": lambda: Files(asked.seed), "models": lambda: Models(asked.seed),
     }[asked.what]()
     calls = range(asked.start, asked.start + asked.calls)
     if asked.what == "compiled":

@@ -1,0 +1,80 @@
+"""Programs in Paddle's format that hold everything the format has, for tests and fuzzing."""
+from __future__ import annotations
+
+from wherry_graph.paddle_files.desc import (
+    Attr,
+    AttrType,
+    BlockDesc,
+    OpDesc,
+    OpVersion,
+    OpVersionMap,
+    OpVersionPair,
+    ProgramDesc,
+    Scalar,
+    Slot,
+    TensorDesc,
+    VarAttr,
+    VarDesc,
+    VarKind,
+    VarType,
+    Version,
+    serialize,
+    tensor_var,
+)  # fmt: skip
+
+__all__ = ["full_program", "small_program", "sound_programs"]
+
+
+def small_program() -> ProgramDesc:
+    """relu(x @ w + b), as `save_inference_model` writes it."""
+    block = BlockDesc(0, -1)
+    block.vars = [
+        VarDesc("feed", VarType(int(VarKind.FEED_MINIBATCH)), persistable=True),
+        VarDesc("fetch", VarType(int(VarKind.FETCH_LIST)), persistable=True),
+        tensor_var("x", "float32", [-1, 2], need_check_feed=True),
+        tensor_var("w", "float32", [2, 3], persistable=True, is_parameter=True),
+        tensor_var("b", "float32", [3], persistable=True, is_parameter=True),
+        *(tensor_var(f"t{i}", "float32", [-1, 3]) for i in range(3)),
+    ]
+    block.ops = [
+        OpDesc("feed", [Slot("X", ["feed"])], [Slot("Out", ["x"])], [Attr("col", AttrType.INT, 0)]),
+        OpDesc("matmul_v2", [Slot("X", ["x"]), Slot("Y", ["w"])], [Slot("Out", ["t0"])],
+               [Attr("trans_x", AttrType.BOOLEAN, False), Attr("trans_y", AttrType.BOOLEAN, False)]),
+        OpDesc("elementwise_add", [Slot("X", ["t0"]), Slot("Y", ["b"])], [Slot("Out", ["t1"])], [Attr("axis", AttrType.INT, -1)]),
+        OpDesc("relu", [Slot("X", ["t1"])], [Slot("Out", ["t2"])]),
+        OpDesc("fetch", [Slot("X", ["t2"])], [Slot("Out", ["fetch"])], [Attr("col", AttrType.INT, 0)]),
+    ]  # fmt: skip
+    return ProgramDesc([block], Version(2006002), OpVersionMap([OpVersionPair("matmul_v2", OpVersion(1))]))
+
+
+def full_program() -> ProgramDesc:
+    """Every type of attribute, several kinds of variables, a block in a block, fields that are not known, a mark."""
+    program = small_program()
+    outer, inner = program.blocks[0], BlockDesc(1, 0, forward=-1)
+    values = {
+        AttrType.INT: -3, AttrType.FLOAT: 0.5, AttrType.STRING: "naïve".encode(), AttrType.INTS: [1, -1, 2**31 - 1],
+        AttrType.FLOATS: [1.5, float("inf")], AttrType.STRINGS: [b"a", b"", b"\xff"], AttrType.BOOLEAN: True,
+        AttrType.BOOLEANS: [True, False], AttrType.BLOCK: 1, AttrType.LONG: -(2**63), AttrType.BLOCKS: [1], AttrType.LONGS: [2**62, -1],
+        AttrType.FLOAT64S: [0.1, -0.0], AttrType.VAR: "w", AttrType.VARS: ["w", "b"], AttrType.FLOAT64: 0.1,
+        AttrType.SCALAR: Scalar.of(1 + 2j), AttrType.SCALARS: [Scalar.of(True), Scalar.of(7), Scalar.of(0.5)],
+    }  # fmt: skip
+    attrs = [Attr(kind.name.lower(), int(kind), value) for kind, value in values.items()]
+    attrs.append(Attr("empty", int(AttrType.INTS), []))
+    attrs.append(Attr("odd", int(AttrType.FLOAT), 1.0, unknown=b"\x18\x07"))  # a second value, of another type
+    outer.ops.insert(4, OpDesc("while", [Slot("X", ["t2", "w"]), Slot("Empty")], [Slot("Out", ["t2"])], attrs, is_target=True))
+    inner.vars = [
+        tensor_var("t3", "float32", [-1, 3], stop_gradient=True),
+        VarDesc("array", VarType(int(VarKind.LOD_TENSOR_ARRAY))),
+        VarDesc("rows", VarType(int(VarKind.SELECTED_ROWS), selected_rows=TensorDesc(5, [7, -1]))),
+        VarDesc("scopes", VarType(int(VarKind.STEP_SCOPES)), attrs=[VarAttr("a", 0, 1), VarAttr("b", 3, ints=[1, 2])], unknown=b"\x50\x01"),
+    ]
+    inner.ops = [OpDesc("assign", [Slot("X", ["t2"])], [Slot("Out", ["t3"])], unknown=b"\xa2\x06\x03abc")]
+    program.blocks.append(inner)
+    program.params_mark = bytes(range(16))
+    program.unknown = b"\x98\x06\x05"
+    return program
+
+
+def sound_programs() -> list[bytes]:
+    """The bytes of both."""
+    return [serialize(small_program()), serialize(full_program())]
