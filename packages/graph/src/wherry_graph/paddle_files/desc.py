@@ -186,7 +186,7 @@ class VarDesc:
         return kind.selected_rows if kind.kind == VarKind.SELECTED_ROWS else None
 
 
-def tensor_var(name: str, dtype: str, dims: list[int], **flags: bool) -> VarDesc:
+def tensor_var(name: str, dtype: str, dims: list[int], **flags: Any) -> VarDesc:
     """The description of a tensor. `flags` are persistable, is_parameter, stop_gradient and need_check_feed."""
     tensor = TensorDesc(dtype_code(dtype), list(dims))
     return VarDesc(name, VarType(int(VarKind.LOD_TENSOR), lod_tensor=LodTensorDesc(tensor, 0)), **flags)

@@ -92,7 +92,7 @@ def params_of(
         size = len(source)
         source = io.BytesIO(source)
     reader = _Reader(source, size or 0, what)
-    found = {}
+    found: dict[str, Tensor] = {}
     mark = None
     wanted = sorted(names)
     for name in wanted:
