@@ -182,6 +182,8 @@ cdef class Plan:
     cdef const void *data        # of the kernel's row
     cdef int32_t device
     cdef bint release            # the kernel may take long: let go of the GIL
+    cdef bint simple             # a short kernel of the cpu with one small output of a known shape
+    cdef Py_ssize_t n_inputs
     cdef int n_outputs
     cdef int32_t *out_dtype      # [n_outputs]
     cdef int32_t *out_rank       # [n_outputs]; -1: the kernel allocates it
@@ -218,6 +220,7 @@ cdef class Op:
     cdef int n_outputs
     cdef void *kernels                # for each kind of device a KernelRow[WRY_NUM_DTYPES + 1], or NULL
     cdef list plans                   # open addressing, Plan or None
+    cdef Plan recent                  # the one used last: mostly the next call's too
     cdef int used
     # What autograd says of the op: 0 nothing, 1 there is a rule in vjp_rule, 2 not differentiable.
     cdef public int differentiable

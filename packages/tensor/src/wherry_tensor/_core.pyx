@@ -13,7 +13,7 @@ cimport cython
 from cpython.buffer cimport (
     PyBUF_FORMAT, PyBUF_FULL_RO, PyBUF_ND, PyBUF_STRIDES, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer,
 )
-from cpython.object cimport PyObject, PyTypeObject
+from cpython.object cimport PyObject, PyTypeObject, destructor
 from cpython.ref cimport Py_INCREF, Py_DECREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
 from libc.stdint cimport int8_t, uint16_t
@@ -61,7 +61,13 @@ cdef extern from *:
       PyObject *generator; /* what random ops draw from; NULL: the generator of their device. Borrowed. */
     } wry_thread;
     static __thread wry_thread wry_this_thread = {.device = -1};
-    #define wry_thread_state() (&wry_this_thread)
+    static inline wry_thread *wry_thread_state(void) {
+      wry_thread *mine = &wry_this_thread;
+    #if defined(__GNUC__)
+      __asm__("" : "+r"(mine)); /* else the compiler asks for the address again at each use, which is a call */
+    #endif
+      return mine;
+    }
 
     static inline uint64_t wry_mix(uint64_t h, uint64_t v) {
       h = (h ^ v) * 0x9E3779B97F4A7C15ull;
@@ -154,6 +160,7 @@ cdef extern from "Python.h":
     void Py_XDECREF(PyObject *)
     PyObject *PyThreadState_GetDict()
     Py_ssize_t Py_REFCNT(object)
+    void PyObject_GC_UnTrack(PyObject *)
     PyObject *PyList_GET_ITEM(object, Py_ssize_t)
     unsigned int Py_TPFLAGS_HAVE_VECTORCALL
 
@@ -172,9 +179,23 @@ cdef extern from *:
       PyType_Modified(type);
       return 0;
     }
+    #define WRY_FIELD(object, offset) (*(PyObject **)((char *)(object) + (offset)))
+    /* Of this type itself, without attributes of its own and without weak references. */
+    static inline int wry_is_bare(PyObject *object, PyTypeObject *type) {
+      return Py_TYPE(object) == type && !WRY_FIELD(object, type->tp_dictoffset) && !WRY_FIELD(object, type->tp_weaklistoffset);
+    }
+    static void wry_drop_dict(PyObject *object) { Py_CLEAR(WRY_FIELD(object, Py_TYPE(object)->tp_dictoffset)); }
+    static inline PyObject *wry_revived(PyObject *object) {
+      _Py_NewReference(object);
+      PyObject_GC_Track(object);
+      return object;
+    }
     """
     void wry_enable_vectorcall(PyTypeObject *, Py_ssize_t)
     int wry_type_set(PyTypeObject *, object, object) except -1
+    bint wry_is_bare(PyObject *, PyTypeObject *) noexcept
+    void wry_drop_dict(PyObject *) noexcept
+    Tensor wry_revived(PyObject *)
 
 
 cdef extern from "mersenne.h":
@@ -203,6 +224,7 @@ cdef enum:
     MAX_EACH = 16
     NARROW = 16384      # elements; below it a kernel is shorter than letting go of the GIL is worth
     PLAN_LIMIT = 2048   # plans kept for each op
+    MAX_SIMPLE = 8      # inputs of a simple plan
 
 
 include "core/dtypes.pxi"

@@ -1,5 +1,8 @@
 # The dispatcher: from an op and its inputs through the layers to the kernel.
 
+# Where the caller looks at the answer itself.
+ctypedef int (*unchecked_record)(Op, PyObject **, Py_ssize_t, tuple, PyObject **, Py_ssize_t, bint) noexcept
+
 cdef record_function record = NULL
 cdef protect_function protect = NULL
 cdef int32_t process_threads = 1
@@ -169,17 +172,115 @@ cdef object mixed_devices(Op op, Py_ssize_t i, Tensor x, Py_ssize_t k, Tensor y)
     )
 
 
+cdef inline bint plan_fits(Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs) except -1:
+    """Is `plan` that of a call whose inputs are all on the cpu, which is the current device?"""
+    cdef const int64_t *key = plan.key
+    cdef Tensor t
+    cdef Py_ssize_t k
+    cdef int i
+    if plan.n_inputs != n:
+        return False
+    for k in range(n):
+        if inputs[k] == <PyObject *>None:
+            if key[0] != -1:
+                return False
+            key += 1
+            continue
+        t = <Tensor>inputs[k]
+        if key[0] != (t.t.dtype | (t.t.rank << 8)) or t.t.device:
+            return False
+        for i in range(t.t.rank):
+            key += 1
+            if key[0] != t.dims[i]:
+                return False
+        key += 1
+    # A key with one word more is of another current device.
+    return key == plan.key + plan.key_length and (plan.attrs is attrs or same_attr(plan.attrs, attrs))
+
+
 cdef int run(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **outs, PyObject **into) except -1:
+    return run_on(wry_thread_state(), op, inputs, n, attrs, outs, into)
+
+
+cdef int run_on(wry_thread *thread, Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **outs,
+                PyObject **into) except -1:
     """Finds the plan of a call and runs it. Gives new references in `outs`, one for each output."""
+    cdef int64_t begun = rebinds
+    cdef Plan plan = op.recent
+    if plan is None or current_device(thread) or not plan_fits(plan, inputs, n, attrs):
+        plan = find_plan(op, inputs, n, attrs, into)
+        op.recent = plan
+    if plan.simple and into == NULL and run_simple(op, plan, inputs, n, outs, begun, thread):
+        return 0
+    return run_plan(op, plan, inputs, n, attrs, outs, into, begun, thread)
+
+
+cdef int run_simple(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, PyObject **outs, int64_t begun,
+                    wry_thread *thread) except -1:
+    """What `run_plan` does, where nothing has to be copied, pinned or asked for; 0: something has to be."""
+    cdef const wry_tensor *ins[MAX_SIMPLE]
+    cdef wry_tensor *outputs[1]
+    cdef wry_call call
+    cdef wry_context context
+    cdef Caller caller
+    cdef Tensor x, out
+    cdef Py_ssize_t k
+    cdef int status
+    for k in range(n):
+        if inputs[k] == <PyObject *>None:
+            ins[k] = NULL
+            continue
+        x = <Tensor>inputs[k]
+        if (x.t.dtype == WRY_BOOL and x.storage != NULL and x.storage.foreign) or \
+                (plan.flags & WRY_WANTS_CONTIGUOUS and not x.flags & CONTIGUOUS):
+            return 0
+        ins[k] = &x.t
+    out = new_simple(op, plan)
+    if rebinds != begun:
+        still_fits(op, plan, ins, n)
+    outputs[0] = &out.t
+    call.inputs = ins
+    call.outputs = outputs
+    call.attrs = plan.encoded
+    call.context = &context
+    call.n_inputs = <int32_t>n
+    call.n_outputs = 1
+    call.n_attrs = plan.n_attrs
+    call.data = plan.data
+    context.abi_version = WRY_ABI_VERSION
+    context.stream = NULL
+    context.device = 0
+    context.num_threads = thread.budget if thread.budget else process_threads
+    context.workspace = give_workspace
+    context.allocate_output = allocate_output
+    context.error[0] = 0
+    context.caller = &caller
+    caller.outs = outs
+    caller.outputs = outputs
+    caller.dtypes = plan.out_dtype
+    caller.n = 1
+    caller.mark = -1
+    Py_INCREF(out)
+    outs[0] = <PyObject *>out
+    status = plan.kernel(&call)
+    if caller.mark >= 0:
+        wry_workspace_reset(caller.mark)
+    if status != WRY_OK:
+        Py_XDECREF(outs[0])
+        outs[0] = NULL
+        raise_text(status, f"{op.name}: the kernel", context.error)
+    return 1
+
+
+cdef Plan find_plan(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **into):
     cdef int64_t small_key[64]
     cdef int64_t *key = small_key
-    cdef int length = 0, i, status
+    cdef int length = 0, i
     cdef Py_ssize_t k, slots, at
     cdef uint64_t h
     cdef Plan plan
     cdef list plans
     cdef Tensor t
-    cdef int64_t begun = rebinds
     cdef int32_t device = 0, elsewhere = 0
     cdef bint anchored = False  # an input has a place of its own
 
@@ -232,7 +333,7 @@ cdef int run(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **out
     finally:
         if key != small_key:
             free(key)
-    return run_plan(op, plan, inputs, n, attrs, outs, into, begun)
+    return plan
 
 
 cdef int keep_plan(Op op, Plan plan) except -1:
@@ -410,12 +511,11 @@ cdef void note_uses(void *stream, PyObject **inputs, Py_ssize_t n, PyObject **ou
 
 
 cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **outs, PyObject **into,
-                  int64_t begun) except -1:
+                  int64_t begun, wry_thread *thread) except -1:
     cdef const wry_tensor *small_in[8]
     cdef const wry_tensor **ins = small_in
     cdef wry_tensor *outputs[MAX_OUTPUTS]
     cdef wry_call call
-    cdef wry_thread *thread = wry_thread_state()
     # Of this call alone: while it waits for memory, a finalizer or a signal handler may run another.
     cdef wry_context context
     cdef Caller caller
@@ -601,9 +701,8 @@ cdef int perform(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject *
                  wry_thread *thread) except -1:
     """Below all outer layers: decides how to run, runs, records."""
     cdef Py_ssize_t i
-    cdef Tensor t, out
-    cdef bint needs_grad = False, no_data = False, recording
-    cdef PyObject *source[1]
+    cdef Tensor t
+    cdef bint needs_grad = False, no_data = False
     for i in range(n):
         if inputs[i] == <PyObject *>None:
             continue
@@ -612,6 +711,26 @@ cdef int perform(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject *
             needs_grad = True
         if t.t.data == NULL:
             no_data = True
+    # Nearly every call: a kernel makes a new tensor of tensors, and autograd notes it or has nothing to note.
+    if into == NULL and thread.inner == NULL and not op.view_code and op is not transfer_op and not no_data:
+        if not needs_grad or thread.grad_off:
+            return run_on(thread, op, inputs, n, attrs, outs, NULL)
+        if record != NULL and op.differentiable == 1:
+            run_on(thread, op, inputs, n, attrs, outs, NULL)
+            if (<unchecked_record>record)(op, inputs, n, attrs, outs, op.n_outputs, False) == -1:
+                for i in range(op.n_outputs):
+                    Py_XDECREF(outs[i])
+                return -1
+            return 0
+    return perform_at_length(op, inputs, n, attrs, outs, into, thread, needs_grad, no_data)
+
+
+cdef int perform_at_length(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **outs, PyObject **into,
+                           wry_thread *thread, bint needs_grad, bint no_data) except -1:
+    cdef Py_ssize_t i
+    cdef Tensor t, out
+    cdef bint recording
+    cdef PyObject *source[1]
     recording = not thread.grad_off and record != NULL
     if needs_grad and not recording:
         needs_grad = False
@@ -678,7 +797,7 @@ cdef int perform(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject *
     else:
         if no_data and not only_shapes(op, inputs, n):
             raise no_value(op, inputs, n)
-        run(op, inputs, n, attrs, outs, into)
+        run_on(thread, op, inputs, n, attrs, outs, into)
     if needs_grad and op.differentiable != 2:
         try:
             record(op, inputs, n, attrs, outs, op.n_outputs, into != NULL)

@@ -44,6 +44,7 @@ cdef int register_kernels(const char *device, const wry_kernel_entry *entries, s
         rows[at].flags = entry.flags
         rows[at].data = entry.data
         op.plans = [None] * 8  # plans hold kernels
+        op.recent = None
         op.used = 0
     any_kernels = True
     kernels_generation += 1

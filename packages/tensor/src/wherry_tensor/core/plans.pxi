@@ -371,6 +371,7 @@ cdef Plan make_plan(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, const i
     plan.generation = kernels_generation
     plan.attrs = attrs
     plan.key_length = length
+    plan.n_inputs = n
     plan.n_outputs = op.n_outputs
     plan.n_attrs = op.n_attrs
     plan.kept = []
@@ -446,6 +447,8 @@ cdef Plan make_plan(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, const i
         plan.release = plan.work >= NARROW
     else:
         plan.release = wry_device_of(device).flags & WRY_LAUNCH_MAY_BLOCK != 0
+    plan.simple = (device == 0 and plan.kernel != NULL and not plan.release and not plan.allocates and not op.random
+                   and op.n_outputs == 1 and n <= MAX_SIMPLE)
     return plan
 
 

@@ -23,11 +23,59 @@ cdef object memory_error(Op op, int32_t dtype, int32_t rank, const int64_t *shap
     )
 
 
+# Tensors that nobody holds any more wait here for the next one that is made. Those of Cython's free list are filled with
+# zeros and get a dictionary each; these get one when somebody sets an attribute, and their other fields hold None.
+cdef enum:
+    SPARES = 128
+
+cdef PyObject *spare[SPARES]
+cdef int spares = 0
+cdef destructor generated_dealloc
+
+
 cdef inline Tensor blank():
-    cdef Tensor out = Tensor.__new__(Tensor)
+    global spares
+    cdef Tensor out
+    if spares:
+        spares -= 1
+        out = wry_revived(spare[spares])
+        memset(&out.t, 0, sizeof(wry_tensor))
+        out.flags = 0
+        out.output_index = 0
+    else:
+        out = Tensor.__new__(Tensor)
+        wry_drop_dict(<PyObject *>out)
     out.t.shape = out.dims
     out.t.strides = out.steps
     return out
+
+
+cdef void dealloc_tensor(PyObject *self) noexcept:
+    """Keeps a tensor that nothing hangs on; `generated_dealloc` takes the others apart."""
+    global spares
+    cdef wry_storage *storage = (<Tensor>self).storage
+    if spares == SPARES or not wry_is_bare(self, <PyTypeObject *>Tensor) or \
+            <PyObject *>(<Tensor>self).grad_value != <PyObject *>None or \
+            <PyObject *>(<Tensor>self).name_value != <PyObject *>None or \
+            <PyObject *>(<Tensor>self).hooks != <PyObject *>None or \
+            (storage != NULL and (storage.release != NULL or storage.device)):  # these may run anything when they go
+        generated_dealloc(self)
+        return
+    PyObject_GC_UnTrack(self)
+    if storage != NULL:
+        (<Tensor>self).storage = NULL
+        unref(storage)
+    if <PyObject *>(<Tensor>self).node != <PyObject *>None:
+        (<Tensor>self).node = None
+        if spares == SPARES:  # what went with the node has filled it
+            generated_dealloc(self)
+            return
+    spare[spares] = self
+    spares += 1
+
+
+generated_dealloc = (<PyTypeObject *>Tensor).tp_dealloc
+(<PyTypeObject *>Tensor).tp_dealloc = dealloc_tensor
 
 
 cdef Tensor new_tensor(int32_t dtype, int32_t rank, const int64_t *shape):
@@ -50,6 +98,26 @@ cdef wry_storage *device_memory_of(int32_t device, size_t nbytes) except NULL:
 
 cdef Tensor new_tensor_on(int32_t device, int32_t dtype, int32_t rank, const int64_t *shape):
     return new_output(None, device, dtype, rank, shape)
+
+
+cdef inline Tensor new_simple(Op op, Plan plan):
+    """The output of a simple plan."""
+    cdef Tensor out = blank()
+    cdef int64_t size = 1
+    cdef int i
+    for i in range(plan.out_rank[0] - 1, -1, -1):
+        out.dims[i] = plan.out_shape[i]
+        out.steps[i] = size
+        size *= plan.out_shape[i]
+    out.storage = wry_storage_new(<size_t>(size * itemsizes[plan.out_dtype[0]]))  # few: the plan saw to it
+    if out.storage == NULL:
+        raise memory_error(op, plan.out_dtype[0], plan.out_rank[0], plan.out_shape, <double>size * itemsizes[plan.out_dtype[0]])
+    out.t.data = out.storage.data
+    out.t.size = size
+    out.t.dtype = plan.out_dtype[0]
+    out.t.rank = plan.out_rank[0]
+    out.flags = CONTIGUOUS | STOP_GRADIENT
+    return out
 
 
 cdef inline Tensor new_output(Op op, int32_t device, int32_t dtype, int32_t rank, const int64_t *shape):
