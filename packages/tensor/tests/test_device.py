@@ -64,7 +64,7 @@ def test_cuda_namespace_without_a_gpu():
     assert device.cuda.device_count() == 0
     device.cuda.empty_cache()
     for name in ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved", "get_device_name",
-                 "get_device_properties", "get_device_capability"):
+                 "get_device_properties", "get_device_capability", "current_stream", "Stream", "Event"):
         with pytest.raises(ValueError, match=rf"device.cuda.{name}: no package for this device"):
             getattr(device.cuda, name)()
     with pytest.raises(RuntimeError, match=r"synchronize"):

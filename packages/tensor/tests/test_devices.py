@@ -1,5 +1,6 @@
 """Devices beside the cpu, on the reference device of the testing kit."""
 import copy
+import os
 import pickle
 import subprocess
 import sys
@@ -205,3 +206,104 @@ def test_plans_are_made_for_each_device(library):
     plans = [_core.plan_of(ops.add, (Meta((3,), w.float32),) * 2, (), name) for name in ("cpu", "reference:0")]
     assert plans[0] is not plans[1]
     assert ops.add.kernel_dtypes("reference") == ops.add.kernel_dtypes("cpu")
+
+
+def in_a_child(program: str, *path: str) -> str:
+    """The output of a program of its own, for devices that others should not see."""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "PYTHONPATH": os.pathsep.join([*path, os.environ.get("PYTHONPATH", "")])})
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+GPU = """
+import wherry_tensor as w
+from wherry_tensor import device
+from wherry_tensor.testing import reference
+reference.register("gpu", caching=True)
+cuda = device.cuda
+assert cuda.device_count() == 1 and w.is_compiled_with_cuda()
+before = cuda.memory_allocated()
+x = w.zeros([1 << 18], "float32").cuda()
+assert cuda.memory_allocated(0) - before >= 1 << 20 <= cuda.max_memory_allocated("gpu:0")
+assert cuda.memory_reserved(w.CUDAPlace(0)) >= 1 << 20 <= cuda.max_memory_reserved()
+del x
+cuda.empty_cache()
+cuda.synchronize()
+assert cuda.memory_allocated() == before
+assert cuda.get_device_name() == "gpu:0" and cuda.get_device_capability() == (0, 0)
+assert cuda.get_device_properties().total_memory > 1 << 30
+device.descriptions["gpu"] = lambda number: {"name": f"Painter {number}", "major": 7, "minor": 5}
+assert cuda.get_device_name() == "Painter 0" and cuda.get_device_capability(0) == (7, 5)
+stream, event = cuda.Stream(), cuda.Event()
+with cuda.stream_guard(stream):
+    assert cuda.current_stream() == stream
+    y = w.ones([3], "float32").cuda() * 2
+    event.record()
+event.synchronize()
+assert event.query() and cuda.current_stream() != stream
+for wrong, text in ((1, "expected a number in"), ("cpu", "this is not a GPU"), (-1, "not a place")):
+    try:
+        cuda.memory_allocated(wrong)
+    except ValueError as error:
+        assert text in str(error), error
+    else:
+        raise SystemExit(f"{wrong} is a GPU")
+print(y.tolist())
+"""
+
+
+def test_cuda_is_what_the_device_table_says_of_the_kind_gpu():
+    assert in_a_child(GPU) == "[2.0, 2.0, 2.0]\n"
+
+
+OTHERS_KERNELS = """
+import wherry_tensor as w
+from wherry_tensor import _core, ops
+from wherry_tensor.testing import reference
+reference.register("easel")
+x = _core.to_device(w.ones([2], "float32"), _core.device_code("easel"))  # nobody has called set_device
+print("there")
+print(ops.add(x, x).tolist(), _core.plan_of(ops.add, [ops.declare.Meta((2,), w.float32)] * 2, (), "easel").generation == _core.kernel_generation())
+"""
+
+
+def test_packages_that_add_kernels_are_asked_at_the_first_call_on_a_device(tmp_path):
+    (tmp_path / "paint.py").write_text("def register():\n    print('asked')\n")
+    facts = tmp_path / "paint-1.0.dist-info"
+    facts.mkdir()
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: paint\nVersion: 1.0\n")
+    (facts / "entry_points.txt").write_text("[wherry.kernels]\neasel = paint:register\n")
+    assert in_a_child(OTHERS_KERNELS, str(tmp_path)).splitlines() == ["there", "asked", "[2.0, 2.0] True"]
+
+
+HOST_FALLBACK = """
+import warnings
+import numpy as np
+import wherry_tensor as w
+from wherry_tensor import ops
+from wherry_tensor.testing import reference
+
+reference.register("easel", only=("copy", "full", "add"))
+a = np.arange(6, dtype="float32").reshape(2, 3)
+x = w.to_tensor(a).to("easel")
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for _ in range(3):
+        y = ops.matmul(ops.transpose(x * x, perm=(1, 0)), x + x, transpose_x=False, transpose_y=False)
+    w.set_device("easel")
+    w.seed(3)
+    drawn = ops.uniform(shape=(5,), min=0.0, max=1.0, dtype=w.float32)
+    assert y.place == drawn.place == x.place
+texts = [str(one.message) for one in caught if "copies its inputs to the cpu" in str(one.message)]
+assert sorted(text.partition(":")[0] for text in texts) == ["matmul", "multiply", "uniform"], texts
+np.testing.assert_array_equal(y.numpy(), (a * a).T @ (a + a))
+w.set_device("cpu")
+w.seed(3)
+np.testing.assert_array_equal(drawn.numpy(), ops.uniform(shape=(5,), min=0.0, max=1.0, dtype=w.float32).numpy())
+print("equal")
+"""
+
+
+def test_what_a_device_lacks_runs_on_copies_in_host_memory_and_waits_for_them():
+    assert in_a_child(HOST_FALLBACK) == "equal\n"

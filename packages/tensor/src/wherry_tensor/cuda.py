@@ -1,12 +1,23 @@
-"""GPUs, as `wherry.device.cuda`. Without a package for them their number is 0, and the rest raises."""
+"""GPUs, as `wherry.device.cuda`: what the device table says of the kind "gpu".
+
+Without a package for GPUs their number is 0, and the rest raises. `device` is None (the current GPU, or the first), a
+number, a name as "gpu:1", or a CUDAPlace.
+"""
 from __future__ import annotations
 
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
 
+from wherry_tensor import _core
+from wherry_tensor import device as devices
 from wherry_tensor.device import absent
 from wherry_tensor.errors import InvalidArgumentError, UnavailableError
 
 __all__ = [
+    "DeviceProperties",
+    "Event",
+    "Stream",
+    "current_stream",
     "device_count",
     "empty_cache",
     "get_device_capability",
@@ -16,8 +27,42 @@ __all__ = [
     "max_memory_reserved",
     "memory_allocated",
     "memory_reserved",
+    "stream_guard",
     "synchronize",
 ]
+
+
+class DeviceProperties(NamedTuple):
+    """What a GPU is.
+
+    Attributes:
+        name: as its package calls it.
+        major, minor: the compute capability; 0 where the package does not tell.
+        total_memory: in bytes; 0 where the device does not tell.
+        multi_processor_count: how many units compute; 0 where the package does not tell.
+    """
+
+    name: str
+    major: int = 0
+    minor: int = 0
+    total_memory: int = 0
+    multi_processor_count: int = 0
+
+
+def _gpu(op_name: str, device: Any, error: type[Exception] = InvalidArgumentError) -> int:
+    """The core's number of the GPU that `device` names."""
+    name = f"device.cuda.{op_name}"
+    if not devices.is_known("gpu"):
+        raise error(absent(name, "gpu"))
+    if device is None:
+        current = int(_core.get_current_device())
+        return current if _core.name_of_device(current).startswith("gpu:") else int(_core.device_code("gpu", 0))
+    if isinstance(device, int) and not isinstance(device, bool):
+        return devices.device_code(f"gpu:{device}" if device >= 0 else str(device), name)
+    place = devices.as_place(device, name)
+    if not place.is_gpu_place():
+        raise error(f"{name}: this is not a GPU. Got {device!r}, expected a number, 'gpu:0' or a CUDAPlace. Name one of the GPUs.")
+    return devices.device_code(place, name)
 
 
 def device_count() -> int:
@@ -27,51 +72,96 @@ def device_count() -> int:
         `paddle.device.cuda.device_count`.
 
     Examples:
-        >>> wherry.device.cuda.device_count()
-        0
+        >>> wherry.device.cuda.device_count() >= 0
+        True
     """
-    return 0
+    return int(_core.devices()["gpu"][1]) if devices.is_known("gpu") else 0
 
 
 def empty_cache() -> None:
-    """Give unused GPU memory back. Source: `paddle.device.cuda.empty_cache`."""
+    """Give unused memory of all GPUs back. Source: `paddle.device.cuda.empty_cache`."""
+    for number in range(device_count()):
+        _core.release_memory_cache(_core.device_code("gpu", number))
 
 
 def synchronize(device: Any = None) -> None:
     """Wait for a GPU. Raises RuntimeError without one. Source: `paddle.device.cuda.synchronize`."""
-    raise UnavailableError(absent("device.cuda.synchronize", "gpu"))
+    _core.synchronize(_gpu("synchronize", device, UnavailableError))
 
 
 def memory_allocated(device: Any = None) -> int:
-    """Bytes in use on a GPU. Raises ValueError without one. Source: `paddle.device.cuda.memory_allocated`."""
-    raise InvalidArgumentError(absent("device.cuda.memory_allocated", "gpu"))
+    """Bytes that tensors hold on a GPU. Raises ValueError without one. Source: `paddle.device.cuda.memory_allocated`."""
+    return int(_core.memory_stats(_gpu("memory_allocated", device))["allocated"])
 
 
 def max_memory_allocated(device: Any = None) -> int:
-    """Most bytes in use on a GPU. Raises ValueError without one. Source: `paddle.device.cuda.max_memory_allocated`."""
-    raise InvalidArgumentError(absent("device.cuda.max_memory_allocated", "gpu"))
+    """Most bytes that tensors held on a GPU at once. Raises ValueError without one. Source: `paddle.device.cuda.max_memory_allocated`."""
+    return int(_core.memory_stats(_gpu("max_memory_allocated", device))["peak_allocated"])
 
 
 def memory_reserved(device: Any = None) -> int:
-    """Bytes reserved on a GPU. Raises ValueError without one. Source: `paddle.device.cuda.memory_reserved`."""
-    raise InvalidArgumentError(absent("device.cuda.memory_reserved", "gpu"))
+    """Bytes taken from a GPU, the cache included. Raises ValueError without one. Source: `paddle.device.cuda.memory_reserved`."""
+    return int(_core.memory_stats(_gpu("memory_reserved", device))["reserved"])
 
 
 def max_memory_reserved(device: Any = None) -> int:
-    """Most bytes reserved on a GPU. Raises ValueError without one. Source: `paddle.device.cuda.max_memory_reserved`."""
-    raise InvalidArgumentError(absent("device.cuda.max_memory_reserved", "gpu"))
+    """Most bytes taken from a GPU at once. Raises ValueError without one. Source: `paddle.device.cuda.max_memory_reserved`."""
+    return int(_core.memory_stats(_gpu("max_memory_reserved", device))["peak_reserved"])
 
 
 def get_device_name(device: Any = None) -> str:
     """Name of a GPU. Raises ValueError without one. Source: `paddle.device.cuda.get_device_name`."""
-    raise InvalidArgumentError(absent("device.cuda.get_device_name", "gpu"))
+    return _properties("get_device_name", device).name
 
 
-def get_device_properties(device: Any = None) -> Any:
+def get_device_properties(device: Any = None) -> DeviceProperties:
     """What a GPU is. Raises ValueError without one. Source: `paddle.device.cuda.get_device_properties`."""
-    raise InvalidArgumentError(absent("device.cuda.get_device_properties", "gpu"))
+    return _properties("get_device_properties", device)
 
 
 def get_device_capability(device: Any = None) -> tuple[int, int]:
-    """Compute capability of a GPU. Raises ValueError without one. Source: `paddle.device.cuda.get_device_capability`."""
-    raise InvalidArgumentError(absent("device.cuda.get_device_capability", "gpu"))
+    """Compute capability of a GPU, (major, minor). Raises ValueError without one. Source: `paddle.device.cuda.get_device_capability`."""
+    found = _properties("get_device_capability", device)
+    return found.major, found.minor
+
+
+def _properties(op_name: str, device: Any) -> DeviceProperties:
+    code = _gpu(op_name, device)
+    told = devices.descriptions.get("gpu")
+    if told is not None:
+        return DeviceProperties(**told(int(_core.name_of_device(code).partition(":")[2])))
+    memory = _core.device_memory(code)
+    return DeviceProperties(_core.name_of_device(code), total_memory=0 if memory is None else memory[0])
+
+
+class Stream(devices.Stream):
+    """A queue of work on a GPU. Raises ValueError without one. Source: `paddle.device.cuda.Stream`.
+
+    Args:
+        device: which GPU.
+        priority: accepted for compatibility; unused.
+    """
+
+    def __init__(self, device: Any = None, priority: int | None = None) -> None:
+        super().__init__(stream_base=_core.DeviceStream(_gpu("Stream", device)))
+
+
+class Event(devices.Event):
+    """A mark in a stream of a GPU. Raises ValueError without one. Source: `paddle.device.cuda.Event`.
+
+    Args:
+        enable_timing, blocking, interprocess: accepted for compatibility; unused.
+    """
+
+    def __init__(self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False) -> None:
+        self.event_base = _core.DeviceEvent(_gpu("Event", None))
+
+
+def current_stream(device: Any = None) -> devices.Stream:
+    """The stream of a GPU that this thread's operations go to. Raises ValueError without one. Source: `paddle.device.cuda.current_stream`."""
+    return devices.Stream(stream_base=_core.get_stream(_gpu("current_stream", device)))
+
+
+def stream_guard(stream: devices.Stream) -> AbstractContextManager[None]:
+    """Inside `with`, this thread's operations go to `stream`. Source: `paddle.device.cuda.stream_guard`."""
+    return devices.stream_guard(stream)

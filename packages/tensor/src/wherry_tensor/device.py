@@ -6,7 +6,7 @@ write such a package.
 """
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -192,6 +192,9 @@ class CustomPlace(_DevicePlace):
 _PADDLES = ("gpu", "xpu", "npu", "mlu", "ipu", "gpu_pinned")
 _asked: set[str] = set()
 
+# What the package of a kind of device tells of each: kind -> function of the number that gives `cuda.DeviceProperties` by name.
+descriptions: dict[str, Callable[[int], dict[str, Any]]] = {}
+
 
 def _entry_points() -> Any:
     from importlib.metadata import entry_points
@@ -199,7 +202,7 @@ def _entry_points() -> Any:
     return entry_points(group="wherry.devices")
 
 
-def _is_known(kind: str) -> bool:
+def is_known(kind: str) -> bool:
     """Whether there is such a device; a package that brings it is asked now, once."""
     if kind in _core.devices():
         return True
@@ -231,7 +234,7 @@ def _code(kind: str, number: int, op_name: str) -> int:
 
 
 def _check_there(op_name: str, kind: str, number: int) -> None:
-    if not _is_known(kind):
+    if not is_known(kind):
         raise PermissionDeniedError(absent(op_name, kind))
     _code(kind, number, op_name)
 
@@ -284,7 +287,7 @@ def as_place(place: Any, op_name: str) -> Place:
         raise InvalidArgumentError(
             f"{op_name}: this is not a place. Got {place!r}, expected 'cpu', 'gpu', 'gpu:0', ... or a Place. Write CPUPlace()."
         )
-    if not _is_known(named[0]):
+    if not is_known(named[0]):
         raise InvalidArgumentError(absent(op_name, place))
     return _place_of_code(_code(*named, op_name))
 
@@ -296,7 +299,7 @@ def device_code(place: Any, op_name: str) -> int:
     place = as_place(place, op_name)
     if place.is_cpu_place():
         return 0
-    if not _is_known(place._kind):
+    if not is_known(place._kind):
         raise InvalidArgumentError(absent(op_name, repr(place)[6:-1]))
     return _code(place._kind, place._id, op_name)
 
@@ -311,7 +314,7 @@ def _device_name(device: str) -> tuple[str, int] | None:
     kind, colon, number = device.lower().partition(":")
     if (colon and not number.isdecimal()) or (kind == "cpu" and colon):
         return None
-    if kind != "cpu" and kind not in _PADDLES and not (kind.isidentifier() and _is_known(kind)):
+    if kind != "cpu" and kind not in _PADDLES and not (kind.isidentifier() and is_known(kind)):
         return None
     return kind, int(number or 0)
 
@@ -391,7 +394,7 @@ def is_compiled_with_cuda() -> bool:
     Examples:
         >>> place = wherry.CUDAPlace(0) if wherry.is_compiled_with_cuda() else wherry.CPUPlace()
     """
-    return _is_known("gpu")
+    return is_known("gpu")
 
 
 def is_compiled_with_rocm() -> bool:
@@ -401,22 +404,22 @@ def is_compiled_with_rocm() -> bool:
 
 def is_compiled_with_xpu() -> bool:
     """Whether there is a package for XPUs. Source: `paddle.is_compiled_with_xpu`."""
-    return _is_known("xpu")
+    return is_known("xpu")
 
 
 def is_compiled_with_npu() -> bool:
     """Whether there is a package for NPUs. Source: `paddle.is_compiled_with_npu` of 2.3."""
-    return _is_known("npu")
+    return is_known("npu")
 
 
 def is_compiled_with_mlu() -> bool:
     """Whether there is a package for MLUs. Source: `paddle.device.is_compiled_with_mlu` of 2.3."""
-    return _is_known("mlu")
+    return is_known("mlu")
 
 
 def is_compiled_with_ipu() -> bool:
     """Whether there is a package for IPUs. Source: `paddle.device.is_compiled_with_ipu`."""
-    return _is_known("ipu")
+    return is_known("ipu")
 
 
 def is_compiled_with_cinn() -> bool:
@@ -453,7 +456,7 @@ def get_available_device() -> list[str]:
     """Devices that tensors can live on. Source: `paddle.device.get_available_device`."""
     found = ["cpu"]
     for kind in _kinds():
-        if kind != "cpu" and _is_known(kind):
+        if kind != "cpu" and is_known(kind):
             found += [f"{kind}:{number}" for number in range(_core.devices()[kind][1])]
     return found
 

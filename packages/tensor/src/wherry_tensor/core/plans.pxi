@@ -339,7 +339,7 @@ cpdef int load_kernels(str device) except -1:
     """Asks the installed packages for their kernels of one device, once.
 
     They are the entry points of the group wherry.kernels that bear the device's name. The cpu's are
-    looked for when an op has none; those of another device when it is chosen or registered.
+    looked for when an op has none; those of another device when it is chosen, or at the first call that runs there.
     """
     if device in asked_for_kernels:
         return 0
@@ -368,7 +368,6 @@ cdef Plan make_plan(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, const i
     metas = infer_metas(op, inputs, n, attrs)
     plan.hash = hash
     plan.op = op
-    plan.generation = kernels_generation
     plan.attrs = attrs
     plan.key_length = length
     plan.n_inputs = n
@@ -432,9 +431,10 @@ cdef Plan make_plan(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, const i
             value = float(value)  # so that a kernel finds every float in value.f
         encode_attr(plan, i, value, op.name, op.attr_names[i])
 
-    if rows_of(op, device) == NULL:
+    if device or rows_of(op, device) == NULL:
         load_kernels(kind_names[WRY_DEVICE_KIND(device)])
     rows = rows_of(op, device)
+    plan.generation = kernels_generation
     plan.device = device
     if rows != NULL:
         if rows[dtype].kernel == NULL:

@@ -12,6 +12,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -55,12 +56,15 @@ def host() -> int:
     return int(pointer(_core.host, b"wherry.host"))
 
 
-def register(name: str = "reference", *, few: bool = False, caching: bool = False) -> Any:
+def register(
+    name: str = "reference", *, few: bool = False, only: Collection[str] | None = None, caching: bool = False
+) -> Any:
     """Register the reference device, or another copy of it under another name.
 
     Args:
         name: what `set_device` calls it.
         few: only the kernels that a device must have, those of ops without a decomposition.
+        only: names of the ops that it has kernels for.
         caching: let the core keep freed blocks; without, each comes back to the device and is poisoned.
 
     Returns:
@@ -77,12 +81,13 @@ def register(name: str = "reference", *, few: bool = False, caching: bool = Fals
         library = ctypes.PyDLL(str(path))  # PyDLL: its functions are called with the GIL, and Python's errors are raised
     library.reference_start.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int]
     library.reference_serve.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p]
-    library.reference_live_bytes.restype = library.reference_waiting.restype = ctypes.c_size_t
+    for count in (library.reference_live_bytes, library.reference_waiting, library.reference_waits):
+        count.restype = ctypes.c_size_t
     address = host()
     if library.reference_start(address, name.encode(), int(caching)) != 0:
         raise ImportError("reference_device.c was built for another kernel ABI")
     for op in _core.registry.values():
-        if not op.view and not (few and op in decompose):
+        if not op.view and not (few and op in decompose) and (only is None or op.name in only):
             library.reference_serve(address, name.encode(), op.name.encode())
     _libraries[name] = library
     return library

@@ -464,7 +464,10 @@ static void run_some(stream *s, const mark *until, int may_wait) {
   leave_runner();
 }
 
+static size_t waits; /* how often somebody waited for a stream */
+
 static int finish(stream *s, char *error) {
+  __atomic_fetch_add(&waits, 1, __ATOMIC_RELAXED);
   run_some(s, NULL, 1);
   int status = s->status;
   if (status != WRY_OK) memcpy(error, s->error, WRY_ERROR_SIZE);
@@ -665,9 +668,11 @@ static int ref_memory(void *self, int32_t number, int64_t *total, int64_t *avail
   return WRY_OK;
 }
 
-/* Bytes of blocks that are in use, and tasks that wait on the default stream: for tests. */
+/* For tests: bytes of blocks that are in use, tasks that wait on the default stream, and how often somebody has waited
+ * for a stream (to read a value, to synchronize, or for a kernel whose output hangs on values). */
 size_t reference_live_bytes(void) { return live_bytes; }
 size_t reference_waiting(void) { return default_stream.count; }
+size_t reference_waits(void) { return waits; }
 
 /* Registers the device. With `caching` the core keeps freed blocks, as it does for most devices; without,
  * each block comes back here when its tensor ends, and is poisoned. */
