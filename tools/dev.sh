@@ -1,5 +1,5 @@
 #!/bin/bash
-# Build the compiled parts of one package in place, for work on it: bash tools/dev.sh tensor|ops-cpu|autograd
+# Build the compiled parts of one package in place, for work on it: bash tools/dev.sh tensor|ops-cpu|autograd|graph
 # Uses the interpreter $PYTHON, else the link build/dev/python, else the active one.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -272,3 +272,12 @@ cdef int32_t set_thread_device(int32_t device) noexcept nogil
 cdef int32_t thread_device() noexcept nogil   # where they run now
 cdef Tensor new_alias(Tensor x)            # the same memory and flags, without autograd history
 cdef Tensor new_ghost(int32_t dtype, int32_t rank, const int64_t *shape)    # symbolic: no data
+
+# For an executor that calls kernels itself. Scratch of the calling thread, one stack of buffers: mark, take, reset.
+cdef int workspace_mark() noexcept nogil
+cdef void *workspace_take(size_t bytes) noexcept nogil
+cdef void workspace_reset(int mark) noexcept nogil
+cdef int32_t kernel_threads() noexcept nogil      # that a kernel called by this thread may use
+cdef bint layers_active() noexcept nogil          # does anything stand between ops of this thread and kernels?
+cdef int64_t current_kernel_generation() noexcept nogil
+cdef int raise_text(int status, str what, const char *error) except -1   # the exception of a wry_status

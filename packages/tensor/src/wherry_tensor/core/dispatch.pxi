@@ -1003,3 +1003,33 @@ cdef int resume_layers(tuple stack) except -1:
     if stack is not None:
         put_stack(&wry_thread_state().outer, stack)
     return 0
+
+
+# What an executor of programs, which calls kernels itself, has in common with the dispatcher.
+
+cdef int workspace_mark() noexcept nogil:
+    return wry_workspace_mark()
+
+
+cdef void *workspace_take(size_t bytes) noexcept nogil:
+    return wry_workspace_take(bytes)
+
+
+cdef void workspace_reset(int mark) noexcept nogil:
+    wry_workspace_reset(mark)
+
+
+cdef int32_t kernel_threads() noexcept nogil:
+    """How many threads a kernel that this thread calls may use."""
+    cdef wry_thread *thread = wry_thread_state()
+    return thread.budget if thread.budget else process_threads
+
+
+cdef bint layers_active() noexcept nogil:
+    """Does anything of the calling thread stand between an op and its kernel?"""
+    cdef wry_thread *thread = wry_thread_state()
+    return thread.outer != NULL or thread.inner != NULL
+
+
+cdef int64_t current_kernel_generation() noexcept nogil:
+    return kernels_generation

@@ -1,0 +1,686 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, binding=True
+# cython: auto_pickle=False
+"""Running planned programs: kernels one after the other, over memory that was laid out before, without the GIL.
+
+`planner` decides; what it decided comes here as a `Planned`: the values (slots) with their places, the steps, what is
+handed out. A place is a byte offset in a region: in the arena, in the memory of a tensor that comes from outside, or in a
+result that is made for each run.
+
+Each concurrent run has a `Run` of its own: the slots with their data pointers, the calls that point to them, and an arena
+from a pool that all plans of a program share. Between runs these are kept, and only pointers that changed are
+written anew.
+"""
+cimport cython
+from cpython.object cimport PyObject
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy
+
+from wherry_tensor._core cimport (
+    CONTIGUOUS, STOP_GRADIENT, WRY_ABI_VERSION, WRY_BOOL, WRY_OK, WRY_UINT8, WRY_USES_RANDOM, DType, Op, Plan, Tensor,
+    current_kernel_generation, kernel_threads, layers_active, new_ghost, new_tensor, raise_text, thread_device, workspace_mark,
+    workspace_reset, workspace_take, wry_attr, wry_call, wry_context, wry_kernel, wry_storage, wry_tensor,
+)
+
+from wherry_tensor import _core, ops, paddle_random
+
+cdef enum:
+    ARENA = 0
+    EXTERNAL = 1
+    RESULT = 2
+    MAX_RANK = 12
+    BY_RULE = 15       # Op.view_code of a view that has a rule in Python
+    KEPT_PLANS = 32    # for shapes that a segment was run with
+
+cdef Op copy_op = ops.copy
+
+cdef extern from "Python.h":
+    void Py_INCREF(object)
+
+
+# What a kernel may ask for while it runs.
+
+ctypedef struct Scratch:
+    int mark    # where that of the running kernel begins; -1: it took none
+
+
+cdef void *give_workspace(wry_context *context, size_t bytes) noexcept nogil:
+    cdef Scratch *scratch = <Scratch *>context.caller
+    if scratch.mark < 0:
+        scratch.mark = workspace_mark()
+    return workspace_take(bytes)
+
+
+cdef void *give_no_output(wry_context *context, int32_t index, int32_t rank, const int64_t *shape) noexcept nogil:
+    return NULL  # a step whose output's shape depends on data is never planned
+
+
+ctypedef struct Step:
+    wry_kernel kernel
+    const wry_attr *attrs
+    const void *data
+    int32_t n_attrs
+    int32_t n_inputs
+    int32_t n_outputs
+    int32_t pointers      # where its slots begin in `wiring`
+    int32_t random        # which of the random steps it is; -1: it draws nothing
+    uint64_t drawn        # by the random steps before it
+
+
+ctypedef struct External:
+    # What a tensor from outside has to be like, and which slots lie in its memory.
+    int32_t dtype
+    int32_t rank
+    int64_t dims[MAX_RANK]
+    int64_t steps[MAX_RANK]
+    int32_t first
+    int32_t last
+    int32_t writes        # how often a run writes into it
+
+
+ctypedef struct Output:
+    int32_t region        # EXTERNAL or RESULT
+    int32_t index
+    int32_t whole         # the tensor itself; else a view of it
+    int32_t dtype
+    int32_t rank
+    int64_t offset        # in bytes
+    int64_t dims[MAX_RANK]
+    int64_t steps[MAX_RANK]
+
+
+ctypedef struct Result:
+    int32_t dtype
+    int32_t rank
+    int32_t first
+    int32_t last
+    int64_t dims[MAX_RANK]
+
+
+ctypedef struct Run:
+    # The memory of one run at a time.
+    Run *next
+    char *arena           # that the slots point into now
+    void **bases          # of each external and each result, as the slots have it
+    wry_storage **pinned  # of each external, during a run
+    wry_tensor *slots
+    wry_call *calls
+    const wry_tensor **pointers
+    wry_context *contexts # one for all steps that draw nothing, then one for each random step
+    Scratch scratch
+
+
+@cython.final
+cdef class Arenas:
+    """Memory for the values of running plans: as many blocks as programs run at once. Plans of all shapes share them."""
+    cdef list free_ones
+
+    def __cinit__(self):
+        self.free_ones = []
+
+    cdef Tensor take(self, int64_t nbytes):
+        cdef Tensor block
+        if self.free_ones:
+            block = <Tensor>self.free_ones.pop()
+            if block.t.size >= nbytes:
+                return block
+        return new_tensor(WRY_UINT8, 1, &nbytes)
+
+    cdef int give(self, Tensor block) except -1:
+        self.free_ones.append(block)
+        return 0
+
+
+cdef inline bint has_layout(Tensor x, External *e) noexcept:
+    cdef int i
+    if x.t.dtype != e.dtype or x.t.rank != e.rank or x.t.device != 0:
+        return False
+    for i in range(e.rank):
+        if x.dims[i] != e.dims[i] or (x.steps[i] != e.steps[i] and x.dims[i] != 1):
+            return False
+    return True
+
+
+cdef int fill(int64_t *to, object numbers) except -1:
+    cdef int i = 0
+    for n in numbers:
+        to[i] = n
+        i += 1
+    return 0
+
+
+@cython.final
+cdef class Planned:
+    """A segment of a program for inputs of certain shapes, ready to run. Made by `planner.plan`.
+
+    Args:
+        externals: of each tensor from outside (inputs, then bound ones, then constants of the plan): dtype code, shape, strides,
+            how often a run writes into it.
+        constants: tensors that belong to the plan, the last of the externals.
+        results: dtype code and shape of each tensor that a run makes to hand it out.
+        slots: dtype code, shape, strides, region, index in the region, offset in bytes; ordered by region and index.
+        steps: (Plan, slots of the inputs, slots of the outputs, index of the node); -1 for an absent input.
+        outputs: (region, index, whole, dtype code, offset, shape, strides) of each.
+        arena: bytes that a run needs.
+        numbers: what the key inputs have to hold, by position: ((input, number), ...).
+
+    Attributes:
+        interpreted: nothing is planned; the segment runs node by node for these inputs.
+    """
+    cdef External *externals
+    cdef Result *results
+    cdef Output *outputs
+    cdef Step *steps
+    cdef wry_tensor *slots
+    cdef int64_t *sizes        # shapes and strides of the slots
+    cdef int32_t *wiring       # slots of the steps, inputs then outputs
+    cdef int64_t *offsets      # of each slot in its region
+    cdef Run *idle
+    cdef int n_externals, n_given, n_results, n_outputs, n_steps, n_slots, n_wires, n_random, n_arena, n_written
+    cdef int64_t arena
+    cdef uint64_t drawn
+    cdef list plans, constants
+    cdef tuple nodes
+    cdef readonly tuple numbers
+    cdef readonly int64_t generation
+    cdef readonly bint interpreted
+    cdef Arenas arenas
+
+    def __init__(self, externals, list constants, results, slots, steps, outputs, int64_t arena, Arenas arenas, tuple numbers, bint interpreted=False):
+        cdef int i, k, at, wires = 0
+        cdef int64_t *sizes
+        cdef Plan plan
+        self.generation = current_kernel_generation()
+        self.interpreted = interpreted
+        self.arenas, self.numbers, self.constants, self.arena = arenas, numbers, constants, arena
+        self.n_externals, self.n_given = len(externals), len(externals) - len(constants)
+        self.n_results, self.n_outputs, self.n_steps, self.n_slots = len(results), len(outputs), len(steps), len(slots)
+        self.externals = <External *>calloc(self.n_externals + 1, sizeof(External))
+        self.results = <Result *>calloc(self.n_results + 1, sizeof(Result))
+        self.outputs = <Output *>calloc(self.n_outputs + 1, sizeof(Output))
+        self.steps = <Step *>calloc(self.n_steps + 1, sizeof(Step))
+        self.slots = <wry_tensor *>calloc(self.n_slots + 1, sizeof(wry_tensor))
+        self.offsets = <int64_t *>calloc(self.n_slots + 1, sizeof(int64_t))
+        for _plan, ins, outs, _node in steps:
+            wires += len(ins) + len(outs)
+        self.n_wires = wires
+        self.wiring = <int32_t *>calloc(wires + 1, sizeof(int32_t))
+        at = 0
+        for item in slots:
+            at += 2 * len(item[1])
+        self.sizes = <int64_t *>calloc(at + 1, sizeof(int64_t))
+        if not (self.externals and self.results and self.outputs and self.steps and self.slots and self.offsets and
+                self.wiring and self.sizes):
+            raise MemoryError()
+        for i in range(self.n_externals):
+            dtype, shape, strides, writes = externals[i]
+            self.externals[i].dtype, self.externals[i].rank, self.externals[i].writes = dtype, <int32_t>len(shape), writes
+            fill(self.externals[i].dims, shape)
+            fill(self.externals[i].steps, strides)
+            self.n_written += writes > 0
+        for i in range(self.n_results):
+            dtype, shape = results[i]
+            self.results[i].dtype, self.results[i].rank = dtype, <int32_t>len(shape)
+            fill(self.results[i].dims, shape)
+        sizes = self.sizes
+        for i in range(self.n_slots):
+            dtype, shape, strides, region, at, offset = slots[i]
+            self.slots[i].dtype, self.slots[i].rank = dtype, <int32_t>len(shape)
+            fill(sizes, shape)
+            self.slots[i].shape = sizes
+            sizes += len(shape)
+            fill(sizes, strides)
+            self.slots[i].strides = sizes
+            sizes += len(shape)
+            self.slots[i].size = 1
+            for k in range(self.slots[i].rank):
+                self.slots[i].size *= self.slots[i].shape[k]
+            self.offsets[i] = offset
+            if region == ARENA:
+                self.n_arena = i + 1
+            elif region == EXTERNAL:
+                if self.externals[at].last == 0:
+                    self.externals[at].first = i
+                self.externals[at].last = i + 1
+            else:
+                if self.results[at].last == 0:
+                    self.results[at].first = i
+                self.results[at].last = i + 1
+        self.plans, nodes = [], []
+        wires = 0
+        for i in range(self.n_steps):
+            plan, ins, outs, node = steps[i]
+            self.plans.append(plan)  # keeps attributes alive
+            nodes.append(node)
+            self.steps[i].kernel, self.steps[i].attrs, self.steps[i].data = plan.kernel, plan.encoded, plan.data
+            self.steps[i].n_attrs, self.steps[i].n_inputs, self.steps[i].n_outputs = plan.n_attrs, <int32_t>len(ins), <int32_t>len(outs)
+            self.steps[i].pointers = wires
+            fill_wires(self.wiring + wires, ins)
+            fill_wires(self.wiring + wires + len(ins), outs)
+            wires += <int>(len(ins) + len(outs))
+            self.steps[i].random = -1
+            if plan.op.random:
+                self.steps[i].random = self.n_random
+                self.steps[i].drawn = self.drawn
+                self.n_random += 1
+                self.drawn += <uint64_t>plan.work
+        self.nodes = tuple(nodes)
+        for i in range(self.n_outputs):
+            region, at, whole, dtype, offset, shape, strides = outputs[i]
+            self.outputs[i].region, self.outputs[i].index, self.outputs[i].whole = region, at, whole
+            self.outputs[i].dtype, self.outputs[i].rank, self.outputs[i].offset = dtype, <int32_t>len(shape), offset
+            fill(self.outputs[i].dims, shape)
+            fill(self.outputs[i].steps, strides)
+
+    def __dealloc__(self):
+        cdef Run *run
+        while self.idle != NULL:
+            run = self.idle
+            self.idle = run.next
+            free_run(run)
+        free(self.externals)
+        free(self.results)
+        free(self.outputs)
+        free(self.steps)
+        free(self.slots)
+        free(self.sizes)
+        free(self.wiring)
+        free(self.offsets)
+
+    @property
+    def arena_bytes(self):
+        """How much memory the values inside take, laid out over each other."""
+        return self.arena
+
+    @property
+    def n_kernels(self):
+        """How many kernels a run calls."""
+        return self.n_steps
+
+    cdef bint fits(self, list given) except -1:
+        cdef int i
+        for i in range(self.n_given):
+            if not has_layout(<Tensor>given[i], &self.externals[i]):
+                return False
+        for at, number in self.numbers:
+            if int(given[at].item()) != number:
+                return False
+        return True
+
+    cdef Run *acquire(self) except NULL:
+        cdef Run *run = self.idle
+        cdef Step *step
+        cdef int i, k
+        if run != NULL:
+            self.idle = run.next
+            return run
+        run = <Run *>calloc(1, sizeof(Run))
+        if run == NULL:
+            raise MemoryError()
+        run.bases = <void **>calloc(self.n_externals + self.n_results + 1, sizeof(void *))
+        run.pinned = <wry_storage **>calloc(self.n_externals + 1, sizeof(void *))
+        run.slots = <wry_tensor *>malloc((self.n_slots + 1) * sizeof(wry_tensor))
+        run.calls = <wry_call *>calloc(self.n_steps + 1, sizeof(wry_call))
+        run.pointers = <const wry_tensor **>calloc(self.n_wires + 1, sizeof(void *))
+        run.contexts = <wry_context *>calloc(self.n_random + 1, sizeof(wry_context))
+        if not (run.bases and run.pinned and run.slots and run.calls and run.pointers and run.contexts):
+            free_run(run)
+            raise MemoryError()
+        memcpy(run.slots, self.slots, self.n_slots * sizeof(wry_tensor))
+        for i in range(self.n_wires):
+            if self.wiring[i] >= 0:
+                run.pointers[i] = run.slots + self.wiring[i]
+        for i in range(self.n_random + 1):
+            run.contexts[i].abi_version = WRY_ABI_VERSION
+            run.contexts[i].workspace = give_workspace
+            run.contexts[i].allocate_output = give_no_output
+            run.contexts[i].caller = &run.scratch
+        for i in range(self.n_steps):
+            step = self.steps + i
+            run.calls[i].inputs = run.pointers + step.pointers
+            run.calls[i].outputs = <wry_tensor **>(run.pointers + step.pointers + step.n_inputs)
+            run.calls[i].attrs = step.attrs
+            run.calls[i].context = run.contexts + step.random + 1
+            run.calls[i].n_inputs = step.n_inputs
+            run.calls[i].n_outputs = step.n_outputs
+            run.calls[i].n_attrs = step.n_attrs
+            run.calls[i].data = step.data
+        return run
+
+    cdef list run(self, list given):
+        """The outputs, each a Tensor; None where the segment has to run node by node this once."""
+        cdef Run *run
+        cdef Tensor x, arena
+        cdef wry_storage *storage
+        cdef External *e
+        cdef Result *r
+        cdef list all_of_them = given if not self.constants else given + self.constants, made = [], out = []
+        cdef int i, k, status = WRY_OK, failed = -1, held = 0
+        cdef int32_t threads = kernel_threads()
+        if self.n_written and overlapping(self, given):
+            return None
+        if self.n_random and paddle_random.enabled():
+            return None
+        run = self.acquire()
+        arena = self.arenas.take(self.arena) if self.arena else None
+        try:
+            if arena is not None and run.arena != <char *>arena.t.data:
+                run.arena = <char *>arena.t.data
+                for i in range(self.n_arena):
+                    run.slots[i].data = run.arena + self.offsets[i]
+            for k in range(self.n_externals):
+                x = <Tensor>all_of_them[k]
+                storage = x.storage
+                if storage != NULL:
+                    storage.refs += 1  # another thread may give the tensor other memory meanwhile
+                run.pinned[k] = storage
+                held = k + 1
+                if run.bases[k] != x.t.data:
+                    run.bases[k] = x.t.data
+                    e = self.externals + k
+                    for i in range(e.first, e.last):
+                        run.slots[i].data = <char *>x.t.data + self.offsets[i]
+            for k in range(self.n_results):
+                r = self.results + k
+                x = new_tensor(r.dtype, r.rank, r.dims)
+                made.append(x)
+                for i in range(r.first, r.last):
+                    run.slots[i].data = <char *>x.t.data + self.offsets[i]
+            if self.n_random:
+                self.draw(run)
+            for i in range(self.n_random + 1):
+                run.contexts[i].num_threads = threads
+            with nogil:
+                status = go(run, self.steps, self.n_steps, &failed)
+            if status != WRY_OK:
+                self.fail(status, failed, run)
+            if self.n_written:
+                for k in range(self.n_given):
+                    if self.externals[k].writes and run.pinned[k] != NULL:
+                        run.pinned[k].version += self.externals[k].writes
+            for i in range(self.n_outputs):
+                out.append(output_of(self.outputs + i, all_of_them, made))
+        finally:
+            for k in range(held):
+                let_go(run.pinned[k])
+            run.next = self.idle
+            self.idle = run
+            if arena is not None:
+                self.arenas.give(arena)
+        return out
+
+    cdef int draw(self, Run *run) except -1:
+        generator = _core.get_default_generator()
+        cdef uint64_t seed = generator.seed_value, offset = generator.offset
+        cdef int i
+        generator.offset = offset + self.drawn
+        for i in range(self.n_steps):
+            if self.steps[i].random >= 0:
+                run.contexts[self.steps[i].random + 1].rng_seed = seed
+                run.contexts[self.steps[i].random + 1].rng_offset = offset + self.steps[i].drawn
+        return 0
+
+    cdef int fail(self, int status, int at, Run *run) except -1:
+        cdef const char *text = run.calls[at].context.error
+        node = self.nodes[at]
+        name = (<Plan>self.plans[at]).op.name
+        where = f"{node.type}, recorded at {node.line}" if node.line else node.type
+        if text[0] == 0:
+            raise_text(status, f"{name}: the kernel failed with status {status} (in {where})", b"")
+        raise_text(status, name, f"{text.decode('utf-8', 'replace')} (in {where})".encode())
+        return 0
+
+
+cdef int fill_wires(int32_t *to, object numbers) except -1:
+    cdef int i = 0
+    for n in numbers:
+        to[i] = n
+        i += 1
+    return 0
+
+
+cdef void free_run(Run *run) noexcept:
+    free(run.bases)
+    free(run.pinned)
+    free(run.slots)
+    free(run.calls)
+    free(run.pointers)
+    free(run.contexts)
+    free(run)
+
+
+cdef int go(Run *run, Step *steps, int n, int *failed) noexcept nogil:
+    cdef int i, status
+    run.scratch.mark = -1
+    for i in range(n):
+        run.calls[i].context.error[0] = 0
+        status = steps[i].kernel(run.calls + i)
+        if run.scratch.mark >= 0:
+            workspace_reset(run.scratch.mark)
+            run.scratch.mark = -1
+        if status != WRY_OK:
+            failed[0] = i
+            return status
+    return WRY_OK
+
+
+cdef int let_go(wry_storage *storage) except -1:
+    """Undo `refs += 1`."""
+    cdef Tensor last
+    if storage == NULL:
+        return 0
+    if storage.refs > 1:
+        storage.refs -= 1
+    else:
+        last = Tensor.__new__(Tensor)  # it frees the memory as it goes
+        last.storage = storage
+    return 0
+
+
+cdef bint overlapping(Planned p, list given) except -1:
+    """Does a tensor that is written to share memory with another one?"""
+    cdef int i, k
+    cdef Tensor x, y
+    for i in range(p.n_given):
+        if not p.externals[i].writes:
+            continue
+        x = <Tensor>given[i]
+        for k in range(p.n_given):
+            y = <Tensor>given[k]
+            if k != i and x.storage == y.storage and x.storage != NULL and overlap(x, y):
+                return True
+    return False
+
+
+cdef bint overlap(Tensor x, Tensor y) noexcept:
+    cdef int64_t low[2]
+    cdef int64_t high[2]
+    reach(x, low, high)
+    reach(y, low + 1, high + 1)
+    return low[0] < high[1] and low[1] < high[0]
+
+
+cdef void reach(Tensor x, int64_t *low, int64_t *high) noexcept:
+    """The addresses that a tensor covers."""
+    cdef int64_t width = itemsize_of(x.t.dtype), at = <int64_t>x.t.data
+    cdef int i
+    low[0], high[0] = at, at + (width if x.t.size else 0)
+    for i in range(x.t.rank if x.t.size else 0):
+        if x.steps[i] > 0:
+            high[0] += (x.dims[i] - 1) * x.steps[i] * width
+        else:
+            low[0] += (x.dims[i] - 1) * x.steps[i] * width
+
+
+cdef int64_t[16] itemsizes
+
+
+cdef inline int64_t itemsize_of(int32_t code) noexcept:
+    return itemsizes[code]
+
+
+for _dtype in (_core.bool_, _core.uint8, _core.int8, _core.int16, _core.int32, _core.int64, _core.float16, _core.bfloat16,
+               _core.float32, _core.float64, _core.complex64, _core.complex128):
+    itemsizes[(<DType>_dtype).code] = (<DType>_dtype).itemsize
+
+
+cdef Tensor output_of(Output *o, list externals, list made):
+    cdef Tensor base = <Tensor>(externals[o.index] if o.region == EXTERNAL else made[o.index]), out
+    if o.whole:
+        return base
+    out = view_at(o.dtype, o.rank, o.dims, o.steps, base.storage, <char *>base.t.data + o.offset)
+    if base.storage != NULL:
+        base.storage.refs += 1
+    return out
+
+
+cdef Tensor view_at(int32_t dtype, int32_t rank, const int64_t *dims, const int64_t *steps, wry_storage *storage, void *data):
+    """A tensor at a place; it takes over one reference to `storage`."""
+    cdef Tensor out = Tensor.__new__(Tensor)
+    cdef int64_t size = 1
+    cdef bint contiguous = True
+    cdef int i
+    out.t.shape = out.dims
+    out.t.strides = out.steps
+    for i in range(rank - 1, -1, -1):
+        out.dims[i], out.steps[i] = dims[i], steps[i]
+        contiguous = contiguous and (dims[i] == 1 or steps[i] == size)
+        size *= dims[i]
+    out.t.dtype, out.t.rank, out.t.size, out.t.data = dtype, rank, size, data
+    out.storage = storage
+    out.flags = STOP_GRADIENT | (CONTIGUOUS if contiguous or size == 0 else 0)
+    return out
+
+
+# What the planner asks.
+
+def viewed(Op op not None, shape, strides, DType dtype not None, others, tuple attrs):
+    """Where the result of a view op lies in the memory of its first input.
+
+    Args:
+        op: a view op.
+        shape, strides, dtype: of the first input.
+        others: (shape, dtype) of each further input, None for an absent one.
+        attrs: all attributes.
+
+    Returns:
+        (shape, strides, offset in bytes, dtype); None where strides allow no view, so that a contiguous copy comes first.
+    """
+    cdef int64_t dims[MAX_RANK]
+    cdef int64_t steps[MAX_RANK]
+    cdef int64_t low = 0, high = 0, width = dtype.itemsize
+    cdef int rank = len(shape), i
+    cdef Tensor x, y, block
+    fill(dims, shape)
+    fill(steps, strides)
+    for i in range(rank):
+        if dims[i] == 0:
+            low = high = 0
+            break
+        if steps[i] > 0:
+            high += (dims[i] - 1) * steps[i]
+        else:
+            low += (dims[i] - 1) * steps[i]
+    # Views of the core only compute addresses, but for a copy where strides allow none: that one reads. Rules of other packages
+    # are held to the memory that there is.
+    cdef bint reads = op.view_code == BY_RULE
+    cdef int64_t size = 1, nbytes
+    for i in range(rank - 1, -1, -1):
+        reads = reads or (dims[i] != 1 and steps[i] != size)
+        size *= dims[i]
+    nbytes = (high - low + 1) * width if reads else 64
+    block = new_tensor(WRY_UINT8, 1, &nbytes)
+    block.storage.refs += 1
+    x = view_at(dtype.code, rank, dims, steps, block.storage, <char *>block.t.data - low * width)
+    inputs = [x]
+    for item in others:
+        if item is None:
+            inputs.append(None)
+            continue
+        fill(dims, item[0])
+        inputs.append(new_ghost((<DType>item[1]).code, <int32_t>len(item[0]), dims))
+    y = op.run(tuple(inputs), attrs)
+    if y.storage != block.storage:
+        return None
+    return (
+        tuple([y.dims[i] for i in range(y.t.rank)]), tuple([y.steps[i] for i in range(y.t.rank)]),
+        <char *>y.t.data - <char *>x.t.data, y.dtype,
+    )
+
+
+def facts_of(Plan plan not None):
+    """The WRY_* flags of the kernel, whether there is one, whether the shape of an output depends on data."""
+    return plan.flags, plan.kernel != NULL, plan.allocates
+
+
+# Running.
+
+@cython.final
+cdef class Segment:
+    """Nodes of a block that run without Python between them, with the plans for the shapes that they were run with.
+
+    Args:
+        make: called with the list of given tensors (inputs, then bound ones); returns a Planned.
+        bound: the tensors that are bound, behind the inputs.
+
+    Attributes:
+        plans: the most recently used first.
+        replanned: how often a plan was made.
+    """
+    cdef object make
+    cdef list bound
+    cdef Py_ssize_t n_inputs
+    cdef readonly list plans
+    cdef readonly int64_t replanned
+    cdef public tuple written       # positions of inputs and bound tensors that the nodes write to
+
+    def __init__(self, make, Py_ssize_t n_inputs, list bound):
+        self.make, self.n_inputs, self.bound, self.plans, self.written = make, n_inputs, bound, [], ()
+
+    def run(self, list inputs):
+        """Run it on tensors; returns a list of tensors, or None: this call has to go node by node."""
+        cdef list given = inputs + self.bound if self.bound else inputs
+        cdef Planned p
+        cdef Tensor x
+        cdef Py_ssize_t i, n = len(given)
+        if len(inputs) != self.n_inputs:
+            raise ValueError(f"segment: got {len(inputs)} tensors, expected {self.n_inputs}.")
+        if layers_active() or thread_device() != 0:
+            return None
+        for i in range(n):
+            item = given[i]
+            if not isinstance(item, Tensor):
+                return None
+            x = <Tensor>item
+            if x.t.data == NULL or x.t.device != 0:
+                return None
+            if x.t.dtype == WRY_BOOL and x.storage != NULL and x.storage.foreign:
+                # Others may have written any byte there; kernels are promised 0 and 1.
+                if i in self.written:
+                    return None
+                if given is inputs:
+                    given = list(given)
+                given[i] = copy_op.run((x,), ())
+        p = self.plan_for(given)
+        return None if p.interpreted else p.run(given)
+
+    cdef Planned plan_for(self, list given):
+        cdef Planned p
+        cdef Py_ssize_t i
+        if self.plans:
+            p = <Planned>self.plans[0]
+            if p.generation != current_kernel_generation():
+                self.plans = []
+            elif p.fits(given):
+                return p
+        for i in range(1, len(self.plans)):
+            p = <Planned>self.plans[i]
+            if p.fits(given):
+                plans = [other for other in self.plans if other is not p]
+                plans.insert(0, p)
+                self.plans = plans
+                return p
+        p = self.make(given)
+        self.replanned += 1
+        self.plans = [p, *self.plans[: KEPT_PLANS - 1]]
+        return p
