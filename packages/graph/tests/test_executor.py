@@ -13,7 +13,7 @@ from wherry_graph.capture import capture
 from wherry_graph.control import cond, py_func, while_loop
 from wherry_graph.executor import compiled
 from wherry_graph.interpreter import Interpreter
-from wherry_graph.testing import check
+from wherry_graph.testing.random_programs import check
 from wherry_tensor import _core, float32, ops
 from wherry_tensor.testing.kit import array_of, specs, tensor_of
 

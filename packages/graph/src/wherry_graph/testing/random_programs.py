@@ -1,6 +1,6 @@
 """Programs of random ops, and what they have to give: what the interpreter gives, bit for bit.
 
-    python -m wherry_graph.testing --count 10000 --seed 1     # and --only 17 for one of them, shown
+    python -m wherry_graph.testing.random_programs --count 10000 --seed 1     # and --only 17 for one of them, shown
 
 A program is drawn from its number alone. Its inputs have an unknown batch; it is run with several.
 """
