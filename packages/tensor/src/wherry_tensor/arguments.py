@@ -35,6 +35,19 @@ def require_tensor(x: Any, op_name: str, name: str = "x") -> Tensor:
     )
 
 
+def at_hand(x: Tensor) -> bool:
+    """Can the values of `x` be looked at without waiting? Not those of a capture, nor those that a device may still compute.
+
+    A check of values that the function could do without asks this first, so that it costs a device nothing.
+    """
+    return not is_symbolic(x) and _core.device_of(x) == 0
+
+
+def never_from_the_end(index: Tensor, size: Any) -> Tensor:
+    """`index` with `size` in place of negative numbers, which ops would count from the end; they are refused when the op runs."""
+    return ops.where(index < 0, ops.full(shape=(), value=size, dtype=index.dtype), index)
+
+
 def integer(value: Any, op_name: str, name: str) -> int:
     """An int, given as Python int, NumPy integer or integer tensor of one element; bool is none."""
     if type(value) is int or type(value) is Size:

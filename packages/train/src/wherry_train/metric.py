@@ -8,15 +8,16 @@ epoch.
 from __future__ import annotations
 
 import abc
+import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from wherry_tensor import _core, argmax, assign, cast, equal, expand, topk, unsqueeze
 from wherry_tensor._core import Tensor
-from wherry_tensor.arguments import integer, require_tensor
+from wherry_tensor.arguments import at_hand, integer, require_tensor
 from wherry_tensor.constructed import as_constructed
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 from wherry_tensor.sizes import equals, is_unknown
@@ -75,7 +76,76 @@ class Metric(PlainState, abc.ABC):
         return args
 
 
-class Accuracy(Metric):
+_MOST_WAITING = 1 << 20  # elements: more than a device should keep for values that nobody has asked for
+
+
+class _Waiting(Metric):
+    """A metric that counts what a device is still computing when somebody asks, not before.
+
+    `_put_aside` takes what `compute` gave, `_settle` counts it, and every count is a `_Count`, which settles first. Counts are
+    never changed in place, so that `_at_this_step` can hold on to them.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._waiting: list[tuple[Any, ...]] = []
+        self._batches = 0
+
+    def _put_aside(self, results: list[Any]) -> bool:
+        """Keeps tensors of a device for later; False where they are at hand, or `update` is somebody else's."""
+        if type(self).update is not self._own_update() or not all(isinstance(r, Tensor) and not at_hand(r) for r in results):
+            return False
+        self._waiting.append(tuple(r.detach() for r in results))
+        self._batches += 1
+        if sum(r.size for batch in self._waiting for r in batch) > _MOST_WAITING:
+            self._settle()
+        return True
+
+    @classmethod
+    def _own_update(cls) -> Any:
+        return next(base.__dict__["update"] for base in cls.__mro__ if base.__module__ == __name__)
+
+    def _forget(self) -> None:
+        self._waiting = []
+        self._batches = 0
+
+    def _settle(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for results in waiting:
+            self.update(*[r.numpy() for r in results])
+
+    def state_dict(self) -> dict[str, Any]:
+        return {name: value for name, value in super().state_dict().items() if name not in ("_waiting", "_batches")}
+
+    def set_state_dict(self, state_dict: dict[str, Any]) -> None:
+        super().set_state_dict(state_dict)
+        self._forget()
+
+    def _at_this_step(self) -> Callable[[], Any]:
+        """What `accumulate` would say now, for later."""
+        batches, kept = self._batches, copy.copy(self)
+        kept._waiting = list(self._waiting)
+        return lambda: (self if self._batches == batches else kept).accumulate()
+
+
+class _Count:
+    """An attribute that stands on everything put aside before it was looked at."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, metric: Any, owner: type | None = None) -> Any:
+        if metric is None:
+            raise AttributeError(self._name)  # of the instances alone
+        if metric._waiting:
+            metric._settle()
+        return metric.__dict__[self._name]
+
+    def __set__(self, metric: Any, value: Any) -> None:
+        metric.__dict__[self._name] = value
+
+
+class Accuracy(_Waiting):
     """The share of samples whose label is among the k classes with the highest scores.
 
     Args:
@@ -151,15 +221,17 @@ class Accuracy(Metric):
         """
         hits = _array(correct, "Accuracy", "correct")
         samples = math.prod(hits.shape[:-1])
-        shares = []
-        for i, k in enumerate(self.topk):
-            found = float(hits[..., :k].sum())
-            shares.append(found / samples if samples else 0.0)
-            self.total[i] += found
-            self.count[i] += samples
+        found = [float(hits[..., :k].sum()) for k in self.topk]
+        self.total = [total + more for total, more in zip(self.total, found)]
+        self.count = [count + samples for count in self.count]
+        shares = [more / samples if samples else 0.0 for more in found]
         return shares if len(shares) > 1 else shares[0]
 
+    total = _Count()
+    count = _Count()
+
     def reset(self) -> None:
+        self._forget()
         self.total = [0.0] * len(self.topk)
         self.count = [0] * len(self.topk)
 
@@ -172,7 +244,7 @@ class Accuracy(Metric):
         return self._name
 
 
-class Precision(Metric):
+class Precision(_Waiting):
     """Of the samples that were called positive, the share that is.
 
     Args:
@@ -209,7 +281,11 @@ class Precision(Metric):
         self.tp += int((called & positive).sum())
         self.fp += int((called & ~positive).sum())
 
+    tp = _Count()
+    fp = _Count()
+
     def reset(self) -> None:
+        self._forget()
         self.tp = 0  # true positives
         self.fp = 0  # false positives
 
@@ -222,7 +298,7 @@ class Precision(Metric):
         return self._name
 
 
-class Recall(Metric):
+class Recall(_Waiting):
     """Of the samples that are positive, the share that was called so.
 
     Args:
@@ -250,7 +326,11 @@ class Recall(Metric):
         self.tp += int((called & positive).sum())
         self.fn += int((~called & positive).sum())
 
+    tp = _Count()
+    fn = _Count()
+
     def reset(self) -> None:
+        self._forget()
         self.tp = 0  # true positives
         self.fn = 0  # false negatives
 
@@ -263,7 +343,7 @@ class Recall(Metric):
         return self._name
 
 
-class Auc(Metric):
+class Auc(_Waiting):
     """The area under the curve of a binary classifier, over all thresholds.
 
     Args:
@@ -330,8 +410,8 @@ class Auc(Metric):
             )
         bins = (scores * self._num_thresholds).astype("int64")
         size = self._num_thresholds + 1
-        self._stat_pos += np.bincount(bins[positive], minlength=size)
-        self._stat_neg += np.bincount(bins[~positive], minlength=size)
+        self._stat_pos = self._stat_pos + np.bincount(bins[positive], minlength=size)
+        self._stat_neg = self._stat_neg + np.bincount(bins[~positive], minlength=size)
 
     @staticmethod
     def trapezoid_area(x1: float, x2: float, y1: float, y2: float) -> float:
@@ -354,7 +434,11 @@ class Auc(Metric):
         precision = np.divide(found, called, out=np.full(len(called), found[first] / called[first]), where=called > 0)
         return float((np.diff(found) * (precision[1:] + precision[:-1]) / 2).sum() / found[-1])
 
+    _stat_pos = _Count()
+    _stat_neg = _Count()
+
     def reset(self) -> None:
+        self._forget()
         self._stat_pos = np.zeros(self._num_thresholds + 1)
         self._stat_neg = np.zeros(self._num_thresholds + 1)
 

@@ -5,6 +5,7 @@ import inspect
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from wherry_autograd import no_grad
 from wherry_nn import Layer
 from wherry_tensor import to_tensor
 from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import at_hand
 from wherry_tensor.errors import (
     AssertedArgumentError,
     AssertedTypeError,
@@ -28,7 +30,8 @@ from wherry_train.by_name import loss_named, metric_named, optimizer_named
 from wherry_train.callbacks import CallbackList, EarlyStopping, ResumeTraining
 from wherry_train.checkpoint import Checkpoint
 from wherry_train.io import DataLoader, Dataset, DistributedBatchSampler, IterableDataset
-from wherry_train.metric import Metric
+from wherry_train.logs import Later, Logs
+from wherry_train.metric import Metric, _Waiting
 from wherry_train.serialization import load, save
 from wherry_train.tables import summary
 
@@ -215,9 +218,12 @@ class Model:
             ()
         """
         losses, metrics = self._train(_tensors(inputs), _tensors(labels), update)
-        return (losses, metrics) if self._metrics else losses
+        return (_arrays(losses), metrics) if self._metrics else _arrays(losses)
 
-    def _train(self, inputs: list[Tensor], labels: list[Tensor], update: bool) -> tuple[list[Any], list[Any]]:
+    def _train(
+        self, inputs: list[Tensor], labels: list[Tensor], update: bool, wanted: bool = True
+    ) -> tuple[list[Tensor], list[Any]]:
+        """The losses, and the batch's metrics if they are `wanted`; without, nothing here waits for a device."""
         self._require_ready()
         self.mode = "train"
         self.network.train()
@@ -236,7 +242,7 @@ class Model:
                 self._scaler.step(self._optimizer)
                 self._scaler.update()
                 self._optimizer.clear_grad()
-        return [loss.numpy() for loss in losses], self._measure(outputs, labels)
+        return [loss.detach() for loss in losses], self._measure(outputs, labels, wanted)
 
     def _warn_of(self, inputs: list[Tensor], labels: list[Tensor]) -> None:
         """Warn of what keeps the first step from training anything."""
@@ -275,14 +281,14 @@ class Model:
         losses, metrics = self._evaluate(_tensors(inputs), _tensors(labels))
         if self._loss is None:
             return metrics
-        return (losses, metrics) if self._metrics else losses
+        return (_arrays(losses), metrics) if self._metrics else _arrays(losses)
 
-    def _evaluate(self, inputs: list[Tensor], labels: list[Tensor]) -> tuple[list[Any], list[Any]]:
+    def _evaluate(self, inputs: list[Tensor], labels: list[Tensor], wanted: bool = True) -> tuple[list[Tensor], list[Any]]:
         self.mode = "eval"
         self.network.eval()
         with no_grad():
             outputs, losses = self._run(inputs, labels)
-            return [loss.numpy() for loss in losses], self._measure(outputs, labels)
+            return losses, self._measure(outputs, labels, wanted)
 
     def predict_batch(self, inputs: Any) -> list[Any]:
         """The outputs of the network for one batch, as arrays.
@@ -326,10 +332,12 @@ class Model:
             )
         return _listed(self._loss(*outputs, *labels))
 
-    def _measure(self, outputs: list[Tensor], labels: list[Tensor]) -> list[Any]:
+    def _measure(self, outputs: list[Tensor], labels: list[Tensor], wanted: bool) -> list[Any]:
         values = []
         for metric in self._metrics:
             results = _listed(metric.compute(*outputs, *labels))
+            if not wanted and isinstance(metric, _Waiting) and metric._put_aside(results):
+                continue
             values.append(metric.update(*[r.numpy() if isinstance(r, Tensor) else r for r in results]))
         return values
 
@@ -457,7 +465,7 @@ class Model:
                 self._check = False
                 self._warn_of(inputs, labels)
             updated = run.step % accumulate == 0 or run.step == steps
-            losses, _ = self._train(inputs, labels, updated)
+            losses, _ = self._train(inputs, labels, updated, False)
             logs = self._logs(losses, step, inputs)
             watchers.call("on_train_batch_end", step, logs)
             if resumer is not None and updated:
@@ -523,7 +531,7 @@ class Model:
         for step, batch in _first(loader, count):
             watchers.call("on_eval_batch_begin", step, logs)
             inputs, labels = self._split(batch)
-            losses, _ = self._evaluate(inputs, labels)
+            losses, _ = self._evaluate(inputs, labels, False)
             logs = self._logs(losses, step, inputs)
             watchers.call("on_eval_batch_end", step, logs)
         watchers.call("on_eval_end", logs)
@@ -578,10 +586,20 @@ class Model:
             names += _listed(metric.name())
         return names
 
-    def _logs(self, losses: list[Any], step: int, inputs: list[Tensor]) -> dict[str, Any]:
-        logs: dict[str, Any] = {"loss": [float(loss) for loss in losses]} if losses else {}
+    def _logs(self, losses: list[Tensor], step: int, inputs: list[Tensor]) -> dict[str, Any]:
+        logs = Logs()
+        if losses:
+            if all(map(at_hand, losses)):
+                logs["loss"] = [float(loss) for loss in losses]
+            else:
+                logs["loss"] = Later(lambda: [float(loss) for loss in losses])
         for metric in self._metrics:
-            logs.update(zip(_listed(metric.name()), _listed(metric.accumulate())))
+            names = _listed(metric.name())
+            if isinstance(metric, _Waiting) and metric._waiting:
+                value = metric._at_this_step()
+                logs.update((name, Later(partial(_nth, value, i))) for i, name in enumerate(names))
+            else:
+                logs.update(zip(names, _listed(metric.accumulate())))
         logs["step"] = step
         logs["batch_size"] = inputs[0].shape[0] if inputs and inputs[0].shape else 1
         return logs
@@ -755,6 +773,14 @@ def _amp_options(given: Any) -> tuple[str, dict[str, Any], dict[str, Any]]:
         {name: given[name] for name in _SCALER_OPTIONS if name in given},
         {name: given[name] for name in _CAST_OPTIONS if name in given},
     )
+
+
+def _nth(values: Callable[[], Any], index: int) -> Any:
+    return _listed(values())[index]
+
+
+def _arrays(losses: list[Tensor]) -> list[Any]:
+    return [loss.numpy() for loss in losses]
 
 
 def _tensors(values: Any) -> list[Tensor]:

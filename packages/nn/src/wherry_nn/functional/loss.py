@@ -19,7 +19,7 @@ from wherry_nn.functional._losses import (
 )
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64, is_symbolic
-from wherry_tensor.arguments import integer, number, one_axis, promoted, refused, require_tensor, to_dtype
+from wherry_tensor.arguments import at_hand, integer, number, one_axis, promoted, refused, require_tensor, to_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError, LossyCastWarning
 from wherry_tensor.functions.reduction import mean, sum
 from wherry_tensor.ops.loss import kept_labels, label_divisor
@@ -844,7 +844,7 @@ def gaussian_nll_loss(
             f"gaussian_nll_loss: the variance does not fit the input. Got shapes {variance.shape} and {input.shape}, "
             f"expected {input.shape}, the same with 1 at the end, or without the last axis. Expand it."
         )
-    if variance.size and not is_symbolic(variance) and ops.reduce_any(variance < 0.0, axes=tuple(range(variance.ndim)), keepdim=False).item():
+    if variance.size and at_hand(variance) and ops.reduce_any(variance < 0.0, axes=tuple(range(variance.ndim)), keepdim=False).item():
         raise InvalidArgumentError(
             "gaussian_nll_loss: a variance is negative. Got a number below 0, expected numbers >= 0. "
             "Predict its logarithm and pass exp of it, or use softplus."

@@ -18,8 +18,8 @@ from wherry_nn.functional._losses import (
 from wherry_nn.functional.distance import pairwise_distance
 from wherry_nn.functional.loss import cross_entropy
 from wherry_tensor import ops
-from wherry_tensor._core import Tensor, float32, float64, int64, is_symbolic
-from wherry_tensor.arguments import flag, number, require_tensor, to_dtype
+from wherry_tensor._core import Tensor, float32, float64, int64
+from wherry_tensor.arguments import at_hand, flag, number, require_tensor, to_dtype
 from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError
 from wherry_tensor.functions.reduction import mean
@@ -544,7 +544,7 @@ def _triplet(
     if swap:
         far = ops.minimum(far, distance(positive, negative))
     for name, found in ("positive", near), ("negative", far):
-        if found.size and not is_symbolic(found) and ops.reduce_any(found < 0.0, axes=tuple(range(found.ndim)), keepdim=False).item():
+        if found.size and at_hand(found) and ops.reduce_any(found < 0.0, axes=tuple(range(found.ndim)), keepdim=False).item():
             raise InvalidArgumentError(
                 f"{op_name}: the distance function gives negative numbers. Got one for the {name} examples, expected "
                 f"distances >= 0. Pass a distance, not a similarity."

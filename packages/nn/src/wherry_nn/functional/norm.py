@@ -105,9 +105,10 @@ def batch_norm(
             running_mean = running_mean.detach()
         if not running_var.stop_gradient:
             running_var = running_var.detach()
-        share = _constants.get((1.0 - momentum, running_mean.dtype))
+        device = _core.device_of(running_mean)
+        share = _constants.get((1.0 - momentum, running_mean.dtype, device))
         if share is None:
-            share = _constant(1.0 - momentum, running_mean.dtype)
+            share = _constant(1.0 - momentum, running_mean.dtype, device)
         if _core.is_symbolic(mean):
             mean, variance = mean.detach(), variance.detach()
         else:
@@ -148,16 +149,17 @@ def _check_channels(x: Tensor, running_mean: Tensor, layout: str) -> None:
 _NARROW = (float16, bfloat16)
 
 
-_constants: dict[tuple[float, DType], Tensor] = {}
+_constants: dict[tuple[float, DType, int], Tensor] = {}
 
 
-def _constant(value: float, dtype: DType) -> Tensor:
-    """A 0-d tensor that nobody writes: momentums are few."""
-    found = _constants.get((value, dtype))
+def _constant(value: float, dtype: DType, device: int) -> Tensor:
+    """A 0-d tensor on a device that nobody writes: momentums are few."""
+    found = _constants.get((value, dtype, device))
     if found is None:
         if len(_constants) > 64:
             _constants.clear()
-        found = _constants[value, dtype] = _core.scalar(value, dtype)  # never a value of a captured program
+        # Never a value of a captured program.
+        found = _constants[value, dtype, device] = _core.to_device(_core.scalar(value, dtype), device)
     return found
 
 

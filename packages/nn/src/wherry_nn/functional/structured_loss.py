@@ -6,7 +6,7 @@ from typing import Any
 from wherry_nn.functional._losses import reduced, require_floating, unknown_reduction
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64, is_symbolic
-from wherry_tensor.arguments import integer, number, require_tensor, to_dtype
+from wherry_tensor.arguments import at_hand, integer, never_from_the_end, number, require_tensor, to_dtype
 from wherry_tensor.errors import (
     AssertedArgumentError,
     AssertedTypeError,
@@ -192,13 +192,15 @@ def _default_path(label: Tensor, num_classes: int) -> tuple[Tensor, Tensor]:
             f"One class has no loss."
         )
     leaf = ops.reshape(ops.cast(label, dtype=int64), shape=(label.shape[0], 1))
-    if leaf.size and not is_symbolic(leaf):
+    if leaf.size and at_hand(leaf):
         low, high = (op(leaf, axes=(0, 1), keepdim=False).item() for op in (ops.reduce_min, ops.reduce_max))
         if low < 0 or high >= num_classes:
             raise InvalidIndexError(
                 f"hsigmoid_loss: a label is not a class. Got {low if low < 0 else high}, expected labels in [0, {num_classes}). "
                 f"Check num_classes."
             )
+    elif not is_symbolic(leaf):
+        leaf = never_from_the_end(leaf, num_classes)
     leaf = leaf + num_classes
     levels = (num_classes - 1).bit_length()
     power = to_tensor([2**level for level in range(levels + 1)], dtype="int64")

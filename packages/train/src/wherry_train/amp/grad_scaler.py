@@ -66,7 +66,8 @@ class GradScaler:
         )
         self._enable = bool(enable)
         self._states: dict[int, str] = {}   # of the optimizers that were touched since the last update, by id
-        self._bad: dict[int, bool] = {}     # whether their gradients hold infinity or NaN
+        # Whether their gradients hold infinity or NaN: True, False, or whether they are finite, a tensor nobody has read yet.
+        self._bad: dict[int, bool | Tensor] = {}
         self._use_dynamic_loss_scaling = bool(use_dynamic_loss_scaling)
         self._incr_count = 0
         self._decr_count = 0
@@ -130,14 +131,21 @@ class GradScaler:
         # step is skipped then.
         self._states[id(optimizer)] = _UNSCALED
         self._bad[id(optimizer)] = True
-        self._bad[id(optimizer)] = not self._divide(optimizer)
+        self._bad[id(optimizer)] = self._divide(optimizer)
 
-    def _divide(self, optimizer: Any) -> bool:
-        """Divides; are the gradients finite?"""
+    def _is_bad(self, optimizer: Any) -> bool:
+        """Whether the step has to be skipped. This is where a device is waited for, once for each optimizer and step."""
+        bad = self._bad[id(optimizer)]
+        if not isinstance(bad, bool):
+            bad = self._bad[id(optimizer)] = not bad
+        return bad
+
+    def _divide(self, optimizer: Any) -> bool | Tensor:
+        """Divides; are the gradients finite, a tensor of one bool? False where there is none: nothing is bad."""
         params = [p for p in optimizer._all_parameters() if p.grad is not None]
         grads = [p.grad for p in params]
         if not grads:
-            return True
+            return False
         before = _core.set_grad_mode(False)
         try:
             finite = ops.all_finite(*grads)
@@ -158,7 +166,7 @@ class GradScaler:
                 else:
                     products = [ops.multiply(ops.cast(g, dtype=wide), inverse) for g in some]
                     ops.cast.each_into((some,), (products,), (dtype,))
-            return bool(finite)
+            return finite
         finally:
             _core.set_grad_mode(before)
 
@@ -181,7 +189,7 @@ class GradScaler:
             )
         if id(optimizer) not in self._states:
             self.unscale_(optimizer)
-        if not self._bad[id(optimizer)]:
+        if not self._is_bad(optimizer):
             optimizer.step()
         self._states[id(optimizer)] = _STEPPED
         if not self._use_dynamic_loss_scaling:
@@ -196,7 +204,7 @@ class GradScaler:
         if not self._enable:
             return
         if self._use_dynamic_loss_scaling and self._bad:
-            if any(self._bad.values()):
+            if any(bad if isinstance(bad, bool) else not bad for bad in self._bad.values()):
                 self._incr_count = 0
                 self._decr_count += 1
                 if self._decr_count == self._decr_every_n_nan_or_inf:
@@ -234,7 +242,7 @@ class GradScaler:
             return optimizer.minimize(*args, **kwargs)
         if id(optimizer) not in self._states:
             self.unscale_(optimizer)
-        result = (None, None) if self._bad[id(optimizer)] else optimizer.minimize(*args, **kwargs)
+        result = (None, None) if self._is_bad(optimizer) else optimizer.minimize(*args, **kwargs)
         self.update()
         return result
 
