@@ -30,7 +30,6 @@ NOT_YET: dict[str, dict[str, str]] = {
         "hub": "",
         "inference": "Load the weights with wherry.load and call the layer under no_grad().",
         "LazyGuard": "",
-        "onnx": "",
         "profiler": "",
         "quantization": "",
         "reader": "Use wherry.io.DataLoader.",

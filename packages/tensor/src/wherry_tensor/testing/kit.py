@@ -210,7 +210,8 @@ def _round_to_bfloat16(x: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(x), x, rounded.view(np.float32)).astype(np.float32).reshape(x.shape)
 
 
-def _typed_cases(spec: Spec, dtypes: tuple[str, ...] | None = None) -> Iterator[_Typed]:
+def typed_cases(spec: Spec, dtypes: tuple[str, ...] | None = None) -> Iterator[_Typed]:
+    """The valid calls of an op, each in each dtype that its values fit (None: all of the spec); for tests of other columns."""
     for dtype in dtypes or spec.dtypes:
         for case in spec.cases():
             typed = _typed(spec, case, dtype)
@@ -303,7 +304,7 @@ def check_kernel(spec: Spec) -> None:
     failures = _Failures(spec)
     for dtype in spec.dtypes:
         before = failures.checked
-        for typed in _typed_cases(spec, (dtype,)):
+        for typed in typed_cases(spec, (dtype,)):
             failures.guard(repr(typed), lambda t=typed: _check_against_reference(spec, t, t.tensors()))
         if failures.checked == before:
             failures.add(dtype, "no sample fits this dtype; add one, or leave the dtype out of the spec")
@@ -327,7 +328,7 @@ def _shape_variants(spec: Spec) -> Iterator[_Typed]:
     """0-d, zero-size and broadcast inputs, for the families where they can be made from any sample."""
     if family_of(spec.op) not in _SHAPELESS:
         return
-    typed = next((t for t in _typed_cases(spec, _primary(spec)) if all(x is None or x.size for x in t.arrays)), None)
+    typed = next((t for t in typed_cases(spec, _primary(spec)) if all(x is None or x.size for x in t.arrays)), None)
     if typed is None:
         return
     flat = [None if x is None else x.reshape(-1) for x in typed.arrays]
@@ -343,7 +344,7 @@ def _shape_variants(spec: Spec) -> Iterator[_Typed]:
 def check_layout(spec: Spec) -> None:
     """Strided, reversed, misaligned and broadcast inputs give what contiguous ones give, and so do bools of any byte."""
     failures = _Failures(spec)
-    for typed in _typed_cases(spec, tuple(dict.fromkeys((*_primary(spec), *(d for d in spec.dtypes if d == "bool"))))):
+    for typed in typed_cases(spec, tuple(dict.fromkeys((*_primary(spec), *(d for d in spec.dtypes if d == "bool"))))):
         if sum(x.size for x in typed.arrays if x is not None) > _LARGE:
             continue
         for name, layout in _LAYOUTS.items():
@@ -427,7 +428,7 @@ def check_infer(spec: Spec) -> None:
     rule = infer.get(spec.op)
     if rule is None:
         raise AssertionError(f"{spec.op.name}: no shape rule; add infer_{spec.op.name} beside its declaration")
-    for typed in _typed_cases(spec, (*_primary(spec), *(d for d in spec.dtypes[:1] if d not in _primary(spec)))):
+    for typed in typed_cases(spec, (*_primary(spec), *(d for d in spec.dtypes[:1] if d not in _primary(spec)))):
         failures.guard(repr(typed), lambda t=typed: _check_infer(spec, rule, t))
     failures.report()
 
@@ -468,7 +469,7 @@ def _same_metas(inferred: tuple[Meta, ...], real: tuple[Tensor, ...], where: str
 def check_decomposition(spec: Spec) -> None:
     """The decomposition computes what the op does, for each dtype, out of nothing but ops that have none."""
     failures = _Failures(spec)
-    for typed in [*_typed_cases(spec), *_shape_variants(spec)]:
+    for typed in [*typed_cases(spec), *_shape_variants(spec)]:
         failures.guard(repr(typed), lambda t=typed: _check_decomposition(spec, t))
     failures.report()
 
@@ -513,7 +514,7 @@ def check_captured(spec: Spec) -> None:
     """The decomposition, recorded with sizes that are not known, computes what the op does."""
     failures = _Failures(spec)
     rule = decompose.rules[spec.op]
-    for typed in _typed_cases(spec, _primary(spec)):
+    for typed in typed_cases(spec, _primary(spec)):
         failures.guard(repr(typed), lambda t=typed: _check_captured(spec, rule, t))
     failures.report()
 
@@ -542,7 +543,7 @@ def _check_captured(spec: Spec, rule: Callable[..., Any], typed: _Typed) -> None
 def check_threads(spec: Spec) -> None:
     """The number of threads does not change a bit of the result."""
     failures = _Failures(spec)
-    for typed in [*_typed_cases(spec, _primary(spec)), *_enlarged(spec)]:
+    for typed in [*typed_cases(spec, _primary(spec)), *_enlarged(spec)]:
         failures.guard(repr(typed), lambda t=typed: _check_threads(spec, t))
     failures.report()
 
@@ -564,7 +565,7 @@ def _enlarged(spec: Spec) -> Iterator[_Typed]:
     """A sample large enough to be shared among threads, where one can be made of any."""
     if family_of(spec.op) not in _SHAPELESS:
         return
-    for typed in _typed_cases(spec, _primary(spec)):
+    for typed in typed_cases(spec, _primary(spec)):
         arrays = [x for x in typed.arrays if x is not None]
         if any(x.size for x in arrays):
             rank = max(x.ndim for x in arrays)
@@ -579,7 +580,7 @@ def _enlarged(spec: Spec) -> Iterator[_Typed]:
 def check_into(spec: Spec) -> None:
     """Writing over an input, or into a strided tensor, gives what fresh memory gives."""
     failures = _Failures(spec)
-    for typed in _typed_cases(spec, _primary(spec)):
+    for typed in typed_cases(spec, _primary(spec)):
         if sum(x.size for x in typed.arrays if x is not None) <= _LARGE:
             failures.guard(repr(typed), lambda t=typed: _check_into(spec, t))
     failures.report()
@@ -637,7 +638,7 @@ def check_bad(spec: Spec) -> None:
     for case in spec.bad_cases():
         inputs = [tensor_of(x) if isinstance(x, np.ndarray) else x for x in case.inputs]
         failures.guard(repr(case), lambda c=case, i=inputs: _must_raise(spec, i, c.attrs, c.error, c.match))
-    typed = next(_typed_cases(spec, _primary(spec)), None)
+    typed = next(typed_cases(spec, _primary(spec)), None)
     if typed is not None:
         inputs, attrs = typed.tensors(), typed.case.attrs
         name = re.escape(spec.op.name)
@@ -684,7 +685,7 @@ def check_vjp_of_vjp(spec: Spec) -> None:
 def _check_gradients(spec: Spec, check: Callable[[Spec, _Typed], None]) -> None:
     failures = _Failures(spec)
     for dtype in "float64", "complex128":
-        for typed in _typed_cases(spec, (dtype,)) if dtype in spec.dtypes else ():
+        for typed in typed_cases(spec, (dtype,)) if dtype in spec.dtypes else ():
             if typed.case.differentiable and _differentiated(spec, typed):
                 failures.guard(repr(typed), lambda t=typed: check(spec, t))
     failures.report()

@@ -1,0 +1,148 @@
+"""Whole models, control flow and files in ONNX Runtime."""
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+
+import wherry_nn as nn
+import wherry_tensor as wt
+from wherry_export.onnx import export, to_model
+from wherry_graph import Program
+from wherry_graph.capture import capture
+from wherry_graph.control import cond, while_loop
+from wherry_tensor import float32, int64
+
+
+class Spec:
+    """What `InputSpec` says."""
+
+    def __init__(self, shape, dtype="float32", name=None):
+        self.shape, self.dtype, self.name = shape, dtype, name
+
+
+def lenet():
+    return nn.Sequential(
+        nn.Conv2D(1, 6, 3, padding=1), nn.ReLU(), nn.MaxPool2D(2, 2), nn.Conv2D(6, 16, 5), nn.ReLU(), nn.MaxPool2D(2, 2), nn.Flatten(),
+        nn.Linear(400, 120), nn.Linear(120, 84), nn.Linear(84, 10),
+    )
+
+
+class Residual(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Conv2D(4, 4, 3, padding=1, bias_attr=False), nn.Conv2D(4, 4, 3, padding=1, groups=4)
+        self.norm, self.pool = nn.BatchNorm2D(4), nn.AdaptiveAvgPool2D(1)
+
+    def forward(self, x):
+        return self.pool(nn.functional.hardswish(self.b(nn.functional.relu(self.norm(self.a(x)))) + x)).flatten(1)
+
+
+class Recurrent(nn.Layer):
+    def __init__(self, kind):
+        super().__init__()
+        self.net = kind(5, 6, num_layers=2, direction="bidirect")
+
+    def forward(self, x):
+        return self.net(x)[0]
+
+
+MODELS = {
+    "lenet": (lenet, [-1, 1, 28, 28]),
+    "residual": (Residual, [-1, 4, 8, 8]),
+    "transformer": (lambda: nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 4, 32), 2), [-1, 7, 16]),
+    "lstm": (lambda: Recurrent(nn.LSTM), [-1, 4, 5]),
+    "gru": (lambda: Recurrent(nn.GRU), [-1, 4, 5]),
+    "upsample": (lambda: nn.Sequential(nn.Conv2DTranspose(3, 2, 3, stride=2, output_padding=1), nn.Upsample(scale_factor=2, mode="bilinear")), [-1, 3, 5, 6]),
+}
+
+
+@pytest.mark.parametrize("opset", range(11, 19))
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_runs_with_batches_of_any_size(name, opset, tmp_path):
+    make, shape = MODELS[name]
+    net = make()
+    file = export(net, str(tmp_path / name), input_spec=[Spec(shape, name="image")], opset_version=opset)
+    onnx.checker.check_model(file, full_check=True)
+    session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
+    net.eval()
+    for batch in (1, 3):
+        x = np.random.default_rng(batch).standard_normal([batch, *shape[1:]]).astype("float32")
+        (got,) = session.run(None, {"image": x})
+        np.testing.assert_allclose(got, net(wt.to_tensor(x)).numpy(), rtol=1e-4, atol=1e-5)
+
+
+def session_of(program, opset):
+    model = to_model(program, opset=opset)
+    onnx.checker.check_model(model, full_check=True)
+    return onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+
+
+@pytest.mark.parametrize("opset", [11, 13, 16])
+def test_choices_and_loops_are_if_and_loop(opset):
+    program = Program()
+    x, n = program.feed([-1, 3], float32, "x"), program.feed([], int64, "n")
+    weight = wt.to_tensor([1.0, -2.0, 0.5])
+
+    def body(i, y):
+        y = cond(y.sum() > 0, lambda: y * weight, lambda: y - weight)
+        return i + 1, y.tanh() + x
+
+    with capture(program):
+        i, y = while_loop(lambda i, y: i < n, body, [wt.full([], 0, "int64"), x])
+    program.fetches = [i, y]
+    session = session_of(program, opset)
+    for rounds in (0, 1, 5):
+        value = np.random.default_rng(rounds).standard_normal((2, 3)).astype("float32")
+        got = session.run(None, {"x": value, "n": np.array(rounds)})
+        y = x0 = value
+        for _ in range(rounds):
+            y = np.tanh(y * weight.numpy() if y.sum() > 0 else y - weight.numpy()) + x0
+        assert got[0] == rounds
+        np.testing.assert_allclose(got[1], y, rtol=1e-5, atol=1e-6)
+
+
+def test_sizes_are_computed_in_the_model():
+    program = Program()
+    x = program.feed([-1, -1], float32, "x")
+    with capture(program):
+        rows, columns = x.shape
+        program.fetches = [x.reshape([columns, rows]) + wt.arange(rows).astype("float32"), wt.full([rows * 2 + 1], 3.0)]
+    session = session_of(program, 13)
+    for shape in ((2, 3), (4, 1)):
+        value = np.ones(shape, "float32")
+        got = session.run(None, {"x": value})
+        np.testing.assert_array_equal(got[0], value.reshape(shape[::-1]) + np.arange(shape[0]))
+        np.testing.assert_array_equal(got[1], np.full(shape[0] * 2 + 1, 3.0))
+
+
+def test_a_layer_is_exported_as_it_is_in_eval_and_stays_in_training(tmp_path):
+    net = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5), nn.BatchNorm1D(3))
+    file = export(net, str(tmp_path / "net"), input_spec=[Spec([-1, 3])], opset_version=13)
+    assert net.training
+    kinds = {node.op_type for node in onnx.load(file).graph.node}
+    assert "BatchNormalization" in kinds and not kinds & {"RandomUniformLike", "Where"}
+
+
+def test_an_op_that_onnx_lacks_is_named_with_the_line_and_the_place_for_a_rule(tmp_path):
+    with pytest.raises(NotImplementedError, match=r"'erfinv' cannot be written at .*test_models.py:\d+.*wherry_export/onnx"):
+        export(wt.erfinv, str(tmp_path / "f"), input_spec=[Spec([2])], opset_version=13)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_old_opset_is_raised_with_a_warning_and_a_new_one_refused(tmp_path):
+    with pytest.warns(UserWarning, match="opset 11 is the oldest"):
+        file = export(nn.Linear(2, 2), str(tmp_path / "f"), input_spec=[Spec([-1, 2])])
+    assert onnx.load(file).opset_import[0].version == 11
+    with pytest.raises(ValueError, match="expected 11 to 18"):
+        export(nn.Linear(2, 2), str(tmp_path / "g"), input_spec=[Spec([-1, 2])], opset_version=30)
+
+
+def test_outputs_can_be_chosen(tmp_path):
+    file = export(lambda x: (x + 1, x * 2), str(tmp_path / "f"), input_spec=[Spec([2])], opset_version=13, output_spec=[1])
+    (got,) = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"]).run(None, {"x0": np.ones(2, "float32")})
+    np.testing.assert_array_equal(got, [2, 2])
+
+
+def test_what_a_layer_takes_has_to_be_said():
+    with pytest.raises(ValueError, match="input_spec=None"):
+        export(nn.Linear(2, 2), "nowhere", opset_version=13)
