@@ -52,7 +52,11 @@ MODELS = {
     "transformer": (lambda: nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 4, 32), 2), [-1, 7, 16]),
     "lstm": (lambda: Recurrent(nn.LSTM), [-1, 4, 5]),
     "gru": (lambda: Recurrent(nn.GRU), [-1, 4, 5]),
-    "upsample": (lambda: nn.Sequential(nn.Conv2DTranspose(3, 2, 3, stride=2, output_padding=1), nn.Upsample(scale_factor=2, mode="bilinear")), [-1, 3, 5, 6]),
+    "upsample": (
+        lambda: nn.Sequential(
+            nn.Conv2DTranspose(3, 2, 3, stride=2, output_padding=1), nn.Upsample(scale_factor=2, mode="bilinear")
+        ), [-1, 3, 5, 6],
+    ),
 }
 
 

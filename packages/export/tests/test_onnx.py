@@ -5,8 +5,8 @@ import onnxruntime
 import pytest
 
 import wherry_tensor as wt
-from wherry_export.onnx.column import to_onnx
 from wherry_export.onnx import load_rules, to_model
+from wherry_export.onnx.column import to_onnx
 from wherry_graph import Program
 from wherry_graph.capture import capture
 from wherry_tensor.testing import kit

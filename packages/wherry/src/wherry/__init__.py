@@ -42,6 +42,7 @@ _MODULES = (
     "jit",
     "metric",
     "nn",
+    "onnx",
     "optimizer",
     "regularizer",
     "static",

@@ -11,6 +11,7 @@ from wherry import jit as jit
 from wherry import linalg as linalg
 from wherry import metric as metric
 from wherry import nn as nn
+from wherry import onnx as onnx
 from wherry import optimizer as optimizer
 from wherry import regularizer as regularizer
 from wherry import static as static

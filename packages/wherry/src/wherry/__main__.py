@@ -89,7 +89,11 @@ def add_serve_arguments(parser: argparse.ArgumentParser) -> bool:
 def print_ops(names: list[str], device: str | None = None, required: bool = False) -> int:
     """Print the matrix, the cards of the ops named, what a device has, or what one needs."""
     import wherry.amp  # noqa: F401  with it come the columns of every package
+    from wherry_export.onnx import load_rules
     from wherry_tensor import coverage
+
+    with contextlib.suppress(ModuleNotFoundError):  # without the package `onnx` its column is left out
+        load_rules()
 
     try:
         if device is not None:

@@ -17,7 +17,7 @@ __all__ = ["export", "load_rules", "to_model"]
 
 _FAMILIES = (
     "activation", "contraction", "convolution", "creation", "elementwise", "indexing", "movement", "normalization", "random",
-    "recurrent", "reduction",
+    "recurrent", "reduction", "sequence",
 )
 
 
@@ -34,7 +34,7 @@ def load_rules() -> None:
             "onnx: the package that writes ONNX files is not installed. Got no module 'onnx', expected it. pip install onnx", name="onnx"
         ) from error
     for family in _FAMILIES:
-        importlib.import_module(f"wherry_export.onnx.{family}")
+        importlib.import_module(f"wherry_export.onnx.rules.{family}")
 
 
 def export(layer: Any, path: str, input_spec: Sequence[Any] | None = None, opset_version: int = 9, **configs: Any) -> str:
@@ -64,7 +64,7 @@ def export(layer: Any, path: str, input_spec: Sequence[Any] | None = None, opset
         'build/linear.onnx'
     """
     load_rules()
-    from wherry_export.onnx.export import export_layer
+    from wherry_export.onnx.model import export_layer
 
     return export_layer(layer, path, input_spec, opset_version, **configs)
 
@@ -73,8 +73,8 @@ def to_model(
     program: Program, feeds: Sequence[Variable] | None = None, fetches: Sequence[Variable] | None = None, *, opset: int = 13,
     name: str = "wherry",
 ) -> onnx.ModelProto:
-    """A program as an ONNX model in memory; see `wherry_export.onnx.export.to_model`."""
+    """A program as an ONNX model in memory; see `wherry_export.onnx.model.to_model`."""
     load_rules()
-    from wherry_export.onnx import export as written
+    from wherry_export.onnx import model as written
 
     return written.to_model(program, feeds, fetches, opset=opset, name=name)

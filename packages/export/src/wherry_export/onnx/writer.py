@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+
 from wherry_tensor import _core
 from wherry_tensor._core import DType, Tensor
 from wherry_tensor.sizes import Size, is_unknown

@@ -10,6 +10,7 @@ from typing import Any
 
 import onnx
 from onnx import TensorProto, helper
+
 from wherry_autograd import no_grad
 from wherry_export.onnx.column import to_onnx
 from wherry_export.onnx.writer import Value, Writer, onnx_type

@@ -99,8 +99,8 @@ def _binary(op, kind, bools=None):
 
 
 for _name, _kind, _bools in (
-    ("add", "Add", "Or"), ("subtract", "Sub", None), ("multiply", "Mul", "And"), ("power", "Pow", None), ("maximum", "Max", "Or"), ("minimum", "Min", "And"),
-    ("equal", "Equal", "Equal"),
+    ("add", "Add", "Or"), ("subtract", "Sub", None), ("multiply", "Mul", "And"), ("power", "Pow", None),
+    ("maximum", "Max", "Or"), ("minimum", "Min", "And"), ("equal", "Equal", "Equal"),
 ):
     _binary(getattr(ops, _name), _kind, _bools)
 
