@@ -63,13 +63,15 @@ def test_deprecated_functions_of_level_2_raise():
         utils.deprecated(level=3)
 
 
-def test_programs_run_op_by_op():
+def test_programs_run_op_by_op_unless_static_mode_is_on():
     wherry.disable_static()
     wherry.disable_static(wherry.CPUPlace())
     wherry.disable_signal_handler()
     assert wherry.in_dynamic_mode()
-    with pytest.raises(NotImplementedError, match="op by op"):
-        wherry.enable_static()
+    wherry.enable_static()
+    assert not wherry.in_dynamic_mode()
+    wherry.disable_static()
+    assert wherry.in_dynamic_mode()
     with pytest.raises((ValueError, RuntimeError), match="gpu"):
         wherry.disable_static("gpu:0")
 

@@ -226,7 +226,12 @@ def add_methods(dict methods):
 
 
 def rebind(Tensor x not None, Tensor y not None):
-    """Make `x` what `y` is: memory, shape, dtype and gradient history. Its name stays; its version goes up."""
+    """Make `x` what `y` is: memory, shape, dtype and gradient history. Its name stays; its version goes up.
+
+    A tensor of a captured program that has a method `became` hears of it, to mean `y` from now on.
+    """
+    if x.flags & SYMBOLIC and type(x) is not Tensor and hasattr(x, "became"):
+        x.became(y)
     become(x, y)
     x.node = y.node
     x.output_index = y.output_index

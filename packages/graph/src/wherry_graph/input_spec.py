@@ -1,8 +1,8 @@
-"""`paddle.static`: recorded programs. They are not there yet; `InputSpec`, which programs of either kind use, is."""
+"""`InputSpec`: what an input will look like, for programs of either kind."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wherry_tensor import DType, Tensor
 from wherry_tensor.dtype import as_dtype
@@ -93,9 +93,3 @@ def _sizes(shape: Any) -> tuple[int, ...]:
                 f"size is not known. Write [None, 3]."
             )
     return tuple(-1 if size is None else size for size in shape)
-
-
-if not TYPE_CHECKING:  # checkers find misspelled names themselves
-    from wherry._absent import looked_up as _looked_up
-
-    __getattr__ = _looked_up(__name__)
