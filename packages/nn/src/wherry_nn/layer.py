@@ -1040,7 +1040,7 @@ def new_parameter(
                 f"float16, bfloat16, float32 or float64. Pass default_initializer=nn.initializer.Constant(0), say."
             )
         initializer = _bias_default if is_bias else _weight_default
-    options = {
+    options: dict[str, Any] = {
         "trainable": said.trainable,
         "optimize_attr": {"learning_rate": said.learning_rate},
         "regularizer": said.regularizer,

@@ -343,8 +343,9 @@ def layer_norm(
         many = many * n
     weight = make.parameter([many], param_attr, input.dtype, default=Constant(1.0)) if scale and param_attr is not False else None
     bias = make.parameter([many], bias_attr, input.dtype, is_bias=True) if shift and bias_attr is not False else None
-    shaped = [None if p is None else p if len(sizes) == 1 else ops.reshape(p, shape=tuple(sizes)) for p in (weight, bias)]
-    return activated(F.layer_norm(input, sizes, *shaped, epsilon), act, "layer_norm")
+    if len(sizes) > 1:
+        weight, bias = (None if p is None else ops.reshape(p, shape=tuple(sizes)) for p in (weight, bias))
+    return activated(F.layer_norm(input, sizes, weight, bias, epsilon), act, "layer_norm")
 
 
 def group_norm(
