@@ -20,7 +20,6 @@ from wherry_nn.parameter import Parameter
 from wherry_tensor import _core, ops
 from wherry_tensor._core import DType, Tensor
 from wherry_tensor.arguments import numpy_module, sizes_of
-from wherry_tensor.building import building
 from wherry_tensor.device import device_code
 from wherry_tensor.dtype import as_dtype, get_default_dtype
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidTypeError
@@ -28,7 +27,7 @@ from wherry_tensor.functions.creation import to_tensor
 from wherry_tensor.suggestions import check_keywords, did_you_mean
 from wherry_tensor.tracebacks import tidy, warn
 
-__all__ = ["HookRemoveHelper", "Layer", "create_parameter"]
+__all__ = ["HookRemoveHelper", "Layer", "create_parameter", "run_forward_of"]
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result", covariant=True)
@@ -127,6 +126,18 @@ class _Table(dict[str, Any]):
 
 
 _ABSENT = object()
+_forward_of: Callable[[Layer], Callable[..., Any]] | None = None
+
+
+def run_forward_of(choose: Callable[[Layer], Callable[..., Any]] | None) -> None:
+    """Let layers run `choose(layer)` in place of `layer.forward`, in all threads; None ends that.
+
+    For what captures programs: it notes which layers take part, and gives a `forward` that it has rewritten.
+    """
+    global _forward_of
+    _forward_of = choose
+
+
 _TABLES = ("_parameters", "_sub_layers", "_buffers")
 
 
@@ -204,13 +215,14 @@ class Layer:
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         """Run `forward` between the hooks. Subclasses define `forward`, not this."""
         try:
+            forward = self.forward if _forward_of is None else _forward_of(self)
             if not self._forward_pre_hooks and not self._forward_post_hooks:
-                return self.forward(*inputs, **kwargs)
+                return forward(*inputs, **kwargs)
             for hook in tuple(self._forward_pre_hooks.values()):
                 changed = hook(self, inputs)
                 if changed is not None:
                     inputs = changed if isinstance(changed, tuple) else (changed,)
-            outputs = self.forward(*inputs, **kwargs)
+            outputs = forward(*inputs, **kwargs)
             for hook in tuple(self._forward_post_hooks.values()):
                 changed = hook(self, inputs, outputs)
                 if changed is not None:
@@ -457,7 +469,7 @@ class Layer:
             >>> print(bias.numpy(), bias.stop_gradient)
             [0. 0. 0.] False
         """
-        return new_parameter(self._full_name, shape, attr, dtype, is_bias, default_initializer)
+        return _new_parameter(self._full_name, shape, attr, dtype, is_bias, default_initializer)
 
     def create_variable(self, name: str | None = None, persistable: bool | None = None, dtype: Any = None) -> Tensor:
         """A tensor without values, for `paddle.assign(x, output=tensor)` to fill. As `create_tensor`.
@@ -1013,14 +1025,14 @@ def create_parameter(
     if attr is None and name is not None:
         attr = ParamAttr(name=name)
     base = unique_name.generate("create_parameter")
-    return new_parameter(base, shape, attr, dtype, is_bias, default_initializer)
+    return _new_parameter(base, shape, attr, dtype, is_bias, default_initializer)
 
 
 _weight_default = XavierUniform()
 _bias_default = Constant(0.0)
 
 
-def new_parameter(
+def _new_parameter(
     base: str, shape: Any, attr: Any, dtype: Any, is_bias: bool, default: Initializer | None
 ) -> Parameter | None:
     said = as_param_attr(attr, "create_parameter")
@@ -1040,20 +1052,16 @@ def new_parameter(
                 f"float16, bfloat16, float32 or float64. Pass default_initializer=nn.initializer.Constant(0), say."
             )
         initializer = _bias_default if is_bias else _weight_default
-    options: dict[str, Any] = {
-        "trainable": said.trainable,
-        "optimize_attr": {"learning_rate": said.learning_rate},
-        "regularizer": said.regularizer,
-        "do_model_average": said.do_model_average,
-        "need_clip": said.need_clip,
-    }
-    sizes = _sizes(shape)
-    own = unique_name.generate(f"{base}.{'b' if is_bias else 'w'}") if said.name is None else said.name
-    if building.builder is not None:
-        return building.builder.parameter(sizes, known, own, initializer, said.name is not None, attr=said, **options)
-    if said.name is not None:
-        unique_name.claim(own)
-    parameter = Parameter(_core.uninitialized(sizes, known, _core.get_current_device()), name=own, **options)
+    name = unique_name.generate(f"{base}.{'b' if is_bias else 'w'}") if said.name is None else unique_name.claim(said.name)
+    parameter = Parameter(
+        _core.uninitialized(_sizes(shape), known, _core.get_current_device()),
+        name=name,
+        trainable=said.trainable,
+        optimize_attr={"learning_rate": said.learning_rate},
+        regularizer=said.regularizer,
+        do_model_average=said.do_model_average,
+        need_clip=said.need_clip,
+    )
     initializer(parameter)
     return parameter
 

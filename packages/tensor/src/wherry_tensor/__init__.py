@@ -119,18 +119,12 @@ def get_include() -> str:
 
 
 def in_dynamic_mode() -> _Any:
-    """Whether operations run at once: not under `enable_static()`.
+    """Whether operations run at once: True.
 
     Source:
         `paddle.in_dynamic_mode`.
-
-    Examples:
-        >>> wherry.in_dynamic_mode()
-        True
     """
-    from wherry_tensor.building import building
-
-    return building.builder is None
+    return True
 
 
 def __getattr__(name: str) -> _Any:
