@@ -95,7 +95,7 @@ def test_data_parallel_of_one_process_has_the_state_of_its_layer():
     assert parallel.scale_loss(loss) is loss
 
 
-def test_graphs_are_refused_and_their_absence_is_not():
+def test_functions_are_kept_out_of_graphs_and_made_into_them():
     @wherry.jit.not_to_static
     def plain(x):
         return x
@@ -105,8 +105,7 @@ def test_graphs_are_refused_and_their_absence_is_not():
         return x
 
     assert plain(1) == called(1) == 1
-    with pytest.raises(NotImplementedError, match="graphs are not recorded yet"):
-        wherry.jit.to_static(plain)
+    assert wherry.jit.to_static(lambda x: plain(x) * 2)(wherry.ones([])).item() == 2.0
 
 
 def test_input_specs_are_paddles():

@@ -26,7 +26,7 @@ from wherry_tensor.sizes import Size, user_line
 
 __all__ = [
     "array_append", "array_length", "array_read", "array_stack", "array_write", "assert_true", "cond", "create_array",
-    "print_tensor", "py_func", "while_loop",
+    "print_tensor", "py_func", "record_cond", "while_loop",
 ]
 
 COND = ControlOp("cond")
@@ -66,25 +66,39 @@ def cond(pred: Tensor | bool, true_fn: Callable[[], Any], false_fn: Callable[[],
         with recording.inside(block):
             results.append(branch())
         blocks.append(block)
-    leaves = _agreed(recording, blocks, results)
-    structure = results[0]
-    metas = []
-    for position, (a, b) in enumerate(zip(*leaves)):
-        metas.append(_either(position, a, b) if isinstance(a, Tensor) else None)
-    at = [i for i, meta in enumerate(metas) if meta is not None]
-    for block, mine in zip(blocks, leaves):
-        block.outputs = [recording.variable_of(mine[i]) for i in at]
+    left, right = _agreed(recording, blocks, results)
+    at = [i for i, x in enumerate(left) if isinstance(x, Tensor)]
+    given = record_cond(recording, pred, blocks, [left[i] for i in at], [right[i] for i in at])
+    values = list(left)
+    for i, x in zip(at, given, strict=True):
+        values[i] = x
+    return pack(results[0], values)
+
+
+def record_cond(
+    recording: Capture, pred: Tensor, blocks: Sequence[Block], left: Sequence[Tensor], right: Sequence[Tensor],
+) -> list[Tensor]:
+    """Record a choice whose branches are recorded already.
+
+    Args:
+        recording: the capture that is on.
+        pred: bool, one element.
+        blocks: of the branch that is taken if `pred`, and of the other.
+        left: what the first branch gives.
+        right: what the other gives, of the same ranks and dtypes.
+
+    Returns:
+        Of each pair, the one that the program chooses.
+    """
+    metas = [_either(position, a, b) for position, (a, b) in enumerate(zip(left, right, strict=True))]
+    for block, mine in zip(blocks, (left, right), strict=True):
+        block.outputs = [recording.variable_of(x) for x in mine]
     names = unique_name.generate("cond")
-    outs = []
-    for k, i in enumerate(at):
-        shape, dtype, is_array = metas[i]  # type: ignore[misc]
-        outs.append(_variable(recording.block, shape, dtype, f"{names}.tmp_{k}", is_array))
+    outs = [
+        _variable(recording.block, shape, dtype, f"{names}.tmp_{k}", is_array) for k, (shape, dtype, is_array) in enumerate(metas)
+    ]
     node = recording.record(COND, (pred,), (), tuple(outs), blocks=tuple(blocks))
-    given = _with_gradient(recording, node, outs, recording.tensor_of)
-    values = list(leaves[0])
-    for k, i in enumerate(at):
-        values[i] = given[k]
-    return pack(structure, values)
+    return _with_gradient(recording, node, outs, recording.tensor_of)
 
 
 def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], loop_vars: Sequence[Any]) -> list[Any]:

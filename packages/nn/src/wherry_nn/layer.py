@@ -28,7 +28,7 @@ from wherry_tensor.functions.creation import to_tensor
 from wherry_tensor.suggestions import check_keywords, did_you_mean
 from wherry_tensor.tracebacks import tidy, warn
 
-__all__ = ["HookRemoveHelper", "Layer", "create_parameter"]
+__all__ = ["HookRemoveHelper", "Layer", "create_parameter", "run_forward_of"]
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result", covariant=True)
@@ -127,6 +127,18 @@ class _Table(dict[str, Any]):
 
 
 _ABSENT = object()
+_forward_of: Callable[[Layer], Callable[..., Any]] | None = None
+
+
+def run_forward_of(choose: Callable[[Layer], Callable[..., Any]] | None) -> None:
+    """Let layers run `choose(layer)` in place of `layer.forward`, in all threads; None ends that.
+
+    For what captures programs: it notes which layers take part, and gives a `forward` that it has rewritten.
+    """
+    global _forward_of
+    _forward_of = choose
+
+
 _TABLES = ("_parameters", "_sub_layers", "_buffers")
 
 
@@ -204,13 +216,14 @@ class Layer:
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         """Run `forward` between the hooks. Subclasses define `forward`, not this."""
         try:
+            forward = self.forward if _forward_of is None else _forward_of(self)
             if not self._forward_pre_hooks and not self._forward_post_hooks:
-                return self.forward(*inputs, **kwargs)
+                return forward(*inputs, **kwargs)
             for hook in tuple(self._forward_pre_hooks.values()):
                 changed = hook(self, inputs)
                 if changed is not None:
                     inputs = changed if isinstance(changed, tuple) else (changed,)
-            outputs = self.forward(*inputs, **kwargs)
+            outputs = forward(*inputs, **kwargs)
             for hook in tuple(self._forward_post_hooks.values()):
                 changed = hook(self, inputs, outputs)
                 if changed is not None:

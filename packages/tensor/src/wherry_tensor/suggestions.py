@@ -297,7 +297,10 @@ def is_ours(module: str) -> bool:
 _CO_VARKEYWORDS = 0x08  # of inspect, which takes long to import
 
 _OURS = frozenset(
-    ("wherry", "wherry_tensor", "wherry_ops_cpu", "wherry_autograd", "wherry_nn", "wherry_train", "wherry_vision", "wherry_web")
+    (
+        "wherry", "wherry_tensor", "wherry_ops_cpu", "wherry_autograd", "wherry_nn", "wherry_train", "wherry_graph", "wherry_infer", "wherry_export",
+        "wherry_vision", "wherry_web",
+    )
 )
 _UNEXPECTED = re.compile(r"([\w.<>]+)\(\) got an unexpected keyword argument '(\w+)'")
 _TOO_MANY = re.compile(r"([\w.<>]+)\(\) takes (?:from )?[\d to]+ positional arguments? but \d+ (?:were|was) given")

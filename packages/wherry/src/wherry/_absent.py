@@ -56,7 +56,7 @@ _WORDS = {  # those of which one can only say that they are not here yet
         LookAhead ModelAverage graph_khop_sampler graph_reindex graph_sample_neighbors graph_send_recv identity_loss
         segment_max segment_mean segment_min segment_sum softmax_mask_fuse softmax_mask_fuse_upper_triangle
     """,
-    "jit": "TracedLayer TranslatedLayer enable_to_static ignore_module load save set_code_level set_verbosity",
+    "jit": "TracedLayer TranslatedLayer load save",
     "linalg": """
         cholesky cholesky_solve cond corrcoef cov det eig eigh eigvals eigvalsh householder_product inv lstsq lu
         lu_unpack matrix_power matrix_rank pca_lowrank pinv qr slogdet solve svd triangular_solve

@@ -140,6 +140,15 @@ def auto_cast(
 amp_guard = auto_cast
 
 
+def current_rules() -> tuple[Any, DType] | None:
+    """What casts ops in this thread now, to be compared with: the rules (the same object for the same settings) and the narrow dtype.
+
+    None outside of `auto_cast`.
+    """
+    layer = _state.layer
+    return None if layer is None or layer.rules is None else (layer.rules, layer.low)
+
+
 def _leave(layer: _Autocast, below: _Autocast | None, waiting: Any) -> None:
     layer.rules = None
     _state.layer = below

@@ -1,0 +1,212 @@
+"""The variables that a choice or a loop may change, and what their values are.
+
+The functions made for a branch or a loop share cells with the function around them; these cells are the variables.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from types import CellType, FunctionType
+from typing import Any
+
+from wherry_graph.jit.convert.symbolic import TensorList, scalar_dtype
+from wherry_tensor import _core, ops
+from wherry_tensor._core import Tensor, int64
+from wherry_tensor.dtype import default_dtype, is_floating_point
+from wherry_tensor.sizes import Size
+
+__all__ = [
+    "UNBOUND", "Held", "Names", "Slot", "State", "Thunk", "common_dtype", "content", "described", "fill", "is_number", "item_of", "mapped",
+    "placeholder", "same",
+]
+
+Thunk = Callable[[], Any]
+Names = tuple[str, ...]
+
+
+class _Unbound:
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+UNBOUND = _Unbound()
+
+
+class Slot:
+    """A variable of the function around, or an attribute of one: "self.count"."""
+
+    def __init__(self, path: str, cell: CellType | None, names: dict[str, Any]) -> None:
+        self.path, self.name = path, path.rstrip("?-")
+        self.may_be_filled = path.endswith("?")  # where one branch gives it no value, nobody reads it
+        self.is_needed = not path.endswith("-")  # behind the construct
+        self._cell, self._globals = cell, names
+        self._attributes = self.name.split(".")[1:]
+
+    def get(self) -> Any:
+        if self._cell is not None:
+            try:
+                value = self._cell.cell_contents
+            except ValueError:
+                return UNBOUND
+        else:
+            value = self._globals.get(self.name.partition(".")[0], UNBOUND)
+        for name in self._attributes:
+            value = getattr(value, name, UNBOUND)
+        return value
+
+    def set(self, value: Any) -> None:
+        if self._attributes:
+            owner = self._owner()
+            if value is not UNBOUND:
+                if owner is not UNBOUND and getattr(owner, self._attributes[-1], UNBOUND) is not value:
+                    setattr(owner, self._attributes[-1], value)
+            elif owner is not UNBOUND and hasattr(owner, self._attributes[-1]):
+                delattr(owner, self._attributes[-1])
+        elif self._cell is not None:
+            if value is not UNBOUND:
+                self._cell.cell_contents = value
+            elif self.get() is not UNBOUND:
+                del self._cell.cell_contents
+        elif value is UNBOUND:
+            self._globals.pop(self.name, None)
+        else:
+            self._globals[self.name] = value
+
+    def _owner(self) -> Any:
+        parts = self.name.split(".")
+        return Slot(".".join(parts[:-1]), self._cell, self._globals).get()
+
+
+class State:
+    """The variables that a construct may change."""
+
+    def __init__(self, functions: Iterable[Callable[..., Any]], names: Names, changed: Names) -> None:
+        cells: dict[str, CellType] = {}
+        names_of_module: dict[str, Any] = {}
+        for function in functions:
+            if isinstance(function, FunctionType):
+                cells.update(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+                names_of_module = function.__globals__
+        self.changed = set(changed)
+        self.slots: list[Slot] = []
+        known = set()
+        for path in (*names, *changed):
+            if path in known:
+                continue
+            known.add(path)
+            base = path.rstrip("?-").partition(".")[0]
+            if base in cells or base in names_of_module:
+                self.slots.append(Slot(path, cells.get(base), names_of_module))
+
+    def save(self) -> list[Any]:
+        """The values; of a list or dict that may change in place, what it holds."""
+        values = []
+        for slot in self.slots:
+            value = slot.get()
+            if isinstance(value, TensorList) or (slot.path in self.changed and type(value) in (list, dict)):
+                value = Held(value)
+            values.append(value)
+        return values
+
+    def restore(self, values: list[Any]) -> None:
+        """Make the variables what they were when `values` were saved."""
+        for slot, value in zip(self.slots, values, strict=True):
+            slot.set(value.renewed() if isinstance(value, Held) else value)
+
+
+class Held:
+    """A list or dict, and what it held at a time."""
+
+    def __init__(self, container: Any) -> None:
+        self.container = container
+        self.content = container.data if isinstance(container, TensorList) else container.copy()
+
+    def renewed(self) -> Any:
+        """The container, holding that again."""
+        fill(self.container, self.content)
+        return self.container
+
+
+def fill(container: Any, content: Any) -> None:
+    if isinstance(container, TensorList):
+        container.data = content
+    elif isinstance(container, list):
+        container[:] = content
+    else:
+        container.clear()
+        container.update(content)
+
+
+def content(value: Any) -> Any:
+    """What a saved value is for comparison."""
+    if isinstance(value, Held):
+        return TensorList(value.content) if isinstance(value.container, TensorList) else value.content
+    return value
+
+
+def mapped(function: Callable[[Any], Any], value: Any) -> Any:
+    if type(value) is dict:
+        return {key: function(item) for key, item in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(function(item) for item in value)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(function, value))
+    return value
+
+
+# Kinds of values.
+
+def is_number(x: Any) -> bool:
+    return isinstance(x, (Tensor, Size, bool, int, float))
+
+
+def common_dtype(a: Any, b: Any) -> Any:
+    """The dtype of a value that is `a` or `b`: of numbers that of the tensor, if it can hold them; None if there is none."""
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        return a.dtype if a.dtype is b.dtype else None
+    x, y = (a, b) if isinstance(a, Tensor) else (b, a)
+    kind = float if isinstance(y, float) else bool if isinstance(y, bool) else int
+    if not isinstance(x, Tensor):
+        kinds = {type(v) if isinstance(v, (bool, float)) else int for v in (a, b)}
+        return default_dtype() if float in kinds else int64 if int in kinds else _core.bool_
+    if kind is bool:
+        return x.dtype
+    if kind is float:
+        return x.dtype if is_floating_point(x) else None
+    return x.dtype if x.dtype is not _core.bool_ else None
+
+
+def same(a: Any, b: Any) -> bool:
+    """Equal values of Python, such as text or numbers of NumPy; what cannot say so is not the same."""
+    if type(a) is not type(b) or isinstance(a, (list, dict, tuple)):
+        return False
+    try:
+        return bool(a == b)
+    except (TypeError, ValueError):
+        return False
+
+
+def described(x: Any) -> str:
+    if isinstance(x, Tensor):
+        return f"a tensor of shape {x.shape}, {x.dtype.name}"
+    if isinstance(x, Size):
+        return "a size"
+    if isinstance(x, (list, tuple, dict)):
+        return f"a {type(x).__name__} of {len(x)}"
+    return f"{x!r} ({type(x).__name__})" if isinstance(x, (bool, int, float, str, type(None))) else f"a {type(x).__name__}"
+
+
+def item_of(*lists: Any) -> tuple[list[Any], Any]:
+    """Shape and dtype of the items of lists; the dtype is None where there is no item."""
+    for side in lists:
+        if isinstance(side, TensorList):
+            return list(side.data.shape[1:]), side.data.dtype
+    items = [x for side in lists for x in side]
+    first = next((x for x in items if isinstance(x, Tensor)), None)
+    if first is not None:
+        return list(first.shape), first.dtype
+    return [], scalar_dtype(items[0]) if items and is_number(items[0]) else None
+
+
+def placeholder(like: Tensor) -> Tensor:
+    """Something of this rank and dtype, where nobody looks."""
+    return ops.full(shape=tuple(1 if type(n) is Size else n for n in like.shape), value=0, dtype=like.dtype)

@@ -1,0 +1,556 @@
+"""`to_static`: programs in place of functions and layers, trained and not."""
+import copy
+import warnings
+
+import numpy as np
+import pytest
+
+import wherry_graph.jit as jit
+import wherry_nn as nn
+import wherry_tensor as wt
+from wherry_autograd import PyLayer, grad, no_grad
+from wherry_graph.input_spec import InputSpec
+from wherry_graph.ir import Variable
+from wherry_nn import functional as F
+from wherry_train import amp
+from wherry_train.optimizer import SGD, Adam
+
+wt.seed(0)
+
+
+def tensor(*values, dtype="float32"):
+    return wt.to_tensor(list(values), dtype=dtype)
+
+
+def static(function=None, **options):
+    return jit.to_static(function, full_graph=True, **options)
+
+
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1D(8), nn.ReLU(), nn.Dropout(0.3))
+        self.out = nn.Linear(8, 3)
+
+    def forward(self, x, scale=1.0):
+        y = self.body(x)
+        if y.mean() > 0.2:
+            y = y * scale
+        else:
+            for i in range(3):
+                if y.sum() > 40:
+                    break
+                y = y + self.out.weight.mean() * i
+        return self.out(y)
+
+
+def losses(*, to_static, autocast=False, steps=6):
+    wt.seed(7)
+    net = Net()
+    if to_static:
+        net = static(net)
+    optimizer = Adam(0.01, parameters=net.parameters())
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(steps):
+        x = wt.to_tensor(rng.standard_normal((16, 4)).astype("float32"))
+        y = wt.to_tensor(rng.integers(0, 3, (16,)))
+        with amp.auto_cast(enable=autocast, dtype="bfloat16"):
+            loss = F.cross_entropy(net(x, scale=2.0), y)
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        found.append(loss.item())
+    net.eval()
+    with no_grad():
+        found.append(net(wt.ones([2, 4])).sum().item())
+    return found, [value.numpy() for value in net.state_dict().values()]
+
+
+@pytest.mark.parametrize("autocast", [False, True])
+def test_training_gives_the_same_losses_and_state_as_eager_code(autocast):
+    wanted, wanted_state = losses(to_static=False, autocast=autocast)
+    got, state = losses(to_static=True, autocast=autocast)
+    np.testing.assert_array_equal(got, wanted)
+    for mine, theirs in zip(state, wanted_state, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_gradients_of_inputs_and_of_several_outputs():
+    def f(x, y):
+        z = x * y
+        if z.sum() > 0:
+            z = z * z
+        return {"z": z, "rest": [x.exp(), 3, None], "x": x}
+
+    g = static(f)
+    for values in ([1.0, 2.0], [-1.0, -3.0]):
+        found = []
+        for function in (f, g):
+            x, y = tensor(*values), tensor(2.0, 3.0)
+            x.stop_gradient = False
+            out = function(x, y)
+            assert out["rest"][1:] == [3, None]
+            assert not out["z"].stop_gradient
+            found.append(grad(out["z"].sum() + (out["rest"][0] * 2).sum() + out["x"].sum(), [x])[0].numpy())
+        np.testing.assert_array_equal(*found)
+
+
+def test_gradients_through_a_loop_of_the_program():
+    def f(x, w):
+        n = 0
+        while x.sum() < 50:
+            x = x * w
+            n += 1
+        return x, n
+
+    found = []
+    for function in (f, static(f)):
+        x, w = tensor(1.0, 2.0), tensor(2.0)
+        x.stop_gradient = w.stop_gradient = False
+        y, n = function(x, w)
+        y.sum().backward()
+        found.append((int(n), x.grad.numpy().tolist(), w.grad.numpy().tolist()))
+    assert found[0] == found[1]
+
+
+def test_backward_runs_twice_where_the_graph_is_kept():
+    w = tensor(3.0)
+    w.stop_gradient = False
+    loss = static(lambda: (w * w).sum())()
+    loss.backward(retain_graph=True)
+    loss.backward()
+    assert w.grad.item() == 12.0
+
+
+def test_a_second_derivative_is_refused_with_what_to_do():
+    x = tensor(2.0)
+    x.stop_gradient = False
+    y = static(lambda v: (v * v * v).sum())(x)
+    with pytest.raises(NotImplementedError, match="first derivatives"):
+        grad(y, [x], create_graph=True)
+
+
+def test_a_gradient_inside_of_the_function_is_part_of_the_program():
+    def f(x):
+        x.stop_gradient = False
+        return grad((x * x * x).sum(), [x])[0]
+
+    np.testing.assert_allclose(static(f)(tensor(2.0)).numpy(), [12.0])
+
+
+def test_without_gradients_the_result_asks_for_none():
+    net = static(nn.Linear(2, 2))
+    with no_grad():
+        assert net(wt.ones([1, 2])).stop_gradient
+    assert not net(wt.ones([1, 2])).stop_gradient
+    assert len(net.forward.program_cache) == 2
+
+
+def test_parameters_are_used_by_reference():
+    net = static(nn.Linear(2, 2))
+    before = net(wt.ones([1, 2])).numpy()
+    with no_grad():
+        net.weight.set_value(net.weight.numpy() * 2)
+        net.bias.set_value(net.bias.numpy() * 2)
+    np.testing.assert_allclose(net(wt.ones([1, 2])).numpy(), before * 2, rtol=1e-6)
+    assert net.forward.get_traced_count() == 1
+
+
+def test_buffers_that_forward_assigns_keep_their_new_values():
+    class Counting(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("count", wt.zeros([1]))
+
+        def forward(self, x):
+            if x.sum() > 0:
+                self.count = self.count + 1
+            return x * self.count
+
+    net = static(Counting())
+    buffer = net.count
+    for wanted in (1.0, 2.0, 3.0):
+        assert net(tensor(1.0)).item() == wanted
+    net(tensor(-1.0))
+    assert net.count is buffer
+    assert net.count.item() == 3.0
+
+
+def test_a_buffer_decides_with_the_value_of_the_run():
+    class Switched(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("on", wt.to_tensor(True))
+
+        def forward(self, x):
+            if self.on:
+                return x * 2
+            return x
+
+    net = static(Switched())
+    assert net(tensor(1.0)).item() == 2.0
+    net.on.set_value(np.array(False))
+    assert net(tensor(1.0)).item() == 1.0
+    assert net.forward.get_traced_count() == 1
+
+
+def test_dropout_draws_at_each_call():
+    net = static(nn.Dropout(0.5))
+    x = wt.ones([64])
+    assert (net(x).numpy() != net(x).numpy()).any()
+    net.eval()
+    np.testing.assert_array_equal(net(x).numpy(), x.numpy())
+
+
+def test_modes_of_layers_have_programs_of_their_own():
+    inner = nn.Dropout(0.9)
+    f = static(lambda x: inner(x))
+    x = wt.ones([64])
+    assert (f(x).numpy() == 0).any()
+    inner.eval()
+    assert (f(x).numpy() == 1).all()
+    inner.train()
+    assert (f(x).numpy() == 0).any()
+    assert f.get_traced_count() == 2
+
+
+def test_other_arguments_have_programs_of_their_own():
+    @static
+    def f(x, k, flag=True, mode="a", *rest, **named):
+        return x * k if flag and mode == "a" else x - k
+
+    x = tensor(1.0, 2.0)
+    assert f(x, 2).numpy().tolist() == [2.0, 4.0]
+    assert f(x, 3).numpy().tolist() == [3.0, 6.0]
+    assert f(x, 2, flag=False).numpy().tolist() == [-1.0, 0.0]
+    assert f(x, k=2, mode="b", other=[x, 1]).numpy().tolist() == [-1.0, 0.0]
+    assert f(x, 2.0).numpy().tolist() == [2.0, 4.0]
+    f(x, 2)
+    assert f.get_traced_count() == 5
+
+
+def test_a_declared_input_has_one_program_for_all_sizes():
+    net = static(nn.Linear(3, 2), input_spec=[InputSpec([None, 3], "float32", "x")])
+    for batch in (1, 4, 7):
+        assert net(wt.ones([batch, 3])).shape == [batch, 2]
+    assert net.forward.get_traced_count() == 1
+    assert [x.name for x in net.forward.inputs] == ["x"]
+    assert net.forward.inputs[0].sizes == (-1, 3)
+
+
+def test_what_is_not_as_declared_has_a_program_of_its_own():
+    f = static(lambda x: x + 1, input_spec=[InputSpec([None], "float32")])
+    assert f(tensor(1.0)).dtype.name == "float32"
+    assert f(tensor(1.0, dtype="float64")).dtype.name == "float64"
+    assert f(wt.ones([2, 2])).shape == [2, 2]
+
+
+def test_lists_and_dicts_of_inputs():
+    @static
+    def f(pair, named):
+        return pair[0] + pair[1] * named["a"]
+
+    assert f([tensor(1.0), tensor(2.0)], {"a": tensor(3.0)}).item() == 7.0
+    declared = static(
+        f, input_spec=[[InputSpec([None]), InputSpec([None])], {"a": InputSpec([None])}]
+    )
+    assert [x.name for x in declared.inputs] == ["pair_0", "pair_1", "named_a"]
+    assert declared([tensor(1.0), tensor(2.0)], {"a": tensor(3.0)}).item() == 7.0
+
+
+def test_arrays_of_numpy_are_inputs():
+    f = static(lambda x: x * 2)
+    out = f(np.ones([2]))
+    assert out.dtype.name == "float64"
+    np.testing.assert_array_equal(out.numpy(), [2.0, 2.0])
+    f(np.full([2], 5.0))
+    assert f.get_traced_count() == 1
+
+
+def test_values_of_python_in_the_declaration_stand_for_themselves():
+    f = static(lambda x, k, flag=False: x * k if flag else x, input_spec=[InputSpec([None]), 3, True])
+    assert f.concrete_program.inputs[1:] == [3, True]
+    assert f(tensor(2.0), 3, True).item() == 6.0
+
+
+def test_a_list_that_grew_comes_out_as_a_list():
+    @static
+    def f(x):
+        out = []
+        for i in range(wt.shape(x)[0]):
+            if x[i] > 0:
+                out.append(x[i] * 2)
+        return out, x.shape[0]
+
+    out, n = f(tensor(1.0, -1.0, 3.0))
+    assert [x.item() for x in out] == [2.0, 6.0]
+    assert n == 3
+
+
+def test_methods_are_bound_to_their_objects():
+    class Two(nn.Layer):
+        def __init__(self, k):
+            super().__init__()
+            self.k = k
+
+        @jit.to_static
+        def forward(self, x):
+            return self.other(x) + 1
+
+        @jit.to_static(input_spec=[InputSpec([None])])
+        def other(self, x):
+            return x * self.k
+
+    a, b = Two(2), Two(3)
+    assert a(tensor(1.0)).item() == 3.0
+    assert b(tensor(1.0)).item() == 4.0
+    assert a.forward is a.forward
+    assert a.forward is not b.forward
+    assert a.other.concrete_program.inputs[0].sizes == (-1,)
+    c = copy.deepcopy(a)
+    c.k = 10
+    assert c(tensor(1.0)).item() == 11.0
+    assert a(tensor(1.0)).item() == 3.0
+
+
+def test_a_copy_of_a_static_layer_is_a_layer_of_its_own():
+    net = static(nn.Linear(2, 2))
+    net(wt.ones([1, 2]))
+    other = copy.deepcopy(net)
+    with no_grad():
+        other.weight.set_value(np.zeros((2, 2), "float32"))
+        other.bias.set_value(np.zeros(2, "float32"))
+    assert other(wt.ones([1, 2])).numpy().tolist() == [[0.0, 0.0]]
+    assert (net(wt.ones([1, 2])).numpy() != 0).any()
+
+
+def test_static_functions_inside_of_others_become_part_of_them():
+    @jit.to_static
+    def inner(x):
+        if x.sum() > 0:
+            return x * 2
+        return x
+
+    @static
+    def outer(x):
+        return inner(x) + 1
+
+    assert outer(tensor(1.0)).item() == 3.0
+    assert inner.get_traced_count() == 0
+    assert any(node.type == "cond" for node in outer.main_program.nodes)
+
+
+def test_a_layer_is_returned_and_rollback_gives_it_back():
+    net = nn.Linear(2, 2)
+    forward = net.forward
+    assert static(net) is net
+    assert isinstance(net.forward, jit.StaticFunction)
+    assert net.forward.rollback() == forward
+    assert net.forward == forward
+
+    def f(x):
+        return x
+
+    assert static(f).rollback() is f
+
+
+def test_code_is_the_converted_text_before_and_after_a_call():
+    def f(x):
+        if x.sum() > 0:
+            x = x + 1
+        return x
+
+    g = jit.to_static(f)
+    assert "_graph.if_(" in g.code
+    before = g.code
+    g(tensor(1.0))
+    assert g.code == before
+
+
+def test_concrete_program_needs_a_declaration_or_a_call():
+    f = static(lambda x: x + 1)
+    with pytest.raises(ValueError, match="No valid transformed program"):
+        f.concrete_program  # noqa: B018
+    f(tensor(1.0))
+    concrete = f.concrete_program
+    assert isinstance(concrete.inputs[0], Variable)
+    assert len(concrete.outputs) == 1
+    assert concrete.main_program is f.main_program
+    assert f.last_call_input_spec[0].shape == (1,)
+    other, run = f.get_concrete_program(wt.ones([5]))
+    assert other is not concrete
+    assert run([wt.ones([5])]).shape == [5]
+
+
+def test_parameters_of_a_concrete_program():
+    net = static(nn.Linear(2, 2), input_spec=[InputSpec([None, 2])])
+    assert {id(x) for x in net.forward.concrete_program.parameters} == {id(net.weight), id(net.bias)}
+
+
+@pytest.mark.parametrize(
+    ("spec", "error", "message"),
+    [
+        ([InputSpec([1])], ValueError, "requires .*'y', but not found"),
+        ([InputSpec([1])] * 5, ValueError, "takes 3 arguments .*received 5"),
+        (InputSpec([1]), TypeError, "should be one of \\(tuple, list\\), but received InputSpec"),
+    ],
+)
+def test_declarations_that_do_not_fit_are_refused(spec, error, message):
+    def f(x, y, k=1):
+        return x + y
+
+    with pytest.raises(error, match=message):
+        static(f, input_spec=spec).concrete_program  # noqa: B018
+
+
+def test_missing_and_unknown_arguments_are_refused():
+    f = static(lambda x, y: x + y)
+    with pytest.raises(ValueError, match="'y', but not found"):
+        f(tensor(1.0))
+    with pytest.raises(TypeError, match="too many positional"):
+        f(tensor(1.0), tensor(1.0), 3)
+
+
+@pytest.mark.parametrize("what", [3, int, "f"])
+def test_what_is_no_function_is_refused(what):
+    with pytest.raises(TypeError, match="unsupported callable"):
+        jit.to_static(what)
+
+
+def test_unknown_options_are_refused():
+    with pytest.raises(TypeError, match="unknown argument 'full'"):
+        jit.to_static(lambda x: x, full=True)
+    with pytest.raises(ValueError, match="unknown backend"):
+        jit.to_static(lambda x: x, backend="XLA")
+
+
+# What cannot be captured.
+
+def through_numpy(x):
+    total = np.sum(x.numpy())  # this line
+    return x + float(total)
+
+
+def test_what_cannot_be_captured_runs_op_by_op_with_one_warning():
+    f = jit.to_static(through_numpy)
+    with pytest.warns(UserWarning, match=r"through_numpy cannot be captured and runs op by op, because of .*test_to_static.py:\d+") as seen:
+        assert f(tensor(1.0, 2.0)).numpy().tolist() == [4.0, 5.0]
+    assert "numpy" in str(seen[0].message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert f(tensor(1.0, 2.0)).numpy().tolist() == [4.0, 5.0]
+        assert f(tensor(1.0)).numpy().tolist() == [2.0]
+
+
+def test_with_full_graph_it_is_an_error_that_ends_at_the_line():
+    import traceback
+
+    with pytest.raises(RuntimeError, match="depends on its values") as caught:
+        static(through_numpy)(tensor(1.0))
+    assert traceback.extract_tb(caught.value.__traceback__)[-1].line.endswith("# this line")
+
+
+def test_not_to_static_functions_run_as_they_are():
+    seen = []
+
+    @jit.not_to_static
+    def f(x):
+        seen.append(x)
+        return x * 2
+
+    assert static(lambda x: f(x) + 1)(tensor(1.0)).item() == 3.0
+    assert len(seen) == 1
+
+    @jit.not_to_static
+    def g(x):
+        return x if x.sum() > 0 else -x
+
+    with pytest.raises(RuntimeError, match="depends on its values"):
+        static(lambda x: g(x))(tensor(1.0))
+    assert jit.not_to_static()(f) is f
+
+
+def test_ignored_modules_are_not_converted():
+    with pytest.raises(TypeError, match="not a list of modules"):
+        jit.ignore_module(np)
+    jit.ignore_module([np])
+
+
+def test_enable_to_static_switches_programs_off():
+    f = static(lambda x: x.numpy().sum())
+    jit.enable_to_static(False)
+    try:
+        assert f(tensor(1.0, 2.0)) == 3.0
+    finally:
+        jit.enable_to_static(True)
+    assert f.get_traced_count() == 0
+
+
+def test_pylayer_in_a_program_has_its_own_gradient():
+    class Double(PyLayer):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, dy):
+            return dy * 20
+
+    x = tensor(1.0)
+    x.stop_gradient = False
+    y = static(lambda v: Double.apply(v) + 1)(x)
+    assert y.item() == 3.0
+
+
+def test_the_trainer_updates_parameters_of_a_function():
+    w = nn.Linear(1, 1)
+
+    @static
+    def loss_of(x):
+        return (w(x) - 3.0).square().mean()
+
+    optimizer = SGD(0.1, parameters=w.parameters())
+    for _ in range(50):
+        loss = loss_of(wt.ones([4, 1]))
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+    assert loss.item() < 1e-3
+
+
+def test_logs_show_source_and_code(capsys):
+    def f(x):
+        return x if x.sum() > 0 else -x
+
+    jit.set_verbosity(1)
+    jit.set_code_level(100, also_to_stdout=True)
+    try:
+        static(f)(tensor(1.0))
+    finally:
+        jit.set_verbosity(0)
+        jit.set_code_level(0)
+    shown = capsys.readouterr()
+    assert "Dynamic-to-Static INFO: (Level 1) Source code:" in shown.err
+    assert "_graph.choose(" in shown.out
+    with pytest.raises(TypeError, match="Level is not an integer"):
+        jit.set_verbosity("1")
+
+
+def test_program_translator_is_one_object_and_shows_every_step():
+    def f(x):
+        if x.sum() > 0:
+            return x * 2
+        return x
+
+    translator = jit.ProgramTranslator()
+    assert translator is jit.ProgramTranslator.get_instance()
+    assert "_graph.if_(" in translator.get_code(f)
+    assert translator.get_func(f)(tensor(1.0)).item() == 2.0
+    assert translator.get_output(f, tensor(1.0)).item() == 2.0
+    main, _startup, inputs, outputs = translator.get_program(f, tensor(1.0))
+    assert main.feeds == inputs
+    assert main.fetches == outputs
+    assert f in translator.get_program_cache()
+    with pytest.raises(TypeError, match="expected True or False"):
+        translator.enable(1)
