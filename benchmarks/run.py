@@ -65,17 +65,20 @@ def megabytes(size: float) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("module", help="the cases: core or train")
+    parser.add_argument("module", help="the cases: core, train or graph")
     parser.add_argument("--torch", help="a Python that has PyTorch")
     parser.add_argument("--paddle", help="a Python that has real Paddle")
     parser.add_argument("--numpy", default=sys.executable, help="a Python that has NumPy")
+    parser.add_argument("--onnx", help="of graph: a Python that has PyTorch and ONNX Runtime")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.1, help="for each case, framework and round")
     parser.add_argument("--only", default="", help="a regular expression that cases must match")
     parser.add_argument("--memory", action="store_true", help="peak memory in place of time")
     options = parser.parse_args()
 
-    pythons = {"wherry": sys.executable, "torch": options.torch, "paddle": options.paddle, "numpy": options.numpy}
+    pythons = {"wherry": sys.executable, "torch": options.torch, "paddle": options.paddle, "numpy": options.numpy, "onnx": options.onnx}
+    if options.module == "graph":  # the same library without passes, and without a program
+        pythons |= {"plan": sys.executable, "eager": sys.executable}
     workers = {name: Worker(name, python, f"cases_{options.module}") for name, python in pythons.items() if python}
     peers = [name for name, worker in workers.items() if name != "wherry" and worker.cases]
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "

@@ -46,7 +46,7 @@ def content() -> bytes:
         call_of(spec, typed, arrays)
         for _, spec in sorted(kit.specs.items(), key=lambda item: item[0].name)
         for dtype in DTYPES if dtype in spec.dtypes
-        for typed in kit._typed_cases(spec, (dtype,))
+        for typed in kit.typed_cases(spec, (dtype,))
     ]
     text = json.dumps({"calls": calls}, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)

@@ -198,6 +198,30 @@ print("read it")
     assert (done.returncode, done.stdout) == (-11, "1.0\n")
 
 
+def test_captured_tensors_know_where_they_will_be(library):
+    from wherry_tensor.testing.capture import Program
+
+    x = _core.symbolic((-1, 2), w.float32)
+    with Program() as program:
+        there_ = (x + 1.0).to("reference")
+        twice = there_ * 2.0
+        back = twice.cpu()
+        made = w.zeros([3])
+    assert x.place == w.CPUPlace() and repr(there_.place) == repr(twice.place) == "Place(reference:0)"
+    assert back.place == made.place == w.CPUPlace()
+    assert [step.op.name for step in program.steps].count("copy_to") == 2
+    values = program.replay([(x, w.ones([4, 2], "float32"))], [twice, back])
+    assert [repr(v.place) for v in values] == ["Place(reference:0)", "Place(cpu)"]
+    assert values[1].tolist() == [[4.0, 4.0]] * 4
+
+
+def test_what_is_captured_without_inputs_is_on_the_current_device(current):
+    from wherry_tensor.testing.capture import Program
+
+    with Program():
+        assert w.zeros([3]).place.is_custom_place() and _core.symbolic((2,), w.float32).place.is_custom_place()
+
+
 def test_plans_are_made_for_each_device(library):
     x, y = w.ones([3]), there(np.ones(3, "float32"))
     for _ in range(2):

@@ -31,6 +31,21 @@ def test_right_reference_passes_in_every_dtype():
     kit.check_kernel(made(ops.add, two_vectors, lambda x, y: x + y, dtypes="floats complex"))
 
 
+def test_device_that_disagrees_with_the_cpu_is_found(monkeypatch):
+    run, calls = kit._run, []
+
+    def one_off_the_first_time(op, inputs, attrs):
+        calls.append(op)
+        return tuple(ops.add(x, x) for x in run(op, inputs, attrs)) if len(calls) == 1 else run(op, inputs, attrs)
+
+    spec = made(ops.add, two_vectors, None)
+    kit.check_against_cpu(spec)
+    monkeypatch.setattr(kit, "_run", one_off_the_first_time)
+    with pytest.raises(AssertionError, match=r"(?s)add: 1 failures.*5 of 5 values differ"):
+        kit.check_against_cpu(spec)
+    assert not kit.applies("against_cpu", spec)  # there is nothing to compare on the cpu
+
+
 def test_dtype_that_no_sample_fits_is_reported():
     def negative_numbers(rng):
         yield case(np.array([-1, -2]), np.array([3, 4]))
@@ -41,7 +56,7 @@ def test_dtype_that_no_sample_fits_is_reported():
 
 def test_shape_rule_that_lies_is_found():
     spec = made(ops.add, two_vectors, None)
-    typed = next(kit._typed_cases(spec))
+    typed = next(kit.typed_cases(spec))
     with pytest.raises(AssertionError, match=r"inferred Meta\(\[-1, 1\], float32\), really Meta\(\[5\], float32\)"):
         kit._check_infer(spec, lambda x, y: Meta((-1, 1), x.dtype), typed)
 

@@ -204,6 +204,6 @@ def test_logs_are_dicts_to_those_who_read_them():
                  lambda x: pickle.loads(pickle.dumps(x)), lambda x: {"step": 3, "loss": x.pop("loss")},
                  lambda x: {"step": 3, "loss": x.setdefault("loss")}, lambda x: dict([("step", 3), x.popitem()])):
         assert read(logs()) == expected and asked == ["loss"]
-    assert logs() == expected and not logs() != expected and repr(logs()) == repr(expected)
+    assert logs() == expected and (logs() != expected) is False and repr(logs()) == repr(expected)
     twice = logs()
     assert twice["loss"] == twice["loss"] and asked == ["loss"]

@@ -22,7 +22,7 @@ import wherry
         ("wherry.vision.ops", "wherry.vision.ops: Paddle has it"),
         ("wherry.optimizer.LBFGS", "Paddle has it"),
         ("wherry.trapezoid", "Paddle has it"),
-        ("wherry.static.Program", "Paddle has it"),
+        ("wherry.static.Progam", "Did you mean 'Program'?"),
         ("wherry.distributed.all_reduce", "Paddle has it"),
         ("wherry.fft", "numpy() lend tensors"),
         ("wherry.zork", "module 'wherry' has no attribute 'zork'."),

@@ -63,19 +63,21 @@ def test_deprecated_functions_of_level_2_raise():
         utils.deprecated(level=3)
 
 
-def test_programs_run_op_by_op():
+def test_programs_run_op_by_op_unless_static_mode_is_on():
     wherry.disable_static()
     wherry.disable_static(wherry.CPUPlace())
     wherry.disable_signal_handler()
     assert wherry.in_dynamic_mode()
-    with pytest.raises(NotImplementedError, match="op by op"):
-        wherry.enable_static()
+    wherry.enable_static()
+    assert not wherry.in_dynamic_mode()
+    wherry.disable_static()
+    assert wherry.in_dynamic_mode()
     with pytest.raises((ValueError, RuntimeError), match="gpu"):
         wherry.disable_static("gpu:0")
 
 
 def test_what_is_not_there_yet_says_so():
-    for name in ("onnx", "sparse", "fft", "trapezoid"):
+    for name in ("sparse", "fft", "trapezoid"):
         assert not hasattr(wherry, name)
         with pytest.raises(AttributeError, match=f"wherry.{name}: Paddle has it"):
             getattr(wherry, name)

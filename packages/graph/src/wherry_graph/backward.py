@@ -53,7 +53,7 @@ def gradients(
             for x in node.outputs:
                 if id(x) in made_here:
                     env[id(x)].stop_gradient = False
-                elif id(x) in blocked or (x.stop_gradient and not node.in_place and _cuts(x)):
+                elif id(x) in blocked or (not node.in_place and _cuts(x)):
                     env[id(x)] = ghost_of(recording, x)
         roots: list[Tensor] = []
         given: list[Tensor | None] = []
@@ -69,7 +69,7 @@ def gradients(
 
 
 def _cuts(x: Variable) -> bool:
-    """Did somebody set stop_gradient on a variable that the program computes?"""
+    """Does no gradient pass a variable that the program computes, because somebody set stop_gradient, or detached it?"""
     return x.__dict__.get("cuts_gradient", False)
 
 

@@ -22,7 +22,7 @@ from wherry_tensor import _core
 from wherry_tensor._core import Op, Tensor, pop_layer, push_layer
 from wherry_tensor.sizes import user_line
 
-__all__ = ["Capture", "as_variable", "capture", "current_capture"]
+__all__ = ["Capture", "as_variable", "capture", "captures_of_thread", "current_capture"]
 
 _thread = threading.local()  # .captures: those that are on, the last one records
 
@@ -34,7 +34,11 @@ class Capture:
         block: where the next node goes.
         role: that the next nodes have.
         scope: the name scope of the next nodes, "" or "encoder/layer_0/".
+        no_grad_cuts: does what user code records under `no_grad` or by `detach` let no gradient pass, when gradients are added to the
+            program later? Not where `grad` is called under the capture itself: backward passes record under `no_grad` too.
     """
+
+    no_grad_cuts = False
 
     def __init__(self, block: Block) -> None:
         self.block = block
@@ -68,7 +72,7 @@ class Capture:
         """
         if isinstance(x, Variable):
             if x.block.program is self.block.program:
-                return x
+                return x.current
         elif id(x) in self._stand_ins:
             return self._stand_ins[id(x)][1]
         elif not _core.is_symbolic(x):
@@ -107,11 +111,17 @@ class Capture:
     ) -> tuple[Tensor, ...]:
         """An in-place call: the node writes over the variables of `outs`."""
         op.infer(inputs, attrs)  # what does not fit is refused now
-        self.record(op, inputs, attrs, tuple(self.variable_of(x) for x in outs), in_place=True)
+        variables = tuple(self.variable_of(x) for x in outs)
+        # Variables that were made by name and have no value yet get it here.
+        fresh = all(_waits_for_value(x) and x.block is self.block for x in variables) and not any(x is out for x in inputs for out in outs)
+        self.record(op, inputs, attrs, variables, in_place=not fresh)
         return outs
 
     def record(self, op: Any, inputs: tuple[Tensor | None, ...], attrs: tuple[Any, ...], outs: tuple[Variable, ...], **options: Any) -> Any:
         """Append a node whose inputs and sizes may be any tensors that stand for variables. Returns the node."""
+        if self.no_grad_cuts and not _core.is_grad_enabled():
+            for x in outs:  # the code said so: no_grad(), detach()
+                x.__dict__["cuts_gradient"] = True
         return self.block.append(
             op, tuple(None if x is None else self.variable_of(x) for x in inputs), attrs_with(attrs, self.variable_of), outs,
             role=self.role, line=user_line(), scope=self.scope, **options,
@@ -121,11 +131,11 @@ class Capture:
 
     def __enter__(self) -> Capture:
         push_layer(self)
-        _mine().append(self)
+        captures_of_thread().append(self)
         return self
 
     def __exit__(self, *error: object) -> None:
-        _mine().remove(self)
+        captures_of_thread().remove(self)
         pop_layer(self)
 
     @contextmanager
@@ -165,8 +175,15 @@ def capture(into: Program | Block) -> Capture:
 
 def current_capture() -> Capture | None:
     """The capture that records the ops of this thread now; None when they run."""
-    mine = _mine()
+    mine = captures_of_thread()
     return mine[-1] if mine else None
+
+
+def _waits_for_value(x: Variable) -> bool:
+    return (
+        x.made_by is None and x.bound is None and not x.persistable and not x.is_data and not any(x is one for one in x.block.inputs)
+        and not any(x is out for node in x.block.nodes if node.in_place for out in node.outputs)
+    )
 
 
 def as_variable(x: Tensor) -> Variable:
@@ -176,7 +193,8 @@ def as_variable(x: Tensor) -> Variable:
     return recording.variable_of(x)
 
 
-def _mine() -> list[Capture]:
+def captures_of_thread() -> list[Capture]:
+    """The captures that are on in this thread, the one that records last."""
     if not hasattr(_thread, "captures"):
         _thread.captures = []
     return _thread.captures

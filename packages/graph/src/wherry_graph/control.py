@@ -257,7 +257,7 @@ def assert_true(condition: Tensor | bool, message: str = "", data: Sequence[Tens
 
 
 def py_func(
-    function: Callable[..., Any], inputs: Sequence[Tensor], outputs: Sequence[tuple[Sequence[int], Any]],
+    function: Callable[..., Any], inputs: Sequence[Tensor], outputs: Sequence[tuple[Sequence[int], Any] | Variable],
     backward: Callable[..., Any] | None = None,
 ) -> list[Tensor]:
     """In a capture: call Python when the program runs.
@@ -265,13 +265,13 @@ def py_func(
     Args:
         function: takes a Tensor for each input, returns one for each output.
         inputs: tensors.
-        outputs: shape and dtype of each result.
+        outputs: shape and dtype of each result, or a variable of the program that nothing has made yet.
         backward: takes inputs, outputs and cotangents of the outputs, returns the cotangent of each input; None: no gradient passes.
     """
     recording = _recording("py_func")
     names = unique_name.generate("py_func")
     outs = tuple(
-        _variable(recording.block, shape, dtype, f"{names}.tmp_{i}") for i, (shape, dtype) in enumerate(outputs)
+        x if isinstance(x, Variable) else _variable(recording.block, *x, f"{names}.tmp_{i}") for i, x in enumerate(outputs)
     )
     node = recording.record(PY_FUNC, tuple(inputs), (function, backward), outs)
     return _with_gradient(recording, node, outs, recording.tensor_of)

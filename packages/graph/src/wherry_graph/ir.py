@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from typing import Any
 
+from wherry_graph.members import BlockMembers, NodeMembers, ProgramMembers, VariableMembers
 from wherry_nn import Parameter, unique_name
 from wherry_tensor import _core
 from wherry_tensor._core import DType, Op, Tensor, rebind, symbolic
@@ -35,7 +36,7 @@ _made = count()  # programs, for their numbers
 FORWARD, BACKWARD, OPTIMIZE = "forward", "backward", "optimize"  # roles of nodes
 
 
-class Variable(Tensor):
+class Variable(VariableMembers, Tensor):
     """A value of a program: a symbolic tensor that knows where it belongs.
 
     Attributes:
@@ -69,12 +70,33 @@ class Variable(Tensor):
         x.block, x.made_by, x.bound, x.is_data, x.is_array = block, None, bound, is_data, is_array
         x.lod_level, x.holds_gradients = 0, False
         x.persistable, x.stop_gradient = persistable, stop_gradient
+        x.__dict__.pop("cuts_gradient", None)  # that was nobody's wish
         return x
 
     @property
     def program(self) -> Program:
         """The program that it belongs to."""
         return self.block.program
+
+    def became(self, y: Tensor) -> None:
+        """What changes the shape or dtype of a tensor in place was applied: later uses mean the result."""
+        if isinstance(y, Variable):
+            self.__dict__["now"] = y
+
+    @property
+    def current(self) -> Variable:
+        """What later uses of it mean: itself, unless `reshape_` or the like was applied."""
+        x = self
+        while "now" in x.__dict__:
+            x = x.__dict__["now"]
+        return x
+
+    def resize(self, shape: Iterable[Any], dtype: DType | None = None) -> None:
+        """Change what is known of its shape and dtype."""
+        kept = self.stop_gradient, self.__dict__.get("cuts_gradient")
+        rebind(self, symbolic([-1 if is_unknown(n) or n is None else n for n in shape], self.dtype if dtype is None else dtype))
+        self.stop_gradient = kept[0]
+        self.__dict__["cuts_gradient"] = bool(kept[1])
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -87,7 +109,9 @@ class Variable(Tensor):
         return isinstance(self.bound if self.bound is not None else self, Parameter)
 
     def __repr__(self) -> str:
-        kind = "param" if self.is_parameter else "persist" if self.persistable else "var"
+        kind = "persist trainable param" if self.is_parameter and not self.stop_gradient else (
+            "persist param" if self.is_parameter else "persist var" if self.persistable else "var"
+        )
         what = "LOD_TENSOR_ARRAY" if self.is_array else "LOD_TENSOR"
         shape = ", ".join(str(n) for n in self.sizes)
         return f"{kind} {self.name} : {what}.shape({shape}).dtype({self.dtype.name}).stop_gradient({self.stop_gradient})"
@@ -130,7 +154,7 @@ class ControlOp:
         return f"control {self.name}"
 
 
-class Node:
+class Node(NodeMembers):
     """One call of an op in a block.
 
     Attributes:
@@ -199,7 +223,7 @@ class Node:
         return _line_of(self)
 
 
-class Block:
+class Block(BlockMembers):
     """A list of nodes that run one after the other.
 
     Attributes:
@@ -238,6 +262,17 @@ class Block:
             )
         self.vars[x.name] = x
         return x
+
+    def rename(self, x: Variable, name: str) -> None:
+        """Give one of its variables another name.
+
+        Raises:
+            ValueError: the name is taken in this block.
+        """
+        before = x.name
+        x.name = name
+        self.add(x)
+        del self.vars[before]
 
     def append(
         self, op: Op | ControlOp, inputs: tuple[Variable | None, ...], attrs: tuple[Any, ...], outputs: tuple[Variable, ...], **options: Any
@@ -298,7 +333,7 @@ class Block:
         return "\n".join(_text_of(self))
 
 
-class Program:
+class Program(ProgramMembers):
     """What eager code would have computed, written down.
 
     Attributes:
@@ -306,6 +341,7 @@ class Program:
         feeds: variables that are given a value for each run, in order; for programs that have such an order.
         fetches: variables whose values are the result, in order.
         random_seed: what `static.Executor` seeds the generator with before a run; 0 leaves it alone.
+        before_run: what `static.Executor` calls before a run: learning rates follow their schedules.
     """
 
     def __init__(self) -> None:
@@ -314,6 +350,7 @@ class Program:
         self.feeds: list[Variable] = []
         self.fetches: list[Variable] = []
         self.random_seed = 0
+        self.before_run: list[Callable[[], Any]] = []
         self._bound: dict[int, Variable] = {}  # id of a tensor with data -> its variable, which keeps the tensor alive
 
     @property
@@ -348,6 +385,11 @@ class Program:
         )
         self._bound[id(tensor)] = x
         return x
+
+    def forget_bound(self, x: Variable) -> None:
+        """Let go of the tensor that a variable which was dropped is bound to."""
+        if x.bound is not None:
+            self._bound.pop(id(x.bound), None)
 
     def bound_variables(self) -> list[Variable]:
         """The variables that stand for tensors with data (`Variable.bound`)."""

@@ -7,8 +7,10 @@ its node has. What is done with the results then (`wherry_autograd.grad`) is rec
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from typing import Any
 
+from wherry_autograd import no_grad
 from wherry_graph.capture import Capture
 from wherry_graph.ir import Block, Node, Variable, attrs_with
 from wherry_tensor._core import Op, Tensor, symbolic
@@ -48,7 +50,9 @@ def replayed(nodes: Iterable[Node], env: dict[int, Any], find: Callable[[Variabl
         if node.in_place:
             node.op.into(tuple(value_of(x) for x in node.outputs), *inputs, **dict(zip(node.op.attr_names, attrs, strict=True)))
             continue
-        results = node.op.apply(inputs, attrs)
+        cut = any(x.__dict__.get("cuts_gradient", False) for x in node.outputs)
+        with no_grad() if cut else nullcontext():
+            results = node.op.apply(inputs, attrs)
         for x, result in zip(node.outputs, results if isinstance(results, tuple) else (results,), strict=True):
             env[id(x)] = result
 

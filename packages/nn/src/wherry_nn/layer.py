@@ -20,6 +20,7 @@ from wherry_nn.parameter import Parameter
 from wherry_tensor import _core, ops
 from wherry_tensor._core import DType, Tensor
 from wherry_tensor.arguments import numpy_module, sizes_of
+from wherry_tensor.building import building
 from wherry_tensor.device import device_code
 from wherry_tensor.dtype import as_dtype, get_default_dtype
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidTypeError
@@ -469,7 +470,7 @@ class Layer:
             >>> print(bias.numpy(), bias.stop_gradient)
             [0. 0. 0.] False
         """
-        return _new_parameter(self._full_name, shape, attr, dtype, is_bias, default_initializer)
+        return new_parameter(self._full_name, shape, attr, dtype, is_bias, default_initializer)
 
     def create_variable(self, name: str | None = None, persistable: bool | None = None, dtype: Any = None) -> Tensor:
         """A tensor without values, for `paddle.assign(x, output=tensor)` to fill. As `create_tensor`.
@@ -1025,14 +1026,14 @@ def create_parameter(
     if attr is None and name is not None:
         attr = ParamAttr(name=name)
     base = unique_name.generate("create_parameter")
-    return _new_parameter(base, shape, attr, dtype, is_bias, default_initializer)
+    return new_parameter(base, shape, attr, dtype, is_bias, default_initializer)
 
 
 _weight_default = XavierUniform()
 _bias_default = Constant(0.0)
 
 
-def _new_parameter(
+def new_parameter(
     base: str, shape: Any, attr: Any, dtype: Any, is_bias: bool, default: Initializer | None
 ) -> Parameter | None:
     said = as_param_attr(attr, "create_parameter")
@@ -1052,16 +1053,20 @@ def _new_parameter(
                 f"float16, bfloat16, float32 or float64. Pass default_initializer=nn.initializer.Constant(0), say."
             )
         initializer = _bias_default if is_bias else _weight_default
-    name = unique_name.generate(f"{base}.{'b' if is_bias else 'w'}") if said.name is None else unique_name.claim(said.name)
-    parameter = Parameter(
-        _core.uninitialized(_sizes(shape), known, _core.get_current_device()),
-        name=name,
-        trainable=said.trainable,
-        optimize_attr={"learning_rate": said.learning_rate},
-        regularizer=said.regularizer,
-        do_model_average=said.do_model_average,
-        need_clip=said.need_clip,
-    )
+    options: dict[str, Any] = {
+        "trainable": said.trainable,
+        "optimize_attr": {"learning_rate": said.learning_rate},
+        "regularizer": said.regularizer,
+        "do_model_average": said.do_model_average,
+        "need_clip": said.need_clip,
+    }
+    sizes = _sizes(shape)
+    own = unique_name.generate(f"{base}.{'b' if is_bias else 'w'}") if said.name is None else said.name
+    if building.builder is not None:
+        return building.builder.parameter(sizes, known, own, initializer, said.name is not None, attr=said, **options)
+    if said.name is not None:
+        unique_name.claim(own)
+    parameter = Parameter(_core.uninitialized(sizes, known, _core.get_current_device()), name=own, **options)
     initializer(parameter)
     return parameter
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from wherry_nn.initializer.initializer import Initializer
+from wherry_tensor.building import building
 from wherry_tensor.errors import InvalidTypeError, UnimplementedError, short
 
 __all__ = ["ParamAttr", "WeightDecayRegularizer", "WeightNormParamAttr", "as_param_attr"]
@@ -67,20 +68,43 @@ def _check(name: str, value: Any, kind: Any, expected: str) -> None:
 
 
 class WeightNormParamAttr(ParamAttr):
-    """Weight normalisation by attribute, which Paddle has for its static programs only.
+    """A parameter that is a length times a direction, `g * v / norm(v)`, in static mode; training changes both.
+
+    Args:
+        dim: the axis that has a length for each index; None has one length for all.
+        name: of the parameter; its parts are `name_v` and `name_g`.
+        initializer: fills the direction; the lengths begin as those that it has.
+        learning_rate: the factor by which optimizers multiply their learning rate.
+        regularizer: takes precedence over that of the optimizer.
+        trainable: whether it asks for gradients.
+        do_model_average: accepted for compatibility; unused.
+        need_clip: whether gradient clipping looks at it.
 
     Raises:
-        NotImplementedError: always.
+        NotImplementedError: outside of static mode.
 
     Source:
-        `paddle.static.WeightNormParamAttr`.
+        `paddle.static.WeightNormParamAttr`; Salimans & Kingma (2016).
     """
 
-    def __init__(self, dim: int | None = None, **options: Any) -> None:
-        raise UnimplementedError(
-            f"WeightNormParamAttr: it works in static programs only. Got dim={dim} for a layer that runs at once, "
-            f"expected a ParamAttr. Use nn.utils.weight_norm(layer, dim={dim}) on the finished layer."
-        )
+    def __init__(
+        self,
+        dim: int | None = None,
+        name: str | None = None,
+        initializer: Initializer | None = None,
+        learning_rate: float = 1.0,
+        regularizer: WeightDecayRegularizer | None = None,
+        trainable: bool = True,
+        do_model_average: bool = False,
+        need_clip: bool = True,
+    ) -> None:
+        if building.builder is None:
+            raise UnimplementedError(
+                f"WeightNormParamAttr: it works in static programs only. Got dim={dim} for a layer that runs at once, "
+                f"expected a ParamAttr. Use nn.utils.weight_norm(layer, dim={dim}) on the finished layer."
+            )
+        super().__init__(name, initializer, learning_rate, regularizer, trainable, do_model_average, need_clip)
+        self.dim = dim
 
 
 def as_param_attr(attr: Any, op_name: str = "ParamAttr") -> ParamAttr | None:

@@ -119,12 +119,18 @@ def get_include() -> str:
 
 
 def in_dynamic_mode() -> _Any:
-    """Whether operations run at once: True.
+    """Whether operations run at once: not under `enable_static()`.
 
     Source:
         `paddle.in_dynamic_mode`.
+
+    Examples:
+        >>> wherry.in_dynamic_mode()
+        True
     """
-    return True
+    from wherry_tensor.building import building
+
+    return building.builder is None
 
 
 def __getattr__(name: str) -> _Any:

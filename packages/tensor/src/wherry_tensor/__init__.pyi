@@ -403,7 +403,7 @@ __all__: list[str]
 __version__: str
 bool = _bool_
 def in_dynamic_mode() -> Any:
-    """Whether operations run at once: True."""
+    """Whether operations run at once: not under `enable_static()`."""
 dtype = _DType
 floor_mod = _remainder
 floor_mod_ = _remainder_

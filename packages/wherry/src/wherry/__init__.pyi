@@ -21,13 +21,13 @@ from wherry import version as version
 from wherry import vision as vision
 from wherry._alias import alias_paddle as alias_paddle
 from wherry._modes import disable_signal_handler as disable_signal_handler
-from wherry._modes import disable_static as disable_static
-from wherry._modes import enable_static as enable_static
 from wherry.distributed import DataParallel as DataParallel
 from wherry_autograd.backward_mode import grad as grad
 from wherry_autograd.grad_mode import enable_grad as enable_grad
 from wherry_autograd.grad_mode import no_grad as no_grad
 from wherry_autograd.grad_mode import set_grad_enabled as set_grad_enabled
+from wherry_graph.static.mode import disable_static as disable_static
+from wherry_graph.static.mode import enable_static as enable_static
 from wherry_nn.layer import create_parameter as create_parameter
 from wherry_nn.param_attr import ParamAttr as ParamAttr
 from wherry_tensor import errors as errors

@@ -64,11 +64,6 @@ _WORDS = {  # those of which one can only say that they are not here yet
     "nn": "RNNTLoss",
     "nn.functional": "rnnt_loss",
     "optimizer": "LBFGS",
-    "static": """
-        BuildStrategy CompiledProgram Executor ExponentialMovingAverage Program Variable append_backward create_parameter
-        data default_main_program default_startup_program gradients load load_inference_model name_scope nn
-        program_guard save save_inference_model
-    """,
     "vision": "datasets ops",
     "vision.models": """
         AlexNet DenseNet GoogLeNet InceptionV3 MobileNetV1 MobileNetV2 MobileNetV3Large MobileNetV3Small ResNet

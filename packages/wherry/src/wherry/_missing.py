@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-BELOW = ("wherry_tensor", "wherry_ops_cpu", "wherry_autograd", "wherry_nn", "wherry_train", "wherry_vision")
+BELOW = ("wherry_tensor", "wherry_ops_cpu", "wherry_autograd", "wherry_nn", "wherry_train", "wherry_graph", "wherry_vision")
 
 
 class Missing:

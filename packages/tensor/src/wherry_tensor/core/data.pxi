@@ -196,14 +196,17 @@ def uninitialized(shape, DType dtype not None, int32_t device=0):
 
 
 def symbolic(shape, DType dtype not None):
-    """A tensor with a shape (-1: unknown) and a dtype but no data, for capture layers."""
+    """A tensor with a shape (-1: unknown) and a dtype but no data, for capture layers; its place is the current device."""
+    cdef Tensor out
     cdef int64_t sizes[12]
     cdef Py_ssize_t i, rank = len(shape)
     if rank > WRY_MAX_RANK:
         raise ValueError(f"symbolic: got {rank} axes, expected at most {WRY_MAX_RANK}.")
     for i in range(rank):
         sizes[i] = -1 if type(shape[i]) is size_class else shape[i]
-    return new_ghost(dtype.code, <int32_t>rank, sizes)
+    out = new_ghost(dtype.code, <int32_t>rank, sizes)
+    out.t.device = current_device(wry_thread_state())
+    return out
 
 
 def is_symbolic(x):
@@ -223,7 +226,12 @@ def add_methods(dict methods):
 
 
 def rebind(Tensor x not None, Tensor y not None):
-    """Make `x` what `y` is: memory, shape, dtype and gradient history. Its name stays; its version goes up."""
+    """Make `x` what `y` is: memory, shape, dtype and gradient history. Its name stays; its version goes up.
+
+    A tensor of a captured program that has a method `became` hears of it, to mean `y` from now on.
+    """
+    if x.flags & SYMBOLIC and type(x) is not Tensor and hasattr(x, "became"):
+        x.became(y)
     become(x, y)
     x.node = y.node
     x.output_index = y.output_index

@@ -161,6 +161,23 @@ cdef int32_t device_of_call(Op op, PyObject **inputs, Py_ssize_t n, PyObject **i
     return 0 if numbers else current_device(wry_thread_state())
 
 
+cdef int32_t symbolic_device(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs) except -1:
+    """Where a call that is captured would run. Devices that do not fit are refused when the program runs: it may run elsewhere."""
+    cdef Py_ssize_t k
+    cdef Tensor t
+    cdef bint numbers = False
+    if op is transfer_op:
+        return code_of_device(<str?><object>PyTuple_GET_ITEM(attrs, 0))
+    for k in range(n):
+        if inputs[k] == <PyObject *>None or (k < op.n_fixed and op.shape_only >> k & 1):
+            continue
+        t = <Tensor>inputs[k]
+        if not is_host_scalar(t):
+            return t.t.device
+        numbers = numbers or not t.flags & CONSTANT
+    return 0 if numbers else current_device(wry_thread_state())
+
+
 cdef object mixed_devices(Op op, Py_ssize_t i, Tensor x, Py_ssize_t k, Tensor y):
     def named(at, Tensor t):
         name = op.inputs[min(at, len(op.inputs) - 1)][0]
@@ -775,6 +792,8 @@ cdef int perform_at_length(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, 
             )
         for i in range(op.n_outputs):
             item = result[i]
+            if into == NULL and (<Tensor>item).flags & SYMBOLIC:
+                (<Tensor>item).t.device = symbolic_device(op, inputs, n, attrs)
             Py_INCREF(item)
             outs[i] = <PyObject *>item
     elif op.view_code:

@@ -957,7 +957,7 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
     if output is None:
         return _copy(x)
     require_tensor(output, "assign", "output")
-    if output.shape == x.shape and output.dtype is x.dtype and output._is_initialized():
+    if output.shape == x.shape and output.dtype is x.dtype and (output._is_initialized() or _core.is_symbolic(output)):
         return _copy.into((output,), x)
     output._share_data_with(_copy(_core.alias(x)))
     return output

@@ -11,6 +11,7 @@ What is compared, with what:
   recorded with unknown sizes;
 - gradients, and gradients of gradients, with central differences in float64;
 - results with one thread and with several, bit for bit;
+- on another device, results with those of the cpu;
 - results written over their own inputs with results written into fresh memory;
 - bad calls with the error they must raise.
 """
@@ -540,6 +541,34 @@ def _check_captured(spec: Spec, rule: Callable[..., Any], typed: _Typed) -> None
             raise AssertionError(f"replayed from {unknown}: {type(error).__name__}: {error}") from None
 
 
+def check_against_cpu(spec: Spec) -> None:
+    """The device under test gives what the cpu gives: its dtypes, shapes and values, for each dtype.
+
+    Values agree as far as the op is known: to the bit for integers, within the tolerance of the spec for floating numbers.
+    """
+    failures = _Failures(spec)
+    for typed in typed_cases(spec):
+        failures.guard(repr(typed), lambda t=typed: _check_against_cpu(spec, t))
+    failures.report()
+
+
+def _check_against_cpu(spec: Spec, typed: _Typed) -> None:
+    got = _run(spec.op, typed.tensors(), typed.case.attrs)
+    here = _core.get_current_device()
+    _core.set_current_device(0)
+    try:
+        wanted = _run(spec.op, typed.tensors(), typed.case.attrs)
+        expected = tuple(array_of(one) for one in wanted)
+    finally:
+        _core.set_current_device(here)
+    for one, other in zip(got, wanted, strict=True):
+        if one.dtype is not other.dtype:
+            raise AssertionError(f"dtype {one.dtype.name}, on the cpu {other.dtype.name}")
+        if spec.op.name != "copy_to" and _core.device_of(one) != here and any(t is not None for t in typed.arrays):
+            raise AssertionError(f"the result is on {one.place}, expected {_core.name_of_device(here)}")
+    _compare_all(got, expected, spec, typed.dtype)
+
+
 def check_threads(spec: Spec) -> None:
     """The number of threads does not change a bit of the result."""
     failures = _Failures(spec)
@@ -836,6 +865,7 @@ checks: dict[str, Callable[[Spec], None]] = {
     "decomposition": check_decomposition,
     "captured": check_captured,
     "threads": check_threads,
+    "against_cpu": check_against_cpu,
     "into": check_into,
     "bad": check_bad,
     "vjp": check_vjp,
@@ -849,6 +879,8 @@ def applies(check: str, spec: Spec) -> bool:
         return spec.op in decompose
     if check == "into":
         return not spec.op.view
+    if check == "against_cpu":
+        return bool(_core.get_current_device() != 0)
     if check in ("vjp", "vjp_of_vjp"):
         vjp = columns.registry.get("vjp")
         if vjp is None or spec.op in vjp.exemptions or not spec.differentiable:

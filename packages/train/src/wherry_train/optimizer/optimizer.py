@@ -11,6 +11,8 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
+from functools import partial
 from typing import Any, Self
 
 from wherry_autograd.selected_rows import SelectedRows
@@ -20,6 +22,7 @@ from wherry_nn.param_attr import WeightDecayRegularizer
 from wherry_nn.parameter import Parameter
 from wherry_tensor import _core, ops, to_tensor
 from wherry_tensor._core import DType, Op, Tensor
+from wherry_tensor.building import building, lasting
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidTypeError, OutOfRangeError
 from wherry_tensor.suggestions import check_keywords
 from wherry_tensor.tracebacks import warn
@@ -213,6 +216,14 @@ class Optimizer:
 
     def _rate_of(self, factor: float) -> Tensor:
         """The learning rate times `factor` as a tensor: always the same one, so that a captured step sees the rate change."""
+        rate = self._refresh_rates()
+        known = self._rates.get(factor)
+        if known is None:
+            known = self._rates[factor] = _core.scalar(rate * factor, _core.float64)
+        return known
+
+    def _refresh_rates(self) -> float:
+        """Write the learning rate of now into the tensors of `_rate_of`, which programs read; it."""
         rate = self._learning_rate
         if type(rate) is not float:
             rate = float(rate()) if isinstance(rate, LRScheduler) else float(rate)
@@ -220,10 +231,7 @@ class Optimizer:
             self._rate = rate
             for of, tensor in self._rates.items():
                 _core.set_number(tensor, rate * of)
-        known = self._rates.get(factor)
-        if known is None:
-            known = self._rates[factor] = _core.scalar(rate * factor, _core.float64)
-        return known
+        return rate
 
     # A step.
 
@@ -266,10 +274,12 @@ class Optimizer:
     ) -> tuple[list[Any], list[tuple[Tensor, Tensor]]]:
         """Change the parameters by the gradients that `loss.backward()` has left: call that first.
 
+        In static mode: let the program of `loss` compute the gradients and change the parameters, each time it runs.
+
         Args:
-            loss: a tensor; it is not used otherwise.
-            startup_program: for static programs; unused.
-            parameters: which to change; None means those of the optimizer.
+            loss: a tensor; outside of static mode it is not used otherwise.
+            startup_program: of static mode, the program that makes first values; None is the default one.
+            parameters: which to change; None means those of the optimizer, or, if it has none, all of the program.
             no_grad_set: which to leave alone.
 
         Returns:
@@ -281,6 +291,8 @@ class Optimizer:
         Source:
             `paddle.optimizer.Optimizer.minimize`.
         """
+        if building.builder is not None:
+            return building.builder.minimize(self, loss, startup_program, parameters, no_grad_set)
         pairs = self.backward(loss, startup_program, parameters, no_grad_set)
         self.apply_gradients(pairs)
         return [], pairs
@@ -297,10 +309,10 @@ class Optimizer:
 
         Args:
             loss: a tensor; it is not used otherwise.
-            startup_program: for static programs; unused.
+            startup_program: of static mode, the program that makes first values; None is the default one.
             parameters: among which to look; None means those of the optimizer.
             no_grad_set: which to leave out.
-            callbacks: for static programs; unused.
+            callbacks: of static mode, called with the block and what is known of each gradient.
 
         Raises:
             TypeError: `loss` is not a tensor (also an AssertionError).
@@ -313,6 +325,8 @@ class Optimizer:
                 f"minimize: the loss should be a Tensor. Got {loss!r} ({type(loss).__name__}), expected what loss.backward() "
                 f"was called on. Pass that tensor."
             )
+        if building.builder is not None:
+            return building.builder.backward(self, loss, startup_program, parameters, no_grad_set, callbacks)
         left_out = {id(p) for p in no_grad_set or ()} | {p.name for p in no_grad_set or () if isinstance(p, Tensor)}
         params = self._all_parameters() if parameters is None else parameters
         return [
@@ -344,12 +358,13 @@ class Optimizer:
         pairs = [(p, g) for p, g in params_grads if g is not None]
         before = _core.set_grad_mode(False)
         try:
-            group_of = {id(p): group for group in self._groups for p in group.params}
-            for group in self._groups:
-                # A parameter that is in no group is updated as the first one says.
-                mine = [pair for pair in pairs if group_of.get(id(pair[0]), self._groups[0]) is group]
-                if mine:
-                    self._update(group, [p for p, _ in mine], [g for _, g in mine])
+            with nullcontext() if building.builder is None else building.builder.updating(self):
+                group_of = {id(p): group for group in self._groups for p in group.params}
+                for group in self._groups:
+                    # A parameter that is in no group is updated as the first one says.
+                    mine = [pair for pair in pairs if group_of.get(id(pair[0]), self._groups[0]) is group]
+                    if mine:
+                        self._update(group, [p for p, _ in mine], [g for _, g in mine])
         finally:
             _core.set_grad_mode(before)
         return []
@@ -562,18 +577,17 @@ class Optimizer:
         if param.dtype in _HALF and self._multi_precision and param.name not in self._master_weights:
             master = self._loaded_master(param)
             if master is None:
-                master = ops.cast(param.detach(), dtype=_core.float32)
-            master.name = unique_name.generate(f"{param.name}_fp32_master")
+                master = lasting(
+                    unique_name.generate(f"{param.name}_fp32_master"), lambda p: ops.cast(p.detach(), dtype=_core.float32), param
+                )
             self._master_weights[param.name] = master
         for name in self._accumulator_names:
             known = self._accumulators.setdefault(name, {})
             if param.name in known:
                 continue
             shape = [1] if name in self._number_names else param.shape
-            tensor = ops.full(shape=tuple(shape), value=self._first_value(name, options), dtype=dtype)
-            stem = self._stem(param.name, name)
-            tensor.name = unique_name.generate(stem)
-            tensor.persistable = True
+            stem, first = self._stem(param.name, name), self._first_value(name, options)
+            tensor = lasting(unique_name.generate(stem), partial(ops.full, shape=tuple(shape), value=first, dtype=dtype))
             if self._accumulators_holder:
                 _write(tensor, self._loaded(stem, tensor.name, self._accumulators_holder), tensor.name)
             known[param.name] = tensor
@@ -835,6 +849,8 @@ def _checked_rate(rate: Any, optimizer: Optimizer) -> Any:
 
 def _checked_parameters(parameters: Any, optimizer: Optimizer) -> list[Any]:
     name = type(optimizer).__name__
+    if parameters is None and building.builder is not None:
+        return []  # those of the program that minimize() is called for
     if parameters is None:
         raise AttributeError(
             f"{name}: parameters argument given to the Optimizer should not be None. Got no parameters, expected those to "

@@ -1,0 +1,66 @@
+"""Passes: plain functions from a program to a program that means the same.
+
+    better = dead_code(program)
+    better = default(program, INFERENCE)      # all that pay, in order
+
+Each works on a copy, can be printed before and after, and be used alone. What a program is for are its `fetches`, and what it writes to
+tensors that last; a pass may drop everything else. `KEEP_BITS` names those after which every bit stays as it was.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from wherry_graph.ir import Program
+from wherry_graph.passes.attention import attention
+from wherry_graph.passes.batch_norm import batch_norm
+from wherry_graph.passes.common_subexpressions import common_subexpressions
+from wherry_graph.passes.constants import constants, frozen_constants
+from wherry_graph.passes.dead_code import dead_code
+from wherry_graph.passes.redundant import redundant
+
+__all__ = [
+    "EXACT", "INFERENCE", "KEEP_BITS", "NONE", "attention", "batch_norm", "common_subexpressions", "constants", "dead_code", "default",
+    "frozen_constants", "pipeline", "redundant",
+]
+
+NONE, EXACT, INFERENCE = 0, 1, 2
+KEEP_BITS = (dead_code, constants, common_subexpressions, redundant)
+
+
+def pipeline(level: int) -> list[Callable[[Program], Program]]:
+    """The passes of a level, in order.
+
+    Args:
+        level: NONE, none at all. EXACT, those that keep every bit and take parameters as what may change between runs. INFERENCE, also
+            those that take the values of parameters as they are now and may round differently.
+
+    Raises:
+        ValueError: there is no such level.
+    """
+    if level not in (NONE, EXACT, INFERENCE):
+        raise ValueError(f"passes: there is no such level. Got {level!r}, expected 0 (none), 1 (exact) or 2 (inference).")
+    if level == NONE:
+        return []
+    exact: list[Callable[[Program], Program]] = [dead_code, constants, common_subexpressions, redundant, dead_code]
+    if level == EXACT:
+        return exact
+    return [*exact, batch_norm, attention, frozen_constants, dead_code]
+
+
+def default(program: Program, level: int = EXACT) -> Program:
+    """The program behind all passes of a level (see `pipeline`).
+
+    Examples:
+        >>> from wherry_graph import Program, passes
+        >>> from wherry_graph.capture import capture
+        >>> program = Program()
+        >>> x = program.feed([-1, 3], wherry.float32, "x")
+        >>> with capture(program):
+        ...     y, unused = x.exp() + x.exp(), x.tanh()
+        >>> program.fetches = [y]
+        >>> [node.type for node in passes.default(program).nodes]
+        ['exp', 'add']
+    """
+    for one in pipeline(level):
+        program = one(program)
+    return program

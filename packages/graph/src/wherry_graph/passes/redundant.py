@@ -1,0 +1,77 @@
+"""Casts, transposes, reshapes and copies that change nothing, or that two of make one."""
+from __future__ import annotations
+
+from wherry_graph.ir import Node, Program, Variable, tensors_of_attrs
+from wherry_graph.passes.rewriting import drop, is_pure, replace, volatile
+from wherry_tensor import ops
+from wherry_tensor._core import DType
+
+__all__ = ["redundant"]
+
+_BITS = {"float16": (11, 5), "bfloat16": (8, 8), "float32": (24, 8), "float64": (53, 11)}  # of mantissa and exponent
+
+
+def redundant(program: Program) -> Program:
+    """Without casts to the same dtype and back, transposes that undo each other, reshapes of reshapes, and copies that nobody writes to."""
+    out, _ = program.copy()
+    changing = volatile(out)
+    handed = {id(x) for x in (*out.fetches, *(y for block in out.blocks for y in block.outputs))}
+    instead: dict[int, Variable] = {}
+    gone = []
+    for node in out.walk():
+        if not node.is_control:  # what stands before it may have been replaced
+            node.inputs = tuple(None if x is None else _now(x, instead) for x in node.inputs)
+        if not is_pure(node, changing) or tensors_of_attrs(node.attrs):
+            continue
+        source = _source(node)
+        # What is handed out has memory of its own, and is no feed.
+        if source is None or id(node.outputs[0]) in handed or id(source) in changing:
+            continue
+        instead[id(node.outputs[0])] = source
+        gone.append(node)
+    drop(gone)
+    replace(out, instead)
+    return out
+
+
+def _now(x: Variable, instead: dict[int, Variable]) -> Variable:
+    while id(x) in instead:
+        x = instead[id(x)]
+    return x
+
+
+def _source(node: Node) -> Variable | None:
+    """What the result of the node is equal to; its inputs may be shortened on the way."""
+    x = node.inputs[0] if node.inputs else None
+    if x is None:
+        return None
+    before = x.made_by
+    chained = before is not None and not before.in_place and before.op is node.op and before.block is node.block
+    chained = chained and before is not None and not tensors_of_attrs(before.attrs)
+    if node.op is ops.cast:
+        if chained and before is not None and before.inputs[0] is not None and _holds(x.dtype, before.inputs[0].dtype):
+            node.inputs = (before.inputs[0],)
+            x = before.inputs[0]
+        return x if x.dtype is node.attrs[0] else None
+    if node.op is ops.transpose:
+        perm = node.attrs[0]
+        if chained and before is not None:
+            perm = tuple(before.attrs[0][axis] for axis in perm)
+            node.inputs, node.attrs = before.inputs, (perm,)
+            x = node.inputs[0]
+        return x if perm == tuple(range(len(perm))) else None
+    if node.op is ops.reshape:
+        if chained and before is not None:
+            node.inputs = before.inputs
+            x = node.inputs[0]
+        sizes = node.outputs[0].sizes
+        return x if x is not None and -1 not in sizes and x.sizes == sizes else None
+    if node.op is ops.copy:
+        return x
+    return None
+
+
+def _holds(wide: DType, narrow: DType) -> bool:
+    """Is every value of `narrow` one of `wide`?"""
+    a, b = _BITS.get(wide.name), _BITS.get(narrow.name)
+    return a is not None and b is not None and a[0] >= b[0] and a[1] >= b[1]

@@ -1,0 +1,118 @@
+"""What passes share: who uses a variable, which ones are written to, and replacing one by another."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from wherry_graph.ir import Block, Node, Program, Variable, attrs_with, tensors_of_attrs
+from wherry_tensor._core import Op, Tensor
+
+__all__ = ["Uses", "alias_classes", "bound_constant", "is_pure", "put_before", "replace", "volatile"]
+
+
+def alias_classes(program: Program) -> dict[int, int]:
+    """id of a variable -> id of the one whose memory it has, for all that may share memory."""
+    parent: dict[int, int] = {}
+
+    def root(at: int) -> int:
+        while at in parent:
+            at = parent[at]
+        return at
+
+    def join(x: Variable, y: Variable) -> None:
+        a, b = root(id(x)), root(id(y))
+        if a != b:
+            parent[a] = b
+
+    for node in program.walk():
+        if node.is_control:  # it may hand on what it was given, or what its blocks see
+            inner = [x for block in node.blocks for x in (*block.inputs, *block.outputs)]
+            given = [x for x in node.inputs if x is not None]
+            for x in (*node.outputs, *inner) if given or node.blocks else ():
+                for y in given or inner:
+                    join(x, y)
+        elif node.op.view and node.inputs[0] is not None:
+            join(node.outputs[0], node.inputs[0])
+    return {id(x): root(id(x)) for block in program.blocks for x in block.vars.values()}
+
+
+def volatile(program: Program) -> set[int]:
+    """ids of the variables whose values change while the program runs, or that share memory with one."""
+    written = {id(x) for node in program.walk() if node.in_place for x in node.outputs}
+    if not written:
+        return written
+    of = alias_classes(program)
+    roots = {of.get(at, at) for at in written}
+    return {at for at, root in of.items() if root in roots}
+
+
+def is_pure(node: Node, changing: set[int]) -> bool:
+    """Does the node only compute its outputs from inputs that do not change?"""
+    if node.is_control or node.in_place or node.op.random or not isinstance(node.op, Op):
+        return False
+    return not any(id(x) in changing for x in (*node.outputs, *node.reads()))
+
+
+class Uses:
+    """Who reads each variable of a program."""
+
+    def __init__(self, program: Program) -> None:
+        self.of: dict[int, list[Node]] = {}
+        self.kept = {id(x) for x in program.fetches}  # read by others than nodes
+        for block in program.blocks:
+            self.kept.update(id(x) for x in block.outputs)
+        for node in program.walk():
+            for x in (*node.inputs, *tensors_of_attrs(node.attrs), *(node.outputs if node.in_place else ())):
+                if x is not None:
+                    self.of.setdefault(id(x), []).append(node)
+
+    def only(self, x: Variable) -> Node | None:
+        """The one node that reads `x`; None where there are others, or it leaves its block."""
+        readers = self.of.get(id(x), [])
+        return readers[0] if len(readers) == 1 and id(x) not in self.kept and readers[0].block is x.block else None
+
+
+def replace(program: Program, instead: dict[int, Variable]) -> None:
+    """Let every reader of a variable (by id) read another one."""
+    if not instead:
+        return
+
+    def now(x: Any) -> Any:
+        while id(x) in instead:
+            x = instead[id(x)]
+        return x
+
+    for node in program.walk():
+        if any(id(x) in instead for x in node.inputs):
+            node.inputs = tuple(None if x is None else now(x) for x in node.inputs)
+        if any(id(x) in instead for x in tensors_of_attrs(node.attrs)):
+            node.attrs = attrs_with(node.attrs, now)
+    for block in program.blocks:
+        block.outputs = [now(x) for x in block.outputs]
+    program.fetches = [now(x) for x in program.fetches]
+
+
+def put_before(node: Node, op: Op, inputs: Sequence[Variable | None], attrs: tuple[Any, ...], outputs: Sequence[Variable]) -> Node:
+    """A new node in front of `node`, which takes over where it came from."""
+    made = Node(op, tuple(inputs), attrs, tuple(outputs), block=node.block, role=node.role, line=node.line, scope=node.scope)
+    for x in outputs:
+        x.made_by = made
+    nodes = node.block.nodes
+    nodes.insert(next(i for i, other in enumerate(nodes) if other is node), made)
+    return made
+
+
+def bound_constant(program: Program, data: Tensor, like: Variable | None = None) -> Variable:
+    """A variable that stands for a tensor which the pass made."""
+    if like is not None:
+        data.name = f"{like.name}.folded"
+        data.persistable = like.persistable
+    return program.bind(data)
+
+
+def drop(nodes: Iterable[Node]) -> None:
+    """Take nodes out of their blocks."""
+    gone = {id(node): node for node in nodes}
+    blocks: dict[int, Block] = {id(node.block): node.block for node in gone.values()}
+    for block in blocks.values():
+        block.nodes[:] = [node for node in block.nodes if id(node) not in gone]

@@ -1,0 +1,518 @@
+"""Running programs: `Executor`, and what Paddle's users set around it."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from wherry_graph.executor import compiled
+from wherry_graph.ir import Program, Variable
+from wherry_graph.static.cloning import pruned
+from wherry_graph.static.lod import LoDTensor
+from wherry_graph.static.mode import default_main_program, paused
+from wherry_graph.static.scope import Scope, chosen_scope
+from wherry_graph.static.strategies import BuildStrategy, ExecutionStrategy
+from wherry_tensor import _core, ops, to_tensor
+from wherry_tensor._core import Tensor
+from wherry_tensor.device import device_code
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError, short
+from wherry_tensor.functions.random import get_rng_state, seed, set_rng_state
+from wherry_tensor.suggestions import did_you_mean
+
+__all__ = ["CompiledProgram", "Executor", "ParallelExecutor"]
+
+_KEPT = 64  # compiled forms of programs that an Executor keeps
+
+
+class CompiledProgram:
+    """A program with wishes about how it is run: what an Executor takes in place of the program.
+
+    Args:
+        program_or_graph: the Program.
+        build_strategy: see `BuildStrategy`.
+
+    Raises:
+        TypeError: it is no Program.
+
+    Source:
+        `paddle.static.CompiledProgram`.
+
+    Examples:
+        >>> program = wherry.static.CompiledProgram(wherry.static.Program())
+        >>> wherry.static.Executor().run(program)
+        []
+    """
+
+    def __init__(self, program_or_graph: Program, build_strategy: BuildStrategy | None = None) -> None:
+        if not isinstance(program_or_graph, Program):
+            raise InvalidTypeError(
+                f"CompiledProgram: The type of program to be compiled should be Program. Got {short(program_or_graph)} "
+                f"({type(program_or_graph).__name__}), expected a Program."
+            )
+        self._program = program_or_graph
+        self._build_strategy = build_strategy or BuildStrategy()
+
+    def with_data_parallel(
+        self, loss_name: str | None = None, build_strategy: BuildStrategy | None = None, exec_strategy: ExecutionStrategy | None = None,
+        share_vars_from: CompiledProgram | None = None, places: Any = None,
+    ) -> CompiledProgram:
+        """Ask for several devices: one process runs a program on one.
+
+        Args:
+            loss_name: accepted for compatibility; unused.
+            build_strategy: replaces the one of the constructor.
+            exec_strategy: accepted for compatibility; unused.
+            share_vars_from: accepted for compatibility; all programs of a scope share their variables.
+            places: at most one.
+
+        Raises:
+            NotImplementedError: more than one place.
+
+        Source:
+            `paddle.static.CompiledProgram.with_data_parallel` of Paddle 2.3; 2.6 no longer has it.
+        """
+        count = places if isinstance(places, int) else 1 if places is None or not isinstance(places, (list, tuple)) else len(places)
+        if count > 1:
+            raise UnimplementedError(
+                f"with_data_parallel: one process runs a program on one device. Got {count} places, expected one. Start a process for each "
+                f"device (paddle.distributed)."
+            )
+        if build_strategy is not None:
+            self._build_strategy = build_strategy
+        return self
+
+
+class Executor:
+    """Runs programs.
+
+    A program is compiled when it runs for the first time with the same feeds and fetches; what it leaves behind (parameters, state of
+    optimizers) lies in a scope.
+
+    Args:
+        place: the device, as `paddle.set_device` or a Place says it; None is the current one.
+
+    Raises:
+        ValueError: there is no such device.
+
+    Source:
+        `paddle.static.Executor`.
+
+    Examples:
+        >>> import numpy
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None, 2])
+        ...     y = wherry.static.nn.fc(x, 3, bias_attr=wherry.nn.initializer.Constant(1.0)).sum(axis=1)
+        >>> exe = wherry.static.Executor(wherry.CPUPlace())
+        >>> exe.run(startup)
+        []
+        >>> exe.run(main, feed={"x": numpy.zeros([4, 2], "float32")}, fetch_list=[y])[0].tolist()
+        [3.0, 3.0, 3.0, 3.0]
+        >>> wherry.disable_static()
+    """
+
+    def __init__(self, place: Any = None) -> None:
+        self.place = place
+        self._device = None if place is None else device_code(place, "Executor")
+        self._compiled: dict[Any, _Run] = {}
+        self._closed = False
+
+    def run(
+        self, program: Any = None, feed: Any = None, fetch_list: Any = None, feed_var_name: str = "feed", fetch_var_name: str = "fetch",
+        scope: Scope | None = None, return_numpy: bool = True, use_program_cache: bool = False, use_prune: bool = False,
+    ) -> list[Any]:
+        """Run a program once.
+
+        Args:
+            program: a Program or CompiledProgram; None is `default_main_program()`.
+            feed: values by the names of variables: arrays, Tensors, LoDTensors, numbers.
+            fetch_list: variables, or their names, of which to return the values.
+            feed_var_name: accepted for compatibility; unused.
+            fetch_var_name: accepted for compatibility; unused.
+            scope: where what lasts lies; None is `global_scope()`.
+            return_numpy: arrays of NumPy; False gives LoDTensors.
+            use_program_cache: accepted for compatibility; compiled programs are always kept.
+            use_prune: run only what the fetches need: without the update of parameters, unless it is fetched.
+
+        Returns:
+            The value of each fetch; a list of values for a list of tensors.
+
+        Raises:
+            TypeError: `program`, `feed` or a fetch is of another type.
+            ValueError: a feed does not fit its variable, a fetch is not in the program, or something has no value.
+            RuntimeError: the executor is closed.
+
+        Source:
+            `paddle.static.Executor.run`.
+        """
+        if self._closed:
+            raise RuntimeError("Executor.run: Attempted to use a closed Executor. Got a call after close(), expected one before. Make another one.")
+        if isinstance(program, CompiledProgram):
+            program = program._program
+        program = default_main_program() if program is None else program
+        if not isinstance(program, Program):
+            raise InvalidTypeError(
+                f"Executor.run: Executor requires Program as its Parameter. Got {short(program)} ({type(program).__name__}), expected a "
+                f"Program or CompiledProgram."
+            )
+        given = _feeds(feed)
+        fetches = [_fetched(program, x) for one in _listed(fetch_list) for x in (one if isinstance(one, (list, tuple)) else [one])]
+        place = chosen_scope(scope)
+        fetches = [x for x in fetches if not isinstance(x, _Done)]
+        with paused(), _on_device(self._device), _seeded(program):
+            for call in program.before_run:
+                call()
+            feeds, values = _fed(program, given)
+            run = self._run_of(program, feeds, fetches, use_prune)
+            found = run(place, values)
+            return [_returned(x, value, return_numpy, found) for x, value in zip(fetches, found.values)]
+
+    def _run_of(self, program: Program, feeds: list[Variable], fetches: list[Variable], use_prune: bool) -> _Run:
+        key = (program.number, _version(program), tuple(map(id, feeds)), tuple(map(id, fetches)), use_prune)
+        found = self._compiled.pop(key, None)
+        if found is None:
+            found = _Run(program, feeds, fetches, use_prune)
+            while len(self._compiled) >= _KEPT:
+                del self._compiled[next(iter(self._compiled))]
+        self._compiled[key] = found  # last: used most recently
+        return found
+
+    def close(self) -> None:
+        """Let go of what it keeps; it runs nothing afterwards. Source: `paddle.static.Executor.close`."""
+        self._compiled.clear()
+        self._closed = True
+
+    def flush(self) -> None:
+        """Wait until all is done: nothing waits. Source: `paddle.static.Executor.flush`."""
+
+    def infer_from_dataset(
+        self, program: Any = None, dataset: Any = None, scope: Any = None, thread: int = 0, debug: bool = False, fetch_list: Any = None,
+        fetch_info: Any = None, print_period: int = 100, fetch_handler: Any = None,
+    ) -> None:
+        """Run a program on the batches of a dataset, and print fetches now and then.
+
+        Args:
+            program: None is `default_main_program()`.
+            dataset: gives dicts of feeds when it is iterated over.
+            scope: where what lasts lies.
+            thread: accepted for compatibility; batches run one after the other.
+            debug: accepted for compatibility; unused.
+            fetch_list: what to print.
+            fetch_info: what to print before each.
+            print_period: how many batches pass between two prints.
+            fetch_handler: accepted for compatibility; unused.
+
+        Raises:
+            TypeError: `dataset` gives no dicts.
+
+        Source:
+            `paddle.static.Executor.infer_from_dataset`, whose datasets read files with programs of their own.
+        """
+        program = program._program if isinstance(program, CompiledProgram) else program
+        self._over("infer_from_dataset", (default_main_program() if program is None else program).clone(for_test=True), dataset, scope,
+                   fetch_list, fetch_info, print_period)
+
+    def train_from_dataset(
+        self, program: Any = None, dataset: Any = None, scope: Any = None, thread: int = 0, debug: bool = False, fetch_list: Any = None,
+        fetch_info: Any = None, print_period: int = 100, fetch_handler: Any = None,
+    ) -> None:
+        """As `infer_from_dataset`, with the update of parameters. Source: `paddle.static.Executor.train_from_dataset`."""
+        self._over("train_from_dataset", program, dataset, scope, fetch_list, fetch_info, print_period)
+
+    def _over(self, what: str, program: Any, dataset: Any, scope: Any, fetch_list: Any, fetch_info: Any, print_period: int) -> None:
+        if not hasattr(type(dataset), "__iter__"):
+            raise InvalidTypeError(
+                f"{what}: dataset is need and should be initialized. Got {short(dataset)} ({type(dataset).__name__}), expected something to "
+                f"iterate over that gives dicts of feeds, such as a DataLoader with feed_list and return_list=False."
+            )
+        names = _listed(fetch_list)
+        labels = list(fetch_info or [x if isinstance(x, str) else x.name for x in names])
+        for i, feed in enumerate(dataset):
+            feed = feed[0] if isinstance(feed, (list, tuple)) and feed and isinstance(feed[0], Mapping) else feed
+            show = bool(names) and i % print_period == 0
+            values = self.run(program, feed, [x if isinstance(x, str) else x.name for x in names] if show else None, scope=scope)
+            for label, value in zip(labels, values):
+                print(f"{label}: {value}")
+
+    def split_program_by_device(self, program: Any) -> Any:
+        """Cut a program in parts by device: programs run on one device.
+
+        Raises:
+            NotImplementedError: always.
+
+        Source:
+            `paddle.static.Executor.split_program_by_device`.
+        """
+        raise UnimplementedError("split_program_by_device: a program runs on one device. Got a program, expected none. Run it as it is.")
+
+    def start_heter_trainer(
+        self, program: Any = None, scope: Any = None, debug: bool = False, fetch_list: Any = None, fetch_info: Any = None,
+        print_period: int = 100, fetch_handler: Any = None,
+    ) -> Any:
+        """Train with parameter servers on different kinds of machines: there are none.
+
+        Raises:
+            NotImplementedError: always.
+
+        Source:
+            `paddle.static.Executor.start_heter_trainer`.
+        """
+        raise UnimplementedError("start_heter_trainer: there are no parameter servers. Got a program, expected none. Use train_from_dataset.")
+
+
+class ParallelExecutor:
+    """The Executor of old programs that knows its program.
+
+    Args:
+        use_cuda: run on a GPU?
+        loss_name: accepted for compatibility; unused.
+        main_program: None is `default_main_program()`.
+        share_vars_from: accepted for compatibility; all programs of a scope share their variables.
+        exec_strategy: accepted for compatibility; unused.
+        build_strategy: accepted for compatibility; unused.
+        num_trainers: 1.
+        trainer_id: 0.
+        scope: where what lasts lies; None is `global_scope()`.
+
+    Raises:
+        NotImplementedError: more than one trainer.
+
+    Source:
+        `paddle.static.ParallelExecutor` of Paddle 2.3; 2.6 no longer has it.
+    """
+
+    def __init__(
+        self, use_cuda: bool, loss_name: str | None = None, main_program: Program | None = None, share_vars_from: Any = None,
+        exec_strategy: Any = None, build_strategy: Any = None, num_trainers: int = 1, trainer_id: int = 0, scope: Scope | None = None,
+    ) -> None:
+        if num_trainers != 1:
+            raise UnimplementedError(
+                f"ParallelExecutor: one process runs a program on one device. Got num_trainers={num_trainers}, expected 1."
+            )
+        self._executor = Executor("gpu" if use_cuda else "cpu")
+        self._program = default_main_program() if main_program is None else main_program
+        self._scope = scope
+
+    @property
+    def device_count(self) -> int:
+        """On how many devices it runs."""
+        return 1
+
+    def run(self, fetch_list: Any, feed: Any = None, feed_dict: Any = None, return_numpy: bool = True) -> list[Any]:
+        """Run its program once; see `Executor.run`. `feed_dict` is an old name of `feed`."""
+        return self._executor.run(self._program, feed_dict if feed is None else feed, fetch_list, scope=self._scope, return_numpy=return_numpy)
+
+    def drop_local_exe_scopes(self) -> None:
+        """Let go of temporary values: a run keeps none."""
+
+
+class _Done:
+    """A fetch that is no variable: the nodes of `minimize`, which Paddle's users put there."""
+
+
+class _Run:
+    """A program, compiled for certain feeds and fetches."""
+
+    def __init__(self, program: Program, feeds: list[Variable], fetches: list[Variable], use_prune: bool) -> None:
+        given = {id(x) for x in feeds}
+        computed = any(x.made_by is not None for x in feeds)
+        if use_prune or computed:
+            program, feeds, fetches = pruned(program, feeds, fetches)
+            given = {id(x) for x in feeds}
+        self.program = program  # kept alive: the key of the cache holds ids
+        self.scope: Scope | None = None
+        self.filled_here = _filled_here(program, given)
+        # What a node makes anew and what lasts: put back into the scope afterwards.
+        self.kept = [
+            x for x in program.blocks[0].vars.values()
+            if x.persistable and x.made_by is not None and x.bound is None and id(x) not in given and x.made_by.block is program.blocks[0]
+        ]
+        self.n = len(fetches)
+        self.offsets = {i: x.__dict__["offsets"] for i, x in enumerate(fetches) if x.__dict__.get("offsets")}
+        more = [one for levels in self.offsets.values() for one in levels]
+        wanted = [*fetches, *self.kept, *more]
+        self.call: Callable[..., list[Any]] = compiled(program, feeds, wanted, lookup=self._lookup)
+
+    def _lookup(self, x: Variable) -> Tensor | None:
+        assert self.scope is not None
+        found = self.scope.value(x.name)
+        if found is None and id(x) in self.filled_here:
+            found = _core.uninitialized(tuple(x.sizes), x.dtype, _core.get_current_device())
+            self.scope.put(x.name, found)
+        return found
+
+    def __call__(self, scope: Scope, values: list[Tensor]) -> _Found:
+        before, self.scope = self.scope, scope
+        grad = _core.set_grad_mode(False)
+        try:
+            found = self.call(*values)
+        finally:
+            _core.set_grad_mode(grad)
+            self.scope = before
+        kept = found[self.n : self.n + len(self.kept)]
+        for x, value in zip(self.kept, kept):
+            scope.put(x.name, value)
+        rest = iter(found[self.n + len(self.kept) :])
+        lods = {i: [next(rest).tolist() for _ in levels] for i, levels in self.offsets.items()}
+        return _Found(found[: self.n], lods, {id(value) for value in kept})
+
+
+class _Found:
+    """What a run gives: values, offsets of sequences by position, ids of the values that lie in the scope."""
+
+    def __init__(self, values: list[Any], lods: dict[int, list[list[int]]], lasting: set[int]) -> None:
+        self.values, self.lods, self.lasting = values, lods, lasting
+
+
+def _filled_here(program: Program, given: set[int]) -> set[int]:
+    """The variables that last and that the program writes before it reads them."""
+    seen: set[int] = set(given)
+    found: set[int] = set()
+    for node in program.blocks[0].nodes:
+        seen.update(id(x) for x in node.reads())
+        for x in node.writes():
+            if id(x) not in seen and x.bound is None and -1 not in x.sizes:
+                found.add(id(x))
+            seen.add(id(x))
+        seen.update(id(x) for x in node.outputs)
+    return found
+
+
+def _version(program: Program) -> tuple[Any, ...]:
+    """What changes when a program is changed."""
+    return program.__dict__.get("_changes", 0), *((len(block.nodes), len(block.vars)) for block in program.blocks)
+
+
+def _listed(x: Any) -> list[Any]:
+    return [] if x is None else list(x) if isinstance(x, (list, tuple)) else [x]
+
+
+def _feeds(feed: Any) -> dict[str, Any]:
+    if isinstance(feed, (list, tuple)) and len(feed) <= 1:
+        feed = feed[0] if feed else None
+    if feed is None:
+        return {}
+    if not isinstance(feed, Mapping):
+        raise InvalidTypeError(
+            f"Executor.run: feed requires dict as its Parameter. Got {type(feed).__name__}, expected values by the names of variables, "
+            f"such as {{'x': array}}."
+        )
+    return dict(feed)
+
+
+def _fetched(program: Program, x: Any) -> Any:
+    from wherry_graph.ir import Node
+
+    if isinstance(x, Node):
+        return _Done()
+    x = x.current if isinstance(x, Variable) else x
+    if isinstance(x, str):
+        found = program.blocks[0].vars.get(x)
+    elif isinstance(x, Variable):
+        found = x if x.block.program is program else program.blocks[0].vars.get(x.name)  # of a clone, by name
+    elif isinstance(x, Tensor):
+        return program.bind(x)
+    else:
+        raise InvalidTypeError(
+            f"Executor.run: The item in fetch_list should be str, Variable or Operator. Got {short(x)} ({type(x).__name__}), expected a "
+            f"variable or its name."
+        )
+    if found is None:
+        name = x if isinstance(x, str) else x.name
+        raise InvalidArgumentError(
+            f"Executor.run: the program has no such variable to fetch. Got {name!r}, expected a name of program.list_vars()."
+            f"{did_you_mean(name, list(program.blocks[0].vars))}"
+        )
+    return found
+
+
+def _fed(program: Program, given: dict[str, Any]) -> tuple[list[Variable], list[Tensor]]:
+    feeds: list[Variable] = []
+    values: list[Tensor] = []
+    for name, value in given.items():
+        x = program.blocks[0].vars.get(name)
+        if x is None:
+            import warnings
+
+            warnings.warn(
+                f"The variable {name} is not found in program. It is not declared or is pruned."
+                f"{did_you_mean(str(name), list(program.blocks[0].vars))}",
+                stacklevel=4,
+            )
+            continue
+        lod = value.lod() if isinstance(value, LoDTensor) else []
+        tensor = _checked(x, value._value() if isinstance(value, LoDTensor) else value)
+        feeds.append(x)
+        values.append(tensor)
+        offsets = x.__dict__.get("offsets", ())
+        if offsets and len(lod) != len(offsets):
+            raise InvalidArgumentError(
+                f"Executor.run: '{name}' holds sequences. Got {f'{len(lod)} levels of offsets' if lod else 'a tensor without offsets'}, "
+                f"expected {len(offsets)} as data(lod_level={len(offsets)}) says. Feed static.create_lod_tensor(array, [lengths])."
+            )
+        for one, level in zip(offsets, lod):
+            feeds.append(one)
+            values.append(to_tensor(level, dtype="int64"))
+    return feeds, values
+
+
+def _checked(x: Variable, value: Any) -> Tensor:
+    """A value as a Tensor of the dtype and shape that the variable says."""
+    if isinstance(value, Tensor):
+        tensor = value
+    elif hasattr(value, "dtype") or hasattr(value, "__array__"):
+        tensor = to_tensor(value)
+    else:
+        tensor = to_tensor(value, dtype=x.dtype)
+    if not x.is_data:
+        return tensor
+    expected = list(x.sizes)
+    if len(expected) != tensor.ndim or any(n not in (-1, m) for n, m in zip(expected, tensor.shape)):
+        raise InvalidArgumentError(
+            f"Executor.run: The fed Variable '{x.name}' should have dimensions = {len(expected)}, shape = {tuple(expected)}, but received "
+            f"fed shape {tensor.shape}. Reshape the value, or declare static.data with None where a size may differ."
+        )
+    if tensor.dtype is not x.dtype:
+        raise InvalidArgumentError(
+            f"Executor.run: The data type of fed Variable '{x.name}' must be '{x.dtype.name}', but received '{tensor.dtype.name}'. Cast the value "
+            f"with astype('{x.dtype.name}')."
+        )
+    return tensor.detach() if not tensor.stop_gradient else tensor
+
+
+def _returned(x: Variable, value: Any, return_numpy: bool, found: _Found) -> Any:
+    if isinstance(value, list):
+        return [_returned(x, one, return_numpy, found) for one in value]
+    if return_numpy:
+        return value.numpy()
+    lods = {i: lod for i, lod in found.lods.items() if found.values[i] is value}
+    lasting = x.bound is not None or x.persistable or id(value) in found.lasting or x.is_data
+    return LoDTensor(ops.copy(value) if lasting else value, next(iter(lods.values()), ()))
+
+
+@contextmanager
+def _on_device(device: int | None) -> Iterator[None]:
+    before = _core.get_current_device()
+    if device is None or device == before:
+        yield
+        return
+    _core.set_current_device(device)
+    try:
+        yield
+    finally:
+        _core.set_current_device(before)
+
+
+@contextmanager
+def _seeded(program: Program) -> Iterator[None]:
+    """A program with a seed of its own gives the same random numbers each time, and leaves those of others alone."""
+    if not program.random_seed:
+        yield
+        return
+    state = get_rng_state()
+    seed(program.random_seed)
+    try:
+        yield
+    finally:
+        set_rng_state(state)

@@ -1,0 +1,156 @@
+"""LoDTensor: sequences of different lengths in one tensor.
+
+The rows of all sequences lie one behind the other in one tensor; where each begins is said by offsets, `[0, 2, 5]` for one of two rows
+and one of three. Offsets may be nested: those of an outer level count sequences of the next one.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from wherry_tensor._core import Tensor
+from wherry_tensor.errors import InvalidArgumentError, PreconditionNotMetError
+
+__all__ = ["LoDTensor", "create_lod_tensor"]
+
+
+class LoDTensor:
+    """A tensor, perhaps with the offsets of sequences in it: what lies in a scope, and what `return_numpy=False` gives.
+
+    Attributes:
+        tensor: the Tensor; None as long as there is no value.
+
+    Source:
+        `paddle.base.core.LoDTensor`, which Paddle does not export.
+
+    Examples:
+        >>> x = wherry.static.create_lod_tensor([[1.0], [2.0], [3.0]], [[2, 1]])
+        >>> x.lod(), x.recursive_sequence_lengths(), x.shape()
+        ([[0, 2, 3]], [[2, 1]], [3, 1])
+    """
+
+    def __init__(self, tensor: Tensor | None = None, lod: Sequence[Sequence[int]] = ()) -> None:
+        self.tensor = tensor
+        self._lod: list[list[int]] = []
+        if lod:
+            self.set_lod(lod)
+
+    def set(self, array: Any, place: Any = None) -> None:
+        """Write values: in place where shape and dtype stay, so that programs and layers that hold the tensor see them.
+
+        Args:
+            array: an array, Tensor or nested list.
+            place: accepted for compatibility; values go where the tensor is, or to the current device.
+        """
+        from wherry_graph.static.mode import paused
+        from wherry_tensor import _core, ops, to_tensor
+
+        with paused():
+            new = array if isinstance(array, Tensor) else to_tensor(array)
+            old = self.tensor
+            if old is None or old.shape != new.shape or old.dtype is not new.dtype:
+                self.tensor = ops.copy(new.detach()) if isinstance(array, Tensor) else new
+                if old is not None:
+                    self.tensor.name, self.tensor.persistable = old.name, old.persistable
+                return
+            before = _core.set_grad_mode(False)
+            try:
+                ops.copy.into((old,), new)
+            finally:
+                _core.set_grad_mode(before)
+
+    def _value(self) -> Tensor:
+        if self.tensor is None:
+            raise PreconditionNotMetError(
+                "LoDTensor: there is no value yet. Got a variable that nothing has filled, expected a value. Run the startup program, or set()."
+            )
+        return self.tensor
+
+    def shape(self) -> list[int]:
+        """Its sizes."""
+        return list(self._value().shape) if self.tensor is not None else []
+
+    def numpy(self) -> Any:
+        """A NumPy array with the values."""
+        return self._value().numpy()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        array = self._value().numpy()
+        return array if dtype is None else array.astype(dtype)
+
+    def _is_initialized(self) -> bool:
+        return self.tensor is not None
+
+    def lod(self) -> list[list[int]]:
+        """The offsets of each level."""
+        return [list(level) for level in self._lod]
+
+    def set_lod(self, lod: Sequence[Sequence[int]]) -> None:
+        """Set the offsets of each level.
+
+        Raises:
+            ValueError: a level does not begin with 0 or does not grow, or the levels do not fit each other or the rows.
+        """
+        levels = [[int(n) for n in level] for level in lod]
+        if not _fits(levels, self.tensor):
+            rows = None if self.tensor is None else self.tensor.shape[0] if self.tensor.ndim else 0
+            raise InvalidArgumentError(
+                f"LoDTensor: the given LoD is invalid. Got {levels} for {rows} rows, expected levels of offsets that begin with 0 and grow, the "
+                f"last one up to the number of rows, each other one up to the number of sequences below it."
+            )
+        self._lod = levels
+
+    def recursive_sequence_lengths(self) -> list[list[int]]:
+        """The lengths of the sequences of each level."""
+        return [[b - a for a, b in zip(level, level[1:])] for level in self._lod]
+
+    def set_recursive_sequence_lengths(self, lengths: Sequence[Sequence[int]]) -> None:
+        """Set the lengths of the sequences of each level.
+
+        Raises:
+            ValueError: they do not fit each other or the rows.
+        """
+        self.set_lod([_offsets(level) for level in lengths])
+
+    def has_valid_recursive_sequence_lengths(self) -> bool:
+        """Do the offsets fit each other and the rows?"""
+        return _fits(self._lod, self.tensor)
+
+    def __repr__(self) -> str:
+        return f"  - lod: {self._lod}\n{self.tensor}" if self._lod else f"{self.tensor}"
+
+
+def _offsets(lengths: Sequence[int]) -> list[int]:
+    out = [0]
+    for n in lengths:
+        out.append(out[-1] + int(n))
+    return out
+
+
+def _fits(levels: list[list[int]], tensor: Tensor | None) -> bool:
+    for i, level in enumerate(levels):
+        if len(level) < 2 or level[0] != 0 or any(a > b for a, b in zip(level, level[1:])):
+            return False
+        if i + 1 < len(levels) and level[-1] != len(levels[i + 1]) - 1:
+            return False
+    return not levels or tensor is None or (tensor.ndim > 0 and levels[-1][-1] == tensor.shape[0])
+
+
+def create_lod_tensor(data: Any, recursive_seq_lens: Sequence[Sequence[int]], place: Any = None) -> LoDTensor:
+    """A LoDTensor of rows and the lengths of the sequences in it.
+
+    Args:
+        data: an array, Tensor, LoDTensor, or a list of sequences (each a list of rows).
+        recursive_seq_lens: of each level.
+        place: accepted for compatibility; the current device is taken.
+
+    Raises:
+        ValueError: the lengths do not fit.
+
+    Source:
+        `paddle.base.create_lod_tensor`.
+    """
+    out = LoDTensor()
+    out.set(data._value() if isinstance(data, LoDTensor) else data)
+    out.set_recursive_sequence_lengths(recursive_seq_lens)
+    return out

@@ -1,0 +1,28 @@
+"""`paddle.static.nn`: layers as functions that make their own parameters, choices and loops, sequences."""
+from wherry_graph.static.nn.common import (
+    batch_norm,
+    bilinear_tensor_product,
+    conv2d,
+    conv2d_transpose,
+    conv3d,
+    conv3d_transpose,
+    data_norm,
+    embedding,
+    fc,
+    group_norm,
+    instance_norm,
+    layer_norm,
+    nce,
+    prelu,
+    row_conv,
+    sparse_embedding,
+    spectral_norm,
+)
+from wherry_graph.static.nn.control import case, cond, switch_case, while_loop
+from wherry_graph.static.variables import py_func
+
+__all__ = [
+    "batch_norm", "bilinear_tensor_product", "case", "cond", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose", "data_norm",
+    "embedding", "fc", "group_norm", "instance_norm", "layer_norm", "nce", "prelu", "py_func", "row_conv", "sparse_embedding",
+    "spectral_norm", "switch_case", "while_loop",
+]

@@ -1,0 +1,264 @@
+"""Passes: what each does to a program, and that the program means the same afterwards."""
+import numpy as np
+import pytest
+
+import wherry_nn as nn
+import wherry_nn.functional as F
+import wherry_tensor as wt
+from wherry_autograd import no_grad
+from wherry_graph import Program, passes
+from wherry_graph.capture import capture
+from wherry_graph.control import cond, print_tensor, while_loop
+from wherry_graph.executor import compiled
+from wherry_graph.interpreter import Interpreter
+from wherry_graph.testing.random_programs import check
+from wherry_tensor import float32, float64, ops
+
+
+def tensor(*shape, seed=0):
+    return wt.to_tensor(np.random.default_rng(seed).standard_normal(shape).astype("float32"))
+
+
+def recorded(f, *shapes, dtype=float32):
+    program = Program()
+    feeds = [program.feed(shape, dtype, f"x{i}") for i, shape in enumerate(shapes)]
+    with capture(program), no_grad():
+        results = f(*feeds)
+        program.fetches = list(results) if isinstance(results, (list, tuple)) else [results]
+    return program
+
+
+def types(program):
+    return [node.type for node in program.nodes]
+
+
+def same(program, changed, *values, rtol=0.0, atol=0.0):
+    for a, b in zip(Interpreter(program)(*values), compiled(changed)(*values), strict=True):
+        np.testing.assert_allclose(b.numpy(), a.numpy(), rtol=rtol, atol=atol)
+
+
+@pytest.mark.parametrize("change", [*passes.KEEP_BITS, passes.default], ids=lambda change: change.__name__)
+def test_random_programs_keep_every_bit(change):
+    for number in range(1000, 1060):
+        check(number, change)
+
+
+def test_a_pass_leaves_the_program_as_it_is():
+    net = nn.Sequential(nn.Conv2D(1, 2, 3), nn.BatchNorm2D(2), nn.ReLU(), nn.Conv2D(2, 2, 3), nn.BatchNorm2D(2))
+    net.eval()
+    program = recorded(lambda x: net(x).reshape([-1, 8]).reshape([-1, 4]) + net(x).sum(), [-1, 1, 6, 6])
+    before = str(program)
+    for level in (passes.EXACT, passes.INFERENCE):
+        assert str(passes.default(program, level)) != before
+    assert str(program) == before
+
+
+def test_an_unknown_level_is_refused():
+    with pytest.raises(ValueError, match="Got 7, expected 0"):
+        passes.default(Program(), 7)
+
+
+# Dead code.
+
+def test_what_nothing_needs_is_left_out():
+    program = recorded(lambda x: [x.exp(), x.tanh()][0], [-1])
+    changed = passes.dead_code(program)
+    assert types(changed) == ["exp"]
+    same(program, changed, tensor(3))
+
+
+def test_a_write_through_a_view_is_needed_where_its_base_is():
+    def f(x):
+        y = x * 2.0
+        ops.tanh.into((y[1:],), y[1:])
+        return y
+
+    program = recorded(f, [4])
+    changed = passes.dead_code(program)
+    assert "tanh" in types(changed)
+    same(program, changed, tensor(4))
+
+
+def test_prints_and_writes_to_what_lasts_stay():
+    state = wt.to_tensor(np.zeros(2, "float32"))
+
+    def f(x):
+        print_tensor(x.exp())
+        ops.add.into((state,), state, x)
+        return x * 2.0
+
+    assert types(passes.dead_code(recorded(f, [2]))) == ["exp", "print", "add", "multiply"]
+
+
+def test_blocks_of_dropped_choices_are_dropped():
+    program = recorded(lambda x: [x.exp(), cond(x.sum() > 0, lambda: x + 1.0, lambda: x)][0], [-1])
+    changed = passes.dead_code(program)
+    assert types(changed) == ["exp"] and len(changed.blocks) == 1
+    passes.default(changed)
+
+
+def test_dead_code_inside_a_loop_is_left_out():
+    def f(x):
+        def body(i, y):
+            y.exp()
+            return [i + 1, y * 2.0]
+
+        return while_loop(lambda i, y: i < 3, body, [wt.to_tensor(0), x])[1]
+
+    program = recorded(f, [-1])
+    changed = passes.dead_code(program)
+    assert "exp" not in [node.type for node in changed.walk()]
+    same(program, changed, tensor(2))
+
+
+# Common subexpressions.
+
+def test_what_is_computed_twice_is_computed_once():
+    program = recorded(lambda x: x.exp() * 2.0 + x.exp().reshape([x.shape[0], 1]).reshape([-1]), [-1])
+    changed = passes.common_subexpressions(program)
+    assert types(changed).count("exp") == 1
+    same(program, changed, tensor(3))
+
+
+def test_random_ops_and_different_zeros_are_not_merged():
+    def f(x):
+        a, b = (ops.dropout(x, p=0.5, upscale=True)[0] for _ in range(2))
+        c, d = (ops.full(shape=(), value=value, dtype=float32) for value in (0.0, -0.0))
+        return a + b + (x / c) + (x / d)
+
+    assert types(passes.common_subexpressions(recorded(f, [-1]))).count("dropout") == 2
+    assert types(passes.common_subexpressions(recorded(f, [-1]))).count("full") == 2
+
+
+def test_two_results_that_are_handed_out_stay_two():
+    program = recorded(lambda x: (x.exp(), x.exp()), [-1])
+    a, b = compiled(passes.common_subexpressions(program))(tensor(2))
+    a.add_(wt.to_tensor(1.0))
+    assert a.numpy().tolist() != b.numpy().tolist()
+
+
+def test_values_that_are_written_over_are_not_merged():
+    def f(x):
+        a, b = x.exp(), x.exp()
+        ops.tanh.into((a,), a)
+        return a + b
+
+    program = recorded(f, [-1])
+    same(program, passes.default(program), tensor(3))
+
+
+# Constants.
+
+def test_what_depends_on_nothing_is_computed_now():
+    program = recorded(lambda x: x + ops.full(shape=(3,), value=2.0, dtype=float32).exp(), [-1, 3])
+    changed = passes.constants(program)
+    assert types(changed) == ["add"]
+    same(program, changed, tensor(2, 3))
+
+
+def test_parameters_are_constants_for_inference_alone():
+    net = nn.Linear(3, 3)
+    program = recorded(lambda x: ops.matmul(x, net.weight.transpose([1, 0]).exp(), transpose_x=False, transpose_y=False), [-1, 3])
+    assert types(passes.default(program, passes.EXACT)) == ["transpose", "exp", "matmul"]
+    changed = passes.default(program, passes.INFERENCE)
+    assert types(changed) == ["matmul"]
+    same(program, changed, tensor(2, 3))
+
+
+# What changes nothing.
+
+def test_casts_transposes_reshapes_and_copies_that_change_nothing_go():
+    def f(x):
+        y = x.transpose([1, 0, 2]).transpose([1, 0, 2])
+        y = ops.cast(ops.cast(y, dtype=float64), dtype=float32)
+        y = ops.copy(ops.cast(y, dtype=float32))
+        return ops.reshape(ops.reshape(y, shape=(2, 12)), shape=(2, 3, 4)).exp()
+
+    program = recorded(f, [2, 3, 4])
+    changed = passes.dead_code(passes.redundant(program))
+    assert types(changed) == ["exp"]
+    same(program, changed, tensor(2, 3, 4))
+
+
+def test_a_cast_that_loses_digits_stays():
+    program = recorded(lambda x: ops.cast(ops.cast(x, dtype=wt.float16), dtype=float32) * 1.0, [-1])
+    assert types(passes.default(program)).count("cast") == 2
+
+
+# Batch norm.
+
+@pytest.mark.parametrize("bias", [None, False])
+def test_batch_norm_goes_into_the_convolution_before_it(bias):
+    net = nn.Sequential(nn.Conv2D(2, 4, 3, bias_attr=bias), nn.BatchNorm2D(4), nn.ReLU())
+    for _ in range(3):
+        net(tensor(4, 2, 8, 8))  # moves mean and variance
+    net.eval()
+    program = recorded(net, [-1, 2, 8, 8])
+    weight = net[0].weight.numpy().copy()
+    changed = passes.default(program, passes.INFERENCE)
+    assert types(changed) == ["conv2d", "relu"]
+    # One rounding of each weight, then sums of 18 products in float32.
+    same(program, changed, tensor(2, 2, 8, 8, seed=1), rtol=1e-5, atol=2e-6)
+    np.testing.assert_array_equal(net[0].weight.numpy(), weight)
+
+
+def test_batch_norm_goes_into_the_linear_layer_before_it():
+    net = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1D(4))
+    net(tensor(8, 3))
+    net.eval()
+    program = recorded(net, [-1, 3])
+    changed = passes.default(program, passes.INFERENCE)
+    assert types(changed) == ["linear"]
+    same(program, changed, tensor(5, 3, seed=1), rtol=1e-5, atol=2e-6)
+
+
+def test_batch_norm_of_what_others_read_stays():
+    conv, norm = nn.Conv2D(1, 2, 3), nn.BatchNorm2D(2)
+    norm.eval()
+
+    def f(x):
+        y = conv(x)
+        return norm(y) + y
+
+    assert "batch_norm_infer" in types(passes.default(recorded(f, [-1, 1, 5, 5]), passes.INFERENCE))
+
+
+# Attention.
+
+def written_out(q, k, v, mask=None, before=False):
+    scale = 0.25
+    if before:
+        scores = F_matmul(q * scale, k.transpose([0, 1, 3, 2]))
+    else:
+        scores = ops.matmul(q, k, transpose_x=False, transpose_y=True) * scale
+    if mask is not None:
+        scores = scores + mask
+    return F_matmul(F.softmax(scores, axis=-1), v)
+
+
+def F_matmul(a, b):
+    return ops.matmul(a, b, transpose_x=False, transpose_y=False)
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_attention_that_is_written_out_becomes_one_op(before):
+    program = recorded(lambda q, k, v: written_out(q, k, v, before=before), *[[-1, 2, 5, 4]] * 3)
+    changed = passes.default(program, passes.INFERENCE)
+    assert types(changed) == ["attention"]
+    same(program, changed, *(tensor(3, 2, 5, 4, seed=i) for i in range(3)), rtol=1e-5, atol=1e-6)
+
+
+def test_attention_takes_the_mask_along():
+    program = recorded(written_out, *[[-1, 2, 5, 4]] * 3, [-1, 1, 5, 5])
+    changed = passes.default(program, passes.INFERENCE)
+    assert types(changed) == ["attention"]
+    values = [tensor(3, 2, 5, 4, seed=i) for i in range(3)]
+    same(program, changed, *values, tensor(3, 1, 5, 5, seed=4), rtol=1e-5, atol=1e-6)
+
+
+def test_attention_whose_weights_are_wanted_stays_written_out():
+    def f(q, k, v):
+        weights = F.softmax(ops.matmul(q, k, transpose_x=False, transpose_y=True), axis=-1)
+        return F_matmul(weights, v), weights
+
+    assert "softmax" in types(passes.default(recorded(f, *[[-1, 2, 5, 4]] * 3), passes.INFERENCE))

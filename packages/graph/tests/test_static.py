@@ -1,0 +1,408 @@
+"""Static mode: programs that are described first and run then."""
+import numpy as np
+import pytest
+
+import wherry_nn as nn
+import wherry_tensor as wt
+from wherry_graph import static
+from wherry_nn import functional as F
+from wherry_nn import unique_name
+from wherry_train import amp, optimizer, regularizer
+
+
+@pytest.fixture(autouse=True)
+def static_mode():
+    """Every test has programs, names and a scope of its own."""
+    static.enable_static()
+    with unique_name.guard(), static.scope_guard(static.Scope()), static.program_guard(static.Program(), static.Program()):
+        yield
+    static.disable_static()
+
+
+def values(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype("float32")
+
+
+def started():
+    exe = static.Executor()
+    exe.run(static.default_startup_program())
+    return exe
+
+
+def run(feed, *fetches):
+    return started().run(feed=feed, fetch_list=list(fetches))
+
+
+def test_a_program_runs_with_what_is_fed():
+    x = static.data("x", [None, 3])
+    y = static.nn.fc(x, 4, weight_attr=nn.initializer.Constant(0.5), activation="relu")
+    for batch in (1, 5):
+        (value,) = run({"x": np.ones((batch, 3), "float32")}, y)
+        np.testing.assert_array_equal(value, np.full((batch, 4), 1.5))
+
+
+def test_nothing_runs_while_a_program_is_described():
+    x = static.data("x", [2])
+    y = x + 1
+    assert isinstance(y, static.Variable) and not wt.in_dynamic_mode()
+    assert [op.type for op in static.default_main_program().global_block().ops] == ["add"]
+    static.disable_static()
+    assert wt.in_dynamic_mode()
+    assert (wt.ones([2]) + 1).tolist() == [2.0, 2.0]
+
+
+def test_fetches_by_name_and_of_parameters():
+    y = static.nn.fc(static.data("x", [None, 2]), 1, name="last")
+    out, weight = run({"x": np.zeros((1, 2), "float32")}, y.name, "last.w_0")
+    assert out.shape == (1, 1) and weight.shape == (2, 1)
+
+
+def network(kind):
+    if kind == "layers":
+        return nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1D(8), nn.ReLU(), nn.Linear(8, 1))
+    return nn.Sequential(nn.Embedding(10, 4), nn.LSTM(4, 3))
+
+
+OPTIMIZERS = {
+    "SGD": lambda **k: optimizer.SGD(0.1, **k),
+    "Momentum": lambda **k: optimizer.Momentum(0.05, use_nesterov=True, **k),
+    "Adam": lambda **k: optimizer.Adam(0.01, weight_decay=0.01, **k),
+    "AdamW": lambda **k: optimizer.AdamW(0.01, **k),
+    "Adamax": lambda **k: optimizer.Adamax(0.01, **k),
+    "Adagrad": lambda **k: optimizer.Adagrad(0.05, **k),
+    "Adadelta": lambda **k: optimizer.Adadelta(0.5, **k),
+    "RMSProp": lambda **k: optimizer.RMSProp(0.01, momentum=0.5, centered=True, **k),
+    "Lamb": lambda **k: optimizer.Lamb(0.01, **k),
+    "clipped": lambda **k: optimizer.SGD(0.1, grad_clip=nn.ClipGradByGlobalNorm(0.5), **k),
+    "clipped by norm": lambda **k: optimizer.Momentum(0.1, grad_clip=nn.ClipGradByNorm(0.2), weight_decay=regularizer.L1Decay(0.01), **k),
+    "clipped by value": lambda **k: optimizer.Adam(0.02, grad_clip=nn.ClipGradByValue(0.05), **k),
+    "scheduled": lambda **k: optimizer.Adam(optimizer.lr.StepDecay(0.05, step_size=2, gamma=0.3), **k),
+    "warmed up": lambda **k: optimizer.SGD(optimizer.lr.LinearWarmup(0.1, 3, 0.0, 0.1), **k),
+}
+
+
+def losses_of(make, eager, context=None):
+    """The losses of six steps on the same data from the same initial weights, and the weights afterwards."""
+    x, y = values(16, 4), values(16, 1, seed=1)
+    weights = {}
+
+    def start(name, shape):
+        return weights.setdefault(name, values(*shape, seed=len(weights) + 7))
+
+    def loss_of(net, x, y):
+        with context() if context else amp.auto_cast(enable=False):
+            return F.mse_loss(net(x), y).mean()
+
+    if eager:
+        static.disable_static()
+        net = network("layers")
+        for p in net.parameters():
+            p.set_value(wt.to_tensor(start(p.name, p.shape)))
+        opt = make(parameters=net.parameters())
+        losses = []
+        for _ in range(6):
+            loss = loss_of(net, wt.to_tensor(x), wt.to_tensor(y))
+            loss.backward()
+            opt.step()
+            opt.clear_grad()
+            losses.append(float(loss))
+            if not isinstance(opt._learning_rate, float):
+                opt._learning_rate.step()
+        static.enable_static()
+        return losses, {p.name: p.numpy() for p in net.parameters()}
+    net = network("layers")
+    loss = loss_of(net, static.data("x", [None, 4]), static.data("y", [None, 1]))
+    opt = make()
+    opt.minimize(loss)
+    exe = started()
+    for p in net.parameters():
+        p.set_value(start(p.name, p.shape))
+    losses = []
+    for _ in range(6):
+        losses.append(float(exe.run(feed={"x": x, "y": y}, fetch_list=[loss])[0]))
+        if not isinstance(opt._learning_rate, float):
+            opt._learning_rate.step()
+    return losses, {p.name: p.get_value().numpy() for p in net.parameters()}
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_training_gives_the_numbers_of_eager_code_bit_for_bit(name):
+    with unique_name.guard():
+        expected, weights = losses_of(OPTIMIZERS[name], eager=True)
+    with unique_name.guard():
+        got, trained = losses_of(OPTIMIZERS[name], eager=False)
+    assert got == expected
+    assert trained.keys() == weights.keys()
+    for key, value in weights.items():
+        np.testing.assert_array_equal(trained[key], value)
+
+
+def test_training_in_mixed_precision_gives_the_losses_of_eager_code():
+    def context():
+        return amp.auto_cast(dtype="bfloat16")
+
+    with unique_name.guard():
+        expected, _ = losses_of(OPTIMIZERS["SGD"], True, context)
+    with unique_name.guard():
+        got, _ = losses_of(OPTIMIZERS["SGD"], False, context)
+    assert got == expected
+
+
+def test_layers_that_were_made_before_train_in_a_program():
+    static.disable_static()
+    net = nn.Linear(3, 1)
+    before = net.weight.numpy().copy()
+    static.enable_static()
+    x = static.data("x", [None, 3])
+    loss = net(x).mean()
+    _, pairs = optimizer.SGD(0.5, parameters=net.parameters()).minimize(loss)
+    assert [p is q for (p, _), q in zip(pairs, net.parameters(), strict=True)] == [True, True]
+    run({"x": np.ones((2, 3), "float32")}, loss)
+    np.testing.assert_allclose(net.weight.numpy(), before - 0.5, rtol=1e-6)
+
+
+def test_one_name_is_one_parameter():
+    x = static.data("x", [None, 3])
+    a = static.nn.fc(x, 3, weight_attr=nn.ParamAttr(name="shared"), bias_attr=False)
+    static.nn.fc(a, 3, weight_attr=nn.ParamAttr(name="shared"), bias_attr=False)
+    assert [p.name for p in static.default_main_program().all_parameters()] == ["shared"]
+    with pytest.raises(ValueError, match="shared.*expected \\[3, 3\\]"):
+        static.nn.fc(x, 5, weight_attr=nn.ParamAttr(name="shared"))
+
+
+def test_a_clone_for_test_evaluates():
+    x = static.data("x", [None, 4])
+    net = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1D(4), nn.Dropout(0.5), nn.Dropout(0.5, mode="downscale_in_infer"))
+    y = net(x)
+    test = static.default_main_program().clone(for_test=True)
+    optimizer.SGD(0.1).minimize(y.mean())
+    assert {op.role for op in static.default_main_program().global_block().ops} == {"forward", "backward", "optimize"}
+    exe = started()
+    data = values(8, 4)
+    exe.run(feed={"x": data})
+    before = [p.get_value().numpy().copy() for p in static.default_main_program().all_parameters()]
+    (got,) = exe.run(test, feed={"x": data}, fetch_list=[y])
+    w, b, scale, shift, mean, variance = before
+    expected = ((data @ w + b - mean) / np.sqrt(variance + 1e-5) * scale + shift) * 0.5
+    np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5)
+    assert all((p.get_value().numpy() == old).all() for p, old in zip(static.default_main_program().all_parameters(), before))
+
+
+def test_gradients_with_respect_to_data_and_their_gradients():
+    x = static.data("x", [3])
+    x.stop_gradient = False
+    (dx,) = static.gradients((x**3).sum(), x)
+    (ddx,) = static.gradients([dx], [x])
+    assert dx.name == "x@GRAD"
+    first, second = run({"x": [1.0, 2.0, 3.0]}, dx, ddx)
+    np.testing.assert_allclose(first, [3, 12, 27], rtol=1e-6)
+    np.testing.assert_allclose(second, [6, 12, 18], rtol=1e-6)
+
+
+def test_what_stops_gradients_stops_them():
+    x = static.data("x", [3])
+    x.stop_gradient = False
+    stopped = x * 2.0
+    stopped.stop_gradient = True
+    (a,) = static.gradients((stopped * x).sum(), x)
+    (b,) = static.gradients((x.detach() * x).sum(), x)
+    middle = x * 2.0
+    (c,) = static.gradients((middle * x).sum(), x, no_grad_set=[middle])
+    (d,) = static.gradients((x * x).sum(), x, target_gradients=None)
+    got = run({"x": [1.0, 2.0, 3.0]}, a, b, c, d)
+    for value, factor in zip(got, (2, 1, 2, 2)):
+        np.testing.assert_allclose(value, [factor, 2 * factor, 3 * factor], rtol=1e-6)
+
+
+def test_only_a_number_has_gradients_of_parameters():
+    y = static.nn.fc(static.data("x", [None, 2]), 3)
+    with pytest.raises(ValueError, match="paddle.mean"):
+        static.append_backward(y)
+
+
+def test_a_choice_and_a_loop_train():
+    x = static.data("x", [None, 3])
+    w = static.create_parameter([3], "float32", name="w", default_initializer=nn.initializer.Constant(2.0))
+    n = static.data("n", [], "int64")
+    y = static.nn.cond(x.sum() > 0, lambda: x * w, lambda: x - w)
+    _, y = static.nn.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, y * w), [wt.full([], 0, "int64"), y])
+    loss = y.sum()
+    ((p, g),) = static.append_backward(loss)
+    ones = np.ones((1, 3), "float32")
+    exe = started()
+    for data, rounds, expected in ((ones, 2, 3 * 2.0**2), (-ones, 1, (-1 - 2 * 2.0))):
+        (got,) = exe.run(feed={"x": data, "n": rounds}, fetch_list=[g])
+        np.testing.assert_allclose(got, np.full(3, expected), rtol=1e-6)
+    assert p.name == "w" and g.name == "w@GRAD"
+
+
+def test_switch_case_and_case_choose_when_the_program_runs():
+    i = static.data("i", [], "int64")
+    a = static.nn.switch_case(i, {1: lambda: wt.full([1], 10.0), 3: lambda: wt.full([1], 30.0)}, lambda: wt.full([1], -1.0))
+    b = static.nn.case([(i < 1, lambda: wt.full([1], 0.0)), (i < 3, lambda: wt.full([1], 1.0))])
+    for number, expected in ((0, (-1, 0)), (1, (10, 1)), (3, (30, 1))):
+        got = run({"i": np.int64(number)}, a, b)
+        assert [float(v[0]) for v in got] == list(expected)
+
+
+def test_a_function_of_python_is_called_with_a_gradient_of_its_own():
+    x = static.data("x", [None, 2])
+    x.stop_gradient = False
+    y = static.default_main_program().current_block().create_var(name="y", shape=[-1, 2], dtype="float32")
+    static.py_func(lambda a: np.tanh(a.numpy()), x, y, lambda a, out, g: g.numpy() * (1 - out.numpy() ** 2))
+    (dx,) = static.gradients(y.sum(), x)
+    data = values(3, 2)
+    got, gradient = run({"x": data}, y, dx)
+    np.testing.assert_allclose(got, np.tanh(data), rtol=1e-6)
+    np.testing.assert_allclose(gradient, 1 - np.tanh(data) ** 2, rtol=1e-5)
+
+
+def test_values_lie_in_scopes_by_name():
+    y = static.nn.fc(static.data("x", [None, 2]), 2, name="f")
+    exe, one, two = static.Executor(), static.Scope(), static.Scope()
+    for scope in (one, two):
+        exe.run(static.default_startup_program(), scope=scope)
+    one.find_var("f.w_0").get_tensor().set(np.eye(2, dtype="float32"), None)
+    feed = {"x": np.array([[1.0, 2.0]], "float32")}
+    np.testing.assert_array_equal(exe.run(feed=feed, fetch_list=[y], scope=one)[0], [[1, 2]])
+    assert not np.array_equal(exe.run(feed=feed, fetch_list=[y], scope=two)[0], [[1, 2]])
+    assert np.array(one.var("f.w_0").get_tensor()).shape == (2, 2) and static.global_scope().find_var("f.w_0") is None
+    with static.scope_guard(one):
+        np.testing.assert_array_equal(exe.run(feed=feed, fetch_list=[y])[0], [[1, 2]])
+
+
+def test_a_fetched_parameter_does_not_change_afterwards():
+    loss = static.nn.fc(static.data("x", [None, 2]), 1, name="f").mean()
+    optimizer.SGD(1.0).minimize(loss)
+    exe = started()
+    feed = {"x": np.ones((1, 2), "float32")}
+    first = exe.run(feed=feed, fetch_list=["f.w_0"])[0]
+    kept = first.copy()
+    tensor = exe.run(feed=feed, fetch_list=["f.w_0"], return_numpy=False)[0]
+    held = np.array(tensor).copy()
+    exe.run(feed=feed)
+    np.testing.assert_array_equal(first, kept)
+    np.testing.assert_array_equal(np.array(tensor), held)
+
+
+def test_without_the_startup_program_the_error_says_so():
+    y = static.nn.fc(static.data("x", [None, 2]), 1)
+    with pytest.raises(ValueError, match="Run the startup program"):
+        static.Executor().run(feed={"x": np.ones((1, 2), "float32")}, fetch_list=[y])
+
+
+@pytest.mark.parametrize(
+    ("feed", "message"),
+    [({"x": np.ones((2, 3), "float32")}, "should have dimensions"), ({"x": np.ones((2, 2), "float64")}, "must be 'float32'"), ({}, "Feed it")],
+)
+def test_feeds_that_do_not_fit_are_refused(feed, message):
+    y = static.data("x", [None, 2]) * 2.0
+    with pytest.raises(ValueError, match=message):
+        static.Executor().run(feed=feed, fetch_list=[y])
+
+
+def test_a_misspelled_fetch_is_named():
+    y = static.nn.fc(static.data("x", [None, 2]), 1, name="last")
+    with pytest.raises(ValueError, match="last.w_0"):
+        run({"x": np.ones((1, 2), "float32")}, y, "last.w0")
+
+
+def test_pruning_runs_what_the_fetches_need_alone():
+    x, y = static.data("x", [None, 2]), static.data("y", [None, 1])
+    out = static.nn.fc(x, 1, name="f")
+    loss = F.mse_loss(out, y)
+    optimizer.SGD(0.1).minimize(loss)
+    exe = started()
+    before = np.array(static.global_scope().var("f.w_0").get_tensor()).copy()
+    exe.run(feed={"x": np.ones((1, 2), "float32")}, fetch_list=[out], use_prune=True)
+    np.testing.assert_array_equal(np.array(static.global_scope().var("f.w_0").get_tensor()), before)
+    (value,) = exe.run(feed={out.name: np.zeros((1, 1), "float32"), "y": np.ones((1, 1), "float32")}, fetch_list=[loss], use_prune=True)
+    assert float(value) == 1.0
+
+
+def test_a_seed_of_a_program_repeats_its_numbers():
+    drawn = wt.rand([4])
+    exe = static.Executor()
+    static.default_main_program().random_seed = 7
+    a, b = (exe.run(fetch_list=[drawn])[0] for _ in range(2))
+    np.testing.assert_array_equal(a, b)
+    static.default_main_program().random_seed = 0
+    a, b = (exe.run(fetch_list=[drawn])[0] for _ in range(2))
+    assert not np.array_equal(a, b)
+
+
+def test_a_global_variable_counts_runs():
+    step = static.create_global_var([1], 0, "int64", persistable=True, name="step")
+    wt.assign(step + 1, step)
+    exe = started()
+    for expected in (1, 2, 3):
+        assert exe.run(fetch_list=[step])[0].tolist() == [expected]
+
+
+def test_states_of_programs_are_set_and_given():
+    loss = static.nn.fc(static.data("x", [None, 2]), 1, name="f").mean()
+    optimizer.Adam(0.1).minimize(loss)
+    main = static.default_main_program()
+    with pytest.raises(RuntimeError, match="startup"):
+        main.state_dict()
+    exe = started()
+    assert list(main.state_dict("param")) == ["f.w_0", "f.b_0"]
+    state = {name: value.numpy().copy() for name, value in main.state_dict().items()}
+    assert "f.w_0_moment1_0" in state and "f.w_0_moment1_0" in main.state_dict("opt")
+    exe.run(feed={"x": np.ones((1, 2), "float32")})
+    assert not np.array_equal(main.state_dict()["f.w_0"].numpy(), state["f.w_0"])
+    main.set_state_dict(state)
+    for name, value in main.state_dict().items():
+        np.testing.assert_array_equal(value.numpy(), state[name])
+    with pytest.warns(UserWarning, match="other"):
+        main.set_state_dict({"other": np.ones(2)})
+
+
+def test_a_weight_is_a_length_times_a_direction():
+    attr = static.WeightNormParamAttr(dim=1, name="w", initializer=nn.initializer.Constant(3.0))
+    y = static.nn.fc(static.data("x", [None, 2]), 3, weight_attr=attr, bias_attr=False)
+    assert [p.name for p in static.default_main_program().all_parameters()] == ["w_v", "w_g"]
+    (value,) = run({"x": np.ones((1, 2), "float32")}, y)
+    np.testing.assert_allclose(value, np.full((1, 3), 6.0), rtol=1e-6)
+
+
+def test_blocks_and_operators_tell_what_they_are():
+    x = static.data("x", [None, 2])
+    y = wt.clip(x * 2.0, 0.0, 1.0)
+    block = static.default_main_program().global_block()
+    multiply = block.ops[0]
+    assert multiply.type == "multiply" and multiply.input_arg_names[0] == "x" and multiply.input("x") == ["x"]
+    assert multiply.output_arg_names == [multiply.output("out")[0]] and block.has_var("x") and block.var("x") is x
+    assert block.idx == 0 and block.parent_idx == -1 and multiply.idx == 0 and y.block is block
+    with pytest.raises(ValueError, match="not in this block"):
+        block.var("z")
+    total = static.nn.fc(x, 2).sum(axis=[0])
+    assert total.made_by.attr("axes") == (0,) and total.made_by.has_attr("keepdim") and total.attr("keepdim") is False
+
+
+def test_append_op_adds_an_operator_of_the_vocabulary():
+    block = static.default_main_program().global_block()
+    x = static.data("x", [None, 2])
+    out = block.create_var(name="out", shape=[-1, 2], dtype="float32")
+    block.append_op(type="exp", inputs={"x": x}, outputs={"out": out}, attrs={})
+    np.testing.assert_allclose(run({"x": np.zeros((1, 2), "float32")}, out)[0], [[1, 1]])
+    with pytest.raises(ValueError, match="Did you mean 'exp'"):
+        block.append_op(type="expp", inputs={"x": x}, outputs={"out": out})
+
+
+def test_name_scopes_are_noted_on_operators():
+    x = static.data("x", [2])
+    for _ in range(2):
+        with static.name_scope("encoder"), static.name_scope("layer"):
+            x = x + 1.0
+    assert [op.scope for op in static.default_main_program().global_block().ops] == ["encoder/layer/", "encoder_1/layer/"]
+
+
+def test_other_threads_run_at_once():
+    from threading import Thread
+
+    seen = []
+    thread = Thread(target=lambda: seen.append((wt.ones([2]) + 1).tolist()))
+    thread.start()
+    thread.join()
+    assert seen == [[2.0, 2.0]]

@@ -1,0 +1,63 @@
+"""Where lasting values come from: parameters, running statistics, state of optimizers.
+
+They are made at once, unless a builder stands in for this thread: in static mode, where code only describes a program, one puts what
+makes first values into a program of its own.
+"""
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from wherry_tensor._core import DType, Tensor
+
+__all__ = ["Builder", "building", "lasting"]
+
+
+class Builder(Protocol):
+    """What stands in where values are not made at once."""
+
+    def parameter(self, shape: tuple[int, ...], dtype: DType, name: str, fill: Callable[[Any], object], given: bool, **options: Any) -> Any:
+        """A parameter that `fill(parameter)` gives its first values; `given`: did the user choose its name?"""
+
+    def lasting(self, name: str, make: Callable[..., Tensor], inputs: tuple[Tensor, ...]) -> Tensor:
+        """What stands for `make(*inputs)`, which is computed once, before all else."""
+
+    def minimize(
+        self, optimizer: Any, loss: Tensor, startup_program: Any, parameters: Any, no_grad_set: Any
+    ) -> tuple[list[Any], list[tuple[Any, Any]]]:
+        """Let a program take the steps of `optimizer`."""
+
+    def updating(self, optimizer: Any) -> AbstractContextManager[Any]:
+        """A context: the ops inside are the update of `optimizer`."""
+
+    def backward(
+        self, optimizer: Any, loss: Tensor, startup_program: Any, parameters: Any, no_grad_set: Any, callbacks: Any
+    ) -> list[tuple[Any, Any]]:
+        """Let a program compute the gradients of the parameters."""
+
+
+class _Building(threading.local):
+    """Attributes: builder: what stands in for this thread; None where values are made at once."""
+
+    builder: Builder | None = None
+
+
+building = _Building()
+
+
+def lasting(name: str, make: Callable[..., Tensor], *inputs: Tensor) -> Tensor:
+    """`make(*inputs)` as a value that lasts: it has a name, and is saved.
+
+    Args:
+        name: of the tensor.
+        make: computes it with ops.
+        inputs: what it is made of.
+    """
+    if building.builder is not None:
+        return building.builder.lasting(name, make, inputs)
+    x = make(*inputs)
+    x.name = name
+    x.persistable = True
+    return x
