@@ -56,10 +56,12 @@ static int synchronize(void *self, int32_t number, void *stream, char *error) {
   return WRY_OK;
 }
 
-int register_partial(const wry_host *host) {
-  static wry_device device;
+int register_named(const wry_host *host, const char *name, uint32_t flags) {
+  wry_device device;
+  memset(&device, 0, sizeof device);
   device.size = sizeof device;
-  device.name = "partial";
+  device.name = name;
+  device.flags = flags;
   device.count = 1;
   device.allocate = allocate;
   device.free = release;
@@ -69,6 +71,7 @@ int register_partial(const wry_host *host) {
   device.synchronize = synchronize;
   return host->register_device(&device);
 }
+int register_partial(const wry_host *host) { return register_named(host, "partial", 0); }
 
 /* The cpu's kernel of an op becomes the device's; 0 where the cpu has none of this dtype. */
 int borrow(const wry_host *host, const char *op, int32_t dtype) {
@@ -171,6 +174,27 @@ print("fell back for", len(names))
 """
 
 
+PINNED = START + """
+library.register_named.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint32]
+HOST_VISIBLE = 1
+assert library.register_named(host, b"gpu", 0) == library.register_named(host, b"gpu_pinned", HOST_VISIBLE) == 0
+
+data = [(np.full([3], i, "float32"), i) for i in range(5)]
+for x, y in wherry.io.DataLoader(data, batch_size=2, places=wherry.CUDAPinnedPlace()):
+    assert x.place == y.place == wherry.CUDAPinnedPlace() and x.place.is_cuda_pinned_place()
+    there = x.cuda()
+    assert there.place == wherry.CUDAPlace(0)
+    np.testing.assert_array_equal(there.numpy(), x.numpy())
+    assert np.shares_memory(np.asarray(memoryview(x)), np.asarray(memoryview(x)))  # the host sees it as it is
+    assert not np.shares_memory(np.asarray(memoryview(there)), np.asarray(memoryview(there)))
+    assert there.pin_memory().place == there.cpu().pin_memory().place == wherry.CUDAPinnedPlace()
+    assert there.pin_memory().tolist() == x.tolist()
+for x, y in wherry.io.DataLoader(data, batch_size=2, places=[wherry.CUDAPlace(0)]):
+    assert x.place == y.place == wherry.CUDAPlace(0)
+print("pinned")
+"""
+
+
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
     if shutil.which("cc") is None:
@@ -185,8 +209,14 @@ def library(tmp_path_factory):
     return path / "partial.so"
 
 
-@pytest.mark.parametrize(("program", "said"), [(SUFFICES, "trained with"), (FALLBACK, "fell back for")])
+@pytest.mark.parametrize(("program", "said"), [(SUFFICES, "trained with"), (FALLBACK, "fell back for")], ids=["suffices", "fallback"])
 def test_half_a_device_trains_lenet(library, program, said):
     done = subprocess.run([sys.executable, "-c", program, str(library)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert said in done.stdout
+
+
+def test_pinned_memory_of_a_device_is_where_batches_go_and_the_host_sees_it(library):
+    done = subprocess.run([sys.executable, "-c", PINNED, str(library)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "pinned\n"

@@ -100,7 +100,7 @@ cdef extern from "wherry/abi.h":
 
 cdef extern from "wherry/device.h":
     enum:
-        WRY_HOST_VISIBLE, WRY_LAUNCH_MAY_BLOCK, WRY_OWN_CACHE
+        WRY_HOST_VISIBLE, WRY_LAUNCH_MAY_BLOCK, WRY_OWN_CACHE, WRY_FORKS
         WRY_HOST_TO_DEVICE, WRY_DEVICE_TO_HOST, WRY_DEVICE_TO_DEVICE
 
     ctypedef struct wry_device:

@@ -109,6 +109,11 @@ def devices():
     return out
 
 
+def devices_against_forks():
+    """The kinds of devices that are there and do not bear that the process is forked."""
+    return [kind_names[kind] for kind in range(1, wry_device_kinds()) if not wry_device_of(kind).flags & WRY_FORKS]
+
+
 def device_code(str kind, int number=0):
     """The int that stands for a device. KeyError: it is not known."""
     return checked_device(WRY_DEVICE(kinds_by_name[kind], number))
@@ -412,8 +417,7 @@ cdef Tensor copied_to(Tensor x, int32_t device):
     cdef Tensor out
     if device == 0:
         return host_copy(x)
-    if x.t.device != 0:
-        x = host_copy(x)
+    x = host_view(x)  # memory that the host can see, as pinned memory, needs no copy in between
     if not x.flags & CONTIGUOUS:
         out = new_tensor(x.t.dtype, x.t.rank, x.dims)
         copy_strided(out, x)  # not the op: a constant would go to the device for it

@@ -57,7 +57,7 @@ def host() -> int:
 
 
 def register(
-    name: str = "reference", *, few: bool = False, only: Collection[str] | None = None, caching: bool = False
+    name: str = "reference", *, few: bool = False, only: Collection[str] | None = None, caching: bool = False, forks: bool = True
 ) -> Any:
     """Register the reference device, or another copy of it under another name.
 
@@ -66,6 +66,7 @@ def register(
         few: only the kernels that a device must have, those of ops without a decomposition.
         only: names of the ops that it has kernels for.
         caching: let the core keep freed blocks; without, each comes back to the device and is poisoned.
+        forks: whether it says that a forked process may go on; a device with a driver does not.
 
     Returns:
         The library, a ctypes.PyDLL; the same one for the same name.
@@ -79,12 +80,12 @@ def register(
         path = Path(folder) / f"{name}.so"
         build(Path(__file__).with_name("reference_device.c"), path)
         library = ctypes.PyDLL(str(path))  # PyDLL: its functions are called with the GIL, and Python's errors are raised
-    library.reference_start.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int]
+    library.reference_start.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_int]
     library.reference_serve.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p]
     for count in (library.reference_live_bytes, library.reference_waiting, library.reference_waits):
         count.restype = ctypes.c_size_t
     address = host()
-    if library.reference_start(address, name.encode(), int(caching)) != 0:
+    if library.reference_start(address, name.encode(), int(caching), int(forks)) != 0:
         raise ImportError("reference_device.c was built for another kernel ABI")
     for op in _core.registry.values():
         if not op.view and not (few and op in decompose) and (only is None or op.name in only):

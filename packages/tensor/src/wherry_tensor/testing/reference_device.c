@@ -675,8 +675,9 @@ size_t reference_waiting(void) { return default_stream.count; }
 size_t reference_waits(void) { return waits; }
 
 /* Registers the device. With `caching` the core keeps freed blocks, as it does for most devices; without,
- * each block comes back here when its tensor ends, and is poisoned. */
-int reference_start(const wry_host *host, const char *name, int caching) {
+ * each block comes back here when its tensor ends, and is poisoned. Without `forks` it says that it does not
+ * bear them, as devices with a driver of their own do. */
+int reference_start(const wry_host *host, const char *name, int caching, int forks) {
   if (!wry_host_serves(host)) return -2;
   page = (size_t)sysconf(_SC_PAGESIZE);
   if (!arena) {
@@ -689,7 +690,7 @@ int reference_start(const wry_host *host, const char *name, int caching) {
       .size = sizeof(wry_device),
       .name = name,
       .count = 1,
-      .flags = WRY_LAUNCH_MAY_BLOCK | (caching ? 0u : WRY_OWN_CACHE),
+      .flags = WRY_LAUNCH_MAY_BLOCK | (caching ? 0u : WRY_OWN_CACHE) | (forks ? WRY_FORKS : 0u),
       .dlpack_type = 12, /* kDLExtDev */
       .allocate = ref_allocate,
       .free = ref_free,

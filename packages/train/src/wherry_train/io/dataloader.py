@@ -29,7 +29,8 @@ class DataLoader:
     Args:
         dataset: anything with `__getitem__` and `__len__`, or an IterableDataset.
         feed_list: for static graphs; unused.
-        places: where the tensors go, a place or a list with one; None is the current device.
+        places: where the tensors go, a place or a list with one; None is the current device. `CUDAPinnedPlace()` leaves
+            them in memory of the host from which a GPU copies faster.
         return_list: accepted for compatibility: batches are lists, or what the samples are.
         batch_sampler: yields lists of indices; it stands instead of `batch_size`, `shuffle` and `drop_last`.
         batch_size: samples in a batch; None gives single samples, not stacked.
@@ -45,13 +46,16 @@ class DataLoader:
         worker_init_fn: called in each worker with its number, before the first sample.
         persistent_workers: whether workers stay for the next epoch.
 
+    Workers are forked on Linux, and started anew elsewhere or beside a device whose driver does not bear forks: then the data
+    set is pickled, and a program needs `if __name__ == "__main__":` around what trains.
+
     Batches come in the order of the sampler. Each worker has random numbers of its own (`random`, `numpy.random`,
     `paddle.seed`), which follow from `numpy.random`'s in this process.
 
     Raises:
         ValueError: numbers out of range, or arguments that exclude each other (also an AssertionError).
         TypeError: an argument is of another type. While iterating: what the data set raises, also in a worker.
-        RuntimeError: while iterating, a worker died, or `timeout` passed.
+        RuntimeError: while iterating, a worker died, or `timeout` passed; or the data set has to be pickled and cannot be.
 
     Source:
         `paddle.io.DataLoader`.

@@ -15,6 +15,7 @@ from itertools import repeat
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
+from wherry_tensor import _core
 from wherry_tensor.errors import PreconditionNotMetError
 from wherry_train.io.collate import STOPPED_EARLY
 from wherry_train.io.worker import SegmentReader, run_worker, shared_segments_work
@@ -50,7 +51,8 @@ class Workers:
                 f"DataLoader: a worker cannot have workers of its own. Got num_workers={loader.num_workers} inside of {where}, "
                 f"expected 0. Use num_workers=0 in the data set, or read ahead with more workers outside."
             )
-        forks = sys.platform.startswith("linux")
+        against = _core.devices_against_forks()
+        forks = sys.platform.startswith("linux") and not against
         context: Any = multiprocessing.get_context("fork" if forks else "spawn")
         self.closed = False
         self.epoch = 0
@@ -89,7 +91,12 @@ class Workers:
                         # A fork of a process with threads is what Python 3.12 warns of. The kernels' threads
                         # are prepared for it, and the worker takes no lock that a thread here could hold.
                         warnings.filterwarnings("ignore", ".*multi-threaded.*", DeprecationWarning)
-                        process.start()
+                        try:
+                            process.start()
+                        except (pickle.PicklingError, AttributeError, TypeError) as error:
+                            if forks:
+                                raise
+                            raise PreconditionNotMetError(_cannot_be_sent(against, error)) from error
                     theirs.close()
                 self.processes.append(process)
                 self.readers.append(SegmentReader())
@@ -117,6 +124,7 @@ class Workers:
         """The error that says how a worker ended."""
         process = self.processes[worker]
         process.join(5)
+        started_anew = _core.devices_against_forks()
         code = process.exitcode
         if code is None:
             how = "closed its connection"
@@ -131,7 +139,20 @@ class Workers:
             f"DataLoader: DataLoader 1 workers exit unexpectedly, pids: {process.pid}. Worker {worker} (pid {process.pid}) {how} "
             f"while batch {task} was awaited, expected it to live until the epoch ends. Use num_workers=0 to see what the data "
             f"set does, or fewer workers and smaller batches if memory ran out."
+            + (f" Workers beside '{started_anew[0]}' are started anew: a program needs `if __name__ == \"__main__\":` around what trains."
+               if started_anew and code == 1 else "")
         )
+
+
+def _cannot_be_sent(devices: list[str], error: Exception) -> str:
+    why = (
+        f"a fork would take the driver of '{devices[0]}' along, which does not bear it, so they are started anew" if devices
+        else "this system starts them anew"
+    )
+    return (
+        f"DataLoader: the data set cannot be sent to its workers: {why}. Got {error}, expected a data set, collate_fn and "
+        f"worker_init_fn that can be pickled. Define them at the top of a module, or use num_workers=0."
+    )
 
 
 def _shut_down(

@@ -25,7 +25,8 @@ extern "C" {
 typedef enum wry_device_flags {
   WRY_HOST_VISIBLE = 1,     /* the host may read and write its memory once the stream is synchronized */
   WRY_LAUNCH_MAY_BLOCK = 2, /* a kernel may take long before it returns: the caller lets go of the GIL */
-  WRY_OWN_CACHE = 4         /* allocate and free are cheap: the core keeps no freed blocks */
+  WRY_OWN_CACHE = 4,        /* allocate and free are cheap: the core keeps no freed blocks */
+  WRY_FORKS = 8             /* a forked child may go on without the device; else DataLoader starts its workers anew */
 } wry_device_flags;
 
 typedef enum wry_copy_kind {
