@@ -406,3 +406,85 @@ def test_other_threads_run_at_once():
     thread.start()
     thread.join()
     assert seen == [[2.0, 2.0]]
+
+
+def test_averages_stand_in_for_parameters():
+    x = static.data("x", [None, 2])
+    one = nn.initializer.Constant(1.0)
+    loss = static.nn.fc(x, 1, weight_attr=nn.ParamAttr(name="w", initializer=one), bias_attr=False).mean()
+    optimizer.SGD(0.5).minimize(loss)
+    average = static.ExponentialMovingAverage(0.9)
+    average.update()
+    exe = started()
+    held = static.global_scope().var("w").get_tensor()
+    # Paddle's numbers of the same program.
+    for mean, value in ((0.5, 0.5), (0.23684208, 0.0), (-0.03505535, -0.5)):
+        exe.run(feed={"x": np.ones((1, 2), "float32")})
+        with average.apply(exe):
+            np.testing.assert_allclose(np.array(held).ravel(), mean, rtol=1e-5)
+        np.testing.assert_allclose(np.array(held).ravel(), value, atol=1e-7)
+    with average.apply(exe, need_restore=False):
+        pass
+    np.testing.assert_allclose(np.array(held).ravel(), -0.03505535, rtol=1e-5)
+    average.restore(exe)
+    np.testing.assert_allclose(np.array(held).ravel(), -0.5)
+
+
+def test_metrics_of_programs_are_paddles():
+    x, label = static.data("x", [None, 2]), static.data("l", [None, 1], "int64")
+    share = static.accuracy(F.softmax(x), label)
+    whole, recent, counts = static.auc(F.softmax(x), label, num_thresholds=200, slide_steps=2)
+    clicks, score = static.data("c", [None, 1]), static.data("q", [None, 1])
+    sums = static.ctr_metric_bundle(F.sigmoid(score), clicks)
+    assert len(counts) == 4
+    exe, rng = started(), np.random.default_rng(0)
+    expected = [  # of Paddle
+        (0.25, 0.16666667, 0.16666667, 1.4361478, 3.0152667, 3.3344448, 4.8125124, 4, 8),
+        (0.25, 0.26666667, 0.26666667, 3.2795486, 6.6841516, 6.8441477, 9.6722012, 10, 16),
+        (0.625, 0.38461538, 0.42857143, 5.5163803, 10.4391051, 11.3974686, 14.7673168, 16, 24),
+        (0.625, 0.42156863, 0.61111111, 8.7016687, 15.1670055, 16.8107681, 20.0639114, 18, 32),
+    ]
+    for numbers in expected:
+        data = rng.standard_normal((8, 2)).astype("float32")
+        feed = {"x": data, "l": rng.integers(0, 2, (8, 1)), "q": data[:, :1], "c": (data[:, 1:2] > 0).astype("float32")}
+        got = exe.run(feed=feed, fetch_list=[share, whole, recent, *sums])
+        np.testing.assert_allclose([float(v.reshape(())) for v in got], numbers, rtol=1e-5)
+
+
+def test_devices_that_are_not_there_are_refused_by_name():
+    assert len(static.cpu_places(3)) == 3
+    for call in (static.mlu_places, static.IpuStrategy, lambda: static.npu_places(0), lambda: static.set_ipu_shard(None)):
+        with pytest.raises((ValueError, RuntimeError)):
+            call()
+
+
+def test_wishes_are_kept_and_misspelled_ones_refused():
+    build, run_ = static.BuildStrategy(), static.ExecutionStrategy()
+    build.fuse_bn_act_ops, run_.num_threads = True, 2
+    build.reduce_strategy = static.BuildStrategy.ReduceStrategy.Reduce
+    assert build.fuse_bn_act_ops and run_.num_threads == 2
+    with pytest.raises(AttributeError, match="Did you mean 'fuse_bn_act_ops'"):
+        build.fuse_bn_act_op = True
+    y = static.data("x", [2]) * 2.0
+    program = static.CompiledProgram(static.default_main_program(), build).with_data_parallel(places=[wt.CPUPlace()])
+    assert static.Executor().run(program, feed={"x": [1.0, 2.0]}, fetch_list=[y])[0].tolist() == [2.0, 4.0]
+    old = static.ParallelExecutor(False, main_program=static.default_main_program())
+    assert old.run([y.name], {"x": [1.0, 2.0]})[0].tolist() == [2.0, 4.0]
+
+
+def test_what_happens_without_one_tensor_is_refused_clearly():
+    x = static.data("x", [None, 2])
+    with pytest.raises(ValueError, match="num_flatten_dims"):
+        static.nn.fc(x, 3, num_flatten_dims=2)
+    with pytest.raises(ValueError, match="known before the program runs"):
+        static.nn.fc(static.data("z", [2, None]), 3)
+    with pytest.raises(ValueError, match="mode should be one of"):
+        static.nn.prelu(x, "some")
+    with pytest.raises(ValueError, match="groups"):
+        static.nn.conv2d(static.data("i", [None, 3, 8, 8]), 4, 3, groups=2)
+    with pytest.raises(ValueError, match="another variable"):
+        static.data("x", [None, 3])
+    with pytest.raises(RuntimeError, match="closed"):
+        exe = static.Executor()
+        exe.close()
+        exe.run()

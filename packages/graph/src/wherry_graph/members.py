@@ -18,6 +18,28 @@ __all__ = ["BlockMembers", "NodeMembers", "ProgramMembers", "VariableMembers"]
 _stop_gradient = Tensor.__dict__["stop_gradient"]
 
 
+
+def _create_parameter(*args: Any, **kwargs: Any) -> Any:
+    """`paddle.create_parameter`, which Paddle has on its variables, though it takes none."""
+    from wherry_nn import create_parameter
+
+    return create_parameter(*args, **kwargs)
+
+
+def _create_tensor(dtype: Any, name: str | None = None, persistable: bool = False) -> Variable:
+    """A new variable of the default main program, for `assign(x, output=variable)` to fill."""
+    from wherry_graph.static.mode import default_main_program
+
+    return default_main_program().current_block().create_var(name, dtype=dtype, persistable=persistable)
+
+
+def _broadcast_shape(x_shape: Any, y_shape: Any) -> Any:
+    """`paddle.broadcast_shape`, which Paddle has on its variables, though it takes none."""
+    from wherry_tensor import broadcast_shape
+
+    return broadcast_shape(x_shape, y_shape)
+
+
 class VariableMembers:
     """Of `paddle.static.Variable`; what computes is what Tensor has."""
 
@@ -30,6 +52,12 @@ class VariableMembers:
     def stop_gradient(self, value: bool) -> None:
         _stop_gradient.__set__(self, value)
         self.__dict__["cuts_gradient"] = bool(value)
+
+    lod_level = 0  # how deep sequences are nested in it
+
+    create_parameter = staticmethod(_create_parameter)
+    create_tensor = staticmethod(_create_tensor)
+    broadcast_shape = staticmethod(_broadcast_shape)
 
     @property
     def type(self) -> str:
@@ -378,9 +406,10 @@ def _append_op(block: Any, type: Any, inputs: dict[str, Any], outputs: dict[str,
 class ProgramMembers:
     """Of `paddle.static.Program`."""
 
+    random_seed = 0  # what an Executor seeds the generator with before a run; 0 leaves it alone
+
     if TYPE_CHECKING:
         blocks: list[Block]
-        random_seed: int
 
     def global_block(self) -> Block:
         """The first block. Source: `paddle.static.Program.global_block`."""

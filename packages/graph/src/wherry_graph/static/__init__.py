@@ -1,9 +1,11 @@
 """`paddle.static`: programs that are described first and run then."""
 from wherry_graph.input_spec import InputSpec
 from wherry_graph.ir import Program, Variable
-from wherry_graph.static import nn
+from wherry_graph.static import amp, nn
+from wherry_graph.static.averages import ExponentialMovingAverage
 from wherry_graph.static.executor import CompiledProgram, Executor, ParallelExecutor
 from wherry_graph.static.lod import LoDTensor, create_lod_tensor
+from wherry_graph.static.metrics import accuracy, auc, ctr_metric_bundle
 from wherry_graph.static.mode import (
     default_main_program,
     default_startup_program,
@@ -14,6 +16,17 @@ from wherry_graph.static.mode import (
     name_scope,
     program_guard,
 )
+from wherry_graph.static.places import (
+    IpuCompiledProgram,
+    IpuStrategy,
+    cpu_places,
+    cuda_places,
+    ipu_shard_guard,
+    mlu_places,
+    npu_places,
+    set_ipu_shard,
+    xpu_places,
+)
 from wherry_graph.static.scope import Scope, global_scope, scope_guard
 from wherry_graph.static.strategies import BuildStrategy, ExecutionStrategy
 from wherry_graph.static.training import append_backward, gradients
@@ -21,8 +34,9 @@ from wherry_graph.static.variables import Print, create_global_var, create_param
 from wherry_nn import WeightNormParamAttr
 
 __all__ = [
-    "BuildStrategy", "CompiledProgram", "ExecutionStrategy", "Executor", "InputSpec", "LoDTensor", "ParallelExecutor", "Print", "Program",
-    "Scope", "Variable", "WeightNormParamAttr", "append_backward", "create_global_var", "create_lod_tensor", "create_parameter", "data",
-    "default_main_program", "default_startup_program", "device_guard", "disable_static", "enable_static", "global_scope", "gradients",
-    "in_static_mode", "name_scope", "nn", "program_guard", "py_func", "scope_guard",
+    "BuildStrategy", "CompiledProgram", "ExecutionStrategy", "Executor", "ExponentialMovingAverage", "InputSpec", "IpuCompiledProgram", "IpuStrategy",
+    "LoDTensor", "ParallelExecutor", "Print", "Program", "Scope", "Variable", "WeightNormParamAttr", "accuracy", "amp", "append_backward", "auc",
+    "cpu_places", "create_global_var", "create_lod_tensor", "create_parameter", "ctr_metric_bundle", "cuda_places", "data", "default_main_program",
+    "default_startup_program", "device_guard", "disable_static", "enable_static", "global_scope", "gradients", "in_static_mode", "ipu_shard_guard",
+    "mlu_places", "name_scope", "nn", "npu_places", "program_guard", "py_func", "scope_guard", "set_ipu_shard", "xpu_places",
 ]

@@ -1,6 +1,7 @@
 """`paddle.static`: programs that are described first and run then."""
 from typing import TYPE_CHECKING
 
+from wherry.static import amp as amp
 from wherry.static import nn as nn
 from wherry_graph.static import *  # noqa: F403
 from wherry_graph.static import __all__ as __all__

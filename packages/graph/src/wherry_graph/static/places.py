@@ -1,0 +1,181 @@
+"""Lists of devices, and what belongs to kinds of devices that Wherry does not run on."""
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from wherry_tensor.device import CPUPlace, CUDAPlace, NPUPlace, Place, XPUPlace, device_code
+from wherry_tensor.errors import UnavailableError
+
+__all__ = [
+    "IpuCompiledProgram", "IpuStrategy", "cpu_places", "cuda_places", "ipu_shard_guard", "mlu_places", "npu_places", "set_ipu_shard",
+    "xpu_places",
+]
+
+
+def cpu_places(device_count: int | None = None) -> list[Place]:
+    """As many CPUPlaces as asked for.
+
+    Args:
+        device_count: None is the environment variable CPU_NUM, or 1.
+
+    Source:
+        `paddle.static.cpu_places`, which counts cores where CPU_NUM is not set.
+
+    Examples:
+        >>> wherry.static.cpu_places(2)
+        [Place(cpu), Place(cpu)]
+    """
+    return [CPUPlace() for _ in range(int(os.environ.get("CPU_NUM", 1)) if device_count is None else device_count)]
+
+
+def _places(what: str, kind: Any, ids: int | Sequence[int] | None) -> list[Place]:
+    if ids is None:
+        from wherry_tensor import cuda
+
+        numbers: Sequence[int] = range(cuda.device_count() if kind is CUDAPlace else 0)
+    else:
+        numbers = [ids] if isinstance(ids, int) else list(ids)
+    found = [kind(i) for i in numbers]
+    for place in found:
+        device_code(place, what)  # refuses those that are not there
+    if not found:
+        raise UnavailableError(f"{what}: there is no such device here. Got none, expected one or more. Take static.cpu_places().")
+    return found
+
+
+def cuda_places(device_ids: int | Sequence[int] | None = None) -> list[Place]:
+    """GPUs by number; None: all.
+
+    Raises:
+        ValueError, RuntimeError: there is no such GPU, or no kernels for it.
+
+    Source:
+        `paddle.static.cuda_places`.
+    """
+    return _places("cuda_places", CUDAPlace, device_ids)
+
+
+def xpu_places(device_ids: int | Sequence[int] | None = None) -> list[Place]:
+    """XPUs by number; None: all. Errors as `cuda_places`. Source: `paddle.static.xpu_places`."""
+    return _places("xpu_places", XPUPlace, device_ids)
+
+
+def npu_places(device_ids: int | Sequence[int] | None = None) -> list[Place]:
+    """NPUs by number; None: all. Errors as `cuda_places`. Source: `paddle.static.npu_places` of Paddle 2.3."""
+    return _places("npu_places", NPUPlace, device_ids)
+
+
+def mlu_places(device_ids: int | Sequence[int] | None = None) -> list[Place]:
+    """MLUs: no package brings kernels for them.
+
+    Raises:
+        RuntimeError: always.
+
+    Source:
+        `paddle.static.mlu_places` of Paddle 2.3.
+    """
+    raise UnavailableError("mlu_places: no package brings kernels for MLUs. Got a call, expected none. Take static.cpu_places().")
+
+
+def _no_ipu(what: str) -> NoReturn:
+    raise UnavailableError(
+        f"{what}: it belongs to Graphcore's IPUs, for which no package brings kernels. Got a call, expected none. Run the program as it is."
+    )
+
+
+@contextmanager
+def ipu_shard_guard(index: int = -1, stage: int = -1) -> Iterator[None]:
+    """On which IPU ops run: there are none.
+
+    Raises:
+        RuntimeError: always.
+
+    Source:
+        `paddle.static.ipu_shard_guard`.
+    """
+    _no_ipu("ipu_shard_guard")
+    yield
+
+
+def set_ipu_shard(call_func: Any, index: int = -1, stage: int = -1) -> NoReturn:
+    """On which IPU a layer runs: there are none. Raises RuntimeError. Source: `paddle.static.set_ipu_shard`."""
+    _no_ipu("set_ipu_shard")
+
+
+class IpuCompiledProgram:
+    """A program compiled for IPUs: there are none. Raises RuntimeError. Source: `paddle.static.IpuCompiledProgram`."""
+
+    def __init__(self, program: Any = None, scope: Any = None, ipu_strategy: Any = None) -> None:
+        _no_ipu("IpuCompiledProgram")
+
+    def compile(self, feed_list: Any, fetch_list: Any) -> NoReturn:
+        """Compile it. Raises RuntimeError."""
+        _no_ipu("IpuCompiledProgram.compile")
+
+
+class IpuStrategy:
+    """Wishes of how IPUs run a program: there are none. Raises RuntimeError. Source: `paddle.static.IpuStrategy`."""
+
+    num_ipus = property(lambda self: _no_ipu("IpuStrategy.num_ipus"), doc="How many IPUs.")
+    is_training = property(lambda self: _no_ipu("IpuStrategy.is_training"), doc="Does it train?")
+    enable_pipelining = property(lambda self: _no_ipu("IpuStrategy.enable_pipelining"), doc="Is the program a pipeline?")
+    enable_fp16 = property(lambda self: _no_ipu("IpuStrategy.enable_fp16"), doc="Does it compute in 16 bits?")
+
+    def __init__(self) -> None:
+        _no_ipu("IpuStrategy")
+
+    def register_patch(self) -> NoReturn:
+        """Raises RuntimeError."""
+        _no_ipu("IpuStrategy.register_patch")
+
+    def release_patch(self) -> NoReturn:
+        """Raises RuntimeError."""
+        _no_ipu("IpuStrategy.release_patch")
+
+    def set_optimizer(self, optimizer: Any) -> NoReturn:
+        """Raises RuntimeError."""
+        _no_ipu("IpuStrategy.set_optimizer")
+
+    def parse_optimizer(self, optimizer: Any) -> NoReturn:
+        """Raises RuntimeError."""
+        _no_ipu("IpuStrategy.parse_optimizer")
+
+    def set_graph_config(
+        self, num_ipus: int = 1, is_training: bool = True, micro_batch_size: int = 1, enable_manual_shard: bool = False
+    ) -> NoReturn:
+        """Raises RuntimeError."""
+        _no_ipu("IpuStrategy.set_graph_config")
+
+    def set_pipelining_config(
+        self, enable_pipelining: bool = False, batches_per_step: int = 1, enable_gradient_accumulation: bool = False,
+        accumulation_factor: int = 1,
+    ) -> NoReturn:
+        """Raises RuntimeError."""
+        _no_ipu("IpuStrategy.set_pipelining_config")
+
+    def set_precision_config(self, enable_fp16: bool = False) -> NoReturn:
+        """Raises RuntimeError."""
+        _no_ipu("IpuStrategy.set_precision_config")
+
+    def add_custom_op(self, paddle_op: Any, popart_op: Any = None, domain: str = "custom.ops", version: int = 1) -> NoReturn:
+        """Raises RuntimeError."""
+        _no_ipu("IpuStrategy.add_custom_op")
+
+    def set_options(self, options: Any) -> NoReturn:
+        """Raises RuntimeError."""
+        _no_ipu("IpuStrategy.set_options")
+
+    def get_option(self, option: Any) -> NoReturn:
+        """Raises RuntimeError."""
+        _no_ipu("IpuStrategy.get_option")
+
+    def enable_pattern(self, pattern: Any) -> NoReturn:
+        """Raises RuntimeError."""
+        _no_ipu("IpuStrategy.enable_pattern")
+
+    def disable_pattern(self, pattern: Any) -> NoReturn:
+        """Raises RuntimeError."""
+        _no_ipu("IpuStrategy.disable_pattern")
