@@ -14,6 +14,7 @@ class Planned:
     def __init__(
         self, externals: Sequence[Any], constants: list[Tensor], results: Sequence[Any], slots: Sequence[Any], steps: Sequence[Any],
         outputs: Sequence[Any], arena: int, arenas: Arenas, numbers: tuple[tuple[int, int], ...], interpreted: bool = False,
+        tiles: Sequence[Any] = (),
     ) -> None: ...
 
 class Segment:

@@ -67,6 +67,18 @@ ctypedef struct Step:
     uint64_t drawn        # by the random steps before it
 
 
+ctypedef struct Tiles:
+    # Steps that run over and over, each time on the next piece of their values, which are lines of numbers.
+    int32_t first
+    int32_t n
+    int64_t tile
+    int64_t count
+    int32_t n_moving
+    int32_t n_slots
+    int32_t *moving       # slots that move on from piece to piece
+    int32_t *slots        # all slots with the length of a piece
+
+
 ctypedef struct External:
     # What a tensor from outside has to be like, and which slots lie in its memory.
     int32_t dtype
@@ -106,6 +118,8 @@ ctypedef struct Run:
     wry_tensor *slots
     wry_call *calls
     const wry_tensor **pointers
+    int64_t *lengths      # of the pieces of each Tiles
+    char **starts         # where the moving slots begin
     wry_context *contexts # one for all steps that draw nothing, then one for each random step
     Scratch scratch
 
@@ -163,6 +177,7 @@ cdef class Planned:
         outputs: (region, index, whole, dtype code, offset, shape, strides) of each.
         arena: bytes that a run needs.
         numbers: what the key inputs have to hold, by position: ((input, number), ...).
+        tiles: (first step, steps, elements of a tile, elements, slots that move on, slots of a tile) of each loop over tiles.
 
     Attributes:
         interpreted: nothing is planned; the segment runs node by node for these inputs.
@@ -176,6 +191,8 @@ cdef class Planned:
     cdef int32_t *wiring       # slots of the steps, inputs then outputs
     cdef int64_t *offsets      # of each slot in its region
     cdef Run *idle
+    cdef Tiles *tiles
+    cdef int n_tiles, n_moving
     cdef int n_externals, n_given, n_results, n_outputs, n_steps, n_slots, n_wires, n_random, n_arena, n_written
     cdef int64_t arena
     cdef uint64_t drawn
@@ -186,7 +203,7 @@ cdef class Planned:
     cdef readonly bint interpreted
     cdef Arenas arenas
 
-    def __init__(self, externals, list constants, results, slots, steps, outputs, int64_t arena, Arenas arenas, tuple numbers, bint interpreted=False):
+    def __init__(self, externals, list constants, results, slots, steps, outputs, int64_t arena, Arenas arenas, tuple numbers, bint interpreted=False, tiles=()):
         cdef int i, k, at, wires = 0
         cdef int64_t *sizes
         cdef Plan plan
@@ -246,6 +263,21 @@ cdef class Planned:
                 if self.results[at].last == 0:
                     self.results[at].first = i
                 self.results[at].last = i + 1
+        self.n_tiles = len(tiles)
+        self.tiles = <Tiles *>calloc(self.n_tiles + 1, sizeof(Tiles))
+        if self.tiles == NULL:
+            raise MemoryError()
+        for i in range(self.n_tiles):
+            first, count, tile, elements, moving, inside = tiles[i]
+            self.tiles[i].first, self.tiles[i].n, self.tiles[i].tile, self.tiles[i].count = first, count, tile, elements
+            self.tiles[i].n_moving, self.tiles[i].n_slots = <int32_t>len(moving), <int32_t>len(inside)
+            self.tiles[i].moving = <int32_t *>calloc(len(moving) + 1, sizeof(int32_t))
+            self.tiles[i].slots = <int32_t *>calloc(len(inside) + 1, sizeof(int32_t))
+            if self.tiles[i].moving == NULL or self.tiles[i].slots == NULL:
+                raise MemoryError()
+            fill_wires(self.tiles[i].moving, moving)
+            fill_wires(self.tiles[i].slots, inside)
+            self.n_moving = max(self.n_moving, self.tiles[i].n_moving)
         self.plans, nodes = [], []
         wires = 0
         for i in range(self.n_steps):
@@ -274,10 +306,15 @@ cdef class Planned:
 
     def __dealloc__(self):
         cdef Run *run
+        cdef int i
         while self.idle != NULL:
             run = self.idle
             self.idle = run.next
             free_run(run)
+        for i in range(self.n_tiles if self.tiles != NULL else 0):
+            free(self.tiles[i].moving)
+            free(self.tiles[i].slots)
+        free(self.tiles)
         free(self.externals)
         free(self.results)
         free(self.outputs)
@@ -323,10 +360,16 @@ cdef class Planned:
         run.calls = <wry_call *>calloc(self.n_steps + 1, sizeof(wry_call))
         run.pointers = <const wry_tensor **>calloc(self.n_wires + 1, sizeof(void *))
         run.contexts = <wry_context *>calloc(self.n_random + 1, sizeof(wry_context))
-        if not (run.bases and run.pinned and run.slots and run.calls and run.pointers and run.contexts):
+        run.lengths = <int64_t *>calloc(self.n_tiles + 1, sizeof(int64_t))
+        run.starts = <char **>calloc(self.n_moving + 1, sizeof(char *))
+        if not (run.bases and run.pinned and run.slots and run.calls and run.pointers and run.contexts and run.lengths and run.starts):
             free_run(run)
             raise MemoryError()
         memcpy(run.slots, self.slots, self.n_slots * sizeof(wry_tensor))
+        for i in range(self.n_tiles):
+            run.lengths[i] = self.tiles[i].tile
+            for k in range(self.tiles[i].n_slots):
+                run.slots[self.tiles[i].slots[k]].shape = run.lengths + i
         for i in range(self.n_wires):
             if self.wiring[i] >= 0:
                 run.pointers[i] = run.slots + self.wiring[i]
@@ -391,7 +434,7 @@ cdef class Planned:
             for i in range(self.n_random + 1):
                 run.contexts[i].num_threads = threads
             with nogil:
-                status = go(run, self.steps, self.n_steps, &failed)
+                status = go(run, self.steps, self.n_steps, self.tiles, self.n_tiles, &failed)
             if status != WRY_OK:
                 self.fail(status, failed, run)
             if self.n_written:
@@ -442,6 +485,8 @@ cdef int fill_wires(int32_t *to, object numbers) except -1:
 cdef void free_run(Run *run) noexcept:
     free(run.bases)
     free(run.pinned)
+    free(run.lengths)
+    free(run.starts)
     free(run.slots)
     free(run.calls)
     free(run.pointers)
@@ -449,10 +494,46 @@ cdef void free_run(Run *run) noexcept:
     free(run)
 
 
-cdef int go(Run *run, Step *steps, int n, int *failed) noexcept nogil:
-    cdef int i, status
+cdef int go(Run *run, Step *steps, int n, Tiles *tiles, int n_tiles, int *failed) noexcept nogil:
+    cdef int i, at = 0, status = WRY_OK
     run.scratch.mark = -1
-    for i in range(n):
+    for i in range(n_tiles):
+        status = go_on(run, steps, at, tiles[i].first, failed)
+        if status == WRY_OK:
+            status = go_in_tiles(run, steps, tiles + i, run.lengths + i, failed)
+        if status != WRY_OK:
+            return status
+        at = tiles[i].first + tiles[i].n
+    return go_on(run, steps, at, n, failed)
+
+
+cdef int go_in_tiles(Run *run, Step *steps, Tiles *t, int64_t *length, int *failed) noexcept nogil:
+    cdef int i, k, status = WRY_OK
+    cdef int64_t done = 0
+    cdef wry_tensor *slot
+    for k in range(t.n_moving):
+        run.starts[k] = <char *>run.slots[t.moving[k]].data
+    while done < t.count and status == WRY_OK:
+        if t.count - done < t.tile:
+            length[0] = t.count - done
+            for k in range(t.n_slots):
+                run.slots[t.slots[k]].size = length[0]
+        status = go_on(run, steps, t.first, t.first + t.n, failed)
+        done += t.tile
+        for k in range(t.n_moving):
+            slot = run.slots + t.moving[k]
+            slot.data = <char *>slot.data + t.tile * itemsize_of(slot.dtype)
+    for k in range(t.n_moving):
+        run.slots[t.moving[k]].data = run.starts[k]
+    length[0] = t.tile
+    for k in range(t.n_slots):
+        run.slots[t.slots[k]].size = t.tile
+    return status
+
+
+cdef int go_on(Run *run, Step *steps, int first, int end, int *failed) noexcept nogil:
+    cdef int i, status
+    for i in range(first, end):
         run.calls[i].context.error[0] = 0
         status = steps[i].kernel(run.calls + i)
         if run.scratch.mark >= 0:
@@ -515,7 +596,7 @@ cdef void reach(Tensor x, int64_t *low, int64_t *high) noexcept:
 cdef int64_t[16] itemsizes
 
 
-cdef inline int64_t itemsize_of(int32_t code) noexcept:
+cdef inline int64_t itemsize_of(int32_t code) noexcept nogil:
     return itemsizes[code]
 
 

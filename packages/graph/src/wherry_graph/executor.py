@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from wherry_graph._executor import Arenas, Segment
+from wherry_graph.fused import FUSED
 from wherry_graph.interpreter import Interpreter
 from wherry_graph.ir import Block, Node, Program, Variable
 from wherry_graph.planner import Cut, NeedsNumber, plan
@@ -130,7 +131,7 @@ class Parts:
 
     def __init__(self, executor: Executor, nodes: list[Node], wanted: Sequence[Variable]) -> None:
         self.executor, self.nodes, self.wanted = executor, nodes, wanted
-        self.alone = {i for i, node in enumerate(nodes) if node.is_control}
+        self.alone = {i for i, node in enumerate(nodes) if node.is_control and node.op is not FUSED}
         self.begins: set[int] = set()  # where a segment begins because the one before has to have run
         self.division: tuple[list[Part | int], list[int], list[list[int]]]
         self.known: dict[tuple[int, int], Part] = {}

@@ -16,15 +16,16 @@ from wherry_graph.passes.batch_norm import batch_norm
 from wherry_graph.passes.common_subexpressions import common_subexpressions
 from wherry_graph.passes.constants import constants, frozen_constants
 from wherry_graph.passes.dead_code import dead_code
+from wherry_graph.passes.elementwise import elementwise
 from wherry_graph.passes.redundant import redundant
 
 __all__ = [
-    "EXACT", "INFERENCE", "KEEP_BITS", "NONE", "attention", "batch_norm", "common_subexpressions", "constants", "dead_code", "default",
+    "EXACT", "INFERENCE", "KEEP_BITS", "NONE", "attention", "batch_norm", "common_subexpressions", "constants", "dead_code", "default", "elementwise",
     "frozen_constants", "pipeline", "redundant",
 ]
 
 NONE, EXACT, INFERENCE = 0, 1, 2
-KEEP_BITS = (dead_code, constants, common_subexpressions, redundant)
+KEEP_BITS = (dead_code, constants, common_subexpressions, redundant, elementwise)
 
 
 def pipeline(level: int) -> list[Callable[[Program], Program]]:
@@ -43,8 +44,8 @@ def pipeline(level: int) -> list[Callable[[Program], Program]]:
         return []
     exact: list[Callable[[Program], Program]] = [dead_code, constants, common_subexpressions, redundant, dead_code]
     if level == EXACT:
-        return exact
-    return [*exact, batch_norm, attention, frozen_constants, dead_code]
+        return [*exact, elementwise]
+    return [*exact, batch_norm, attention, frozen_constants, dead_code, elementwise]
 
 
 def default(program: Program, level: int = EXACT) -> Program:

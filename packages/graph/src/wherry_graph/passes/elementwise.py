@@ -1,0 +1,111 @@
+"""Element-wise chains become one loop."""
+from __future__ import annotations
+
+from wherry_graph.fused import FUSED
+from wherry_graph.ir import Node, Program, Variable, tensors_of_attrs
+from wherry_graph.passes.rewriting import Uses, drop, is_pure, volatile
+from wherry_tensor import ops
+from wherry_tensor.ops.declare import family_of
+
+__all__ = ["elementwise"]
+
+LONGEST = 24  # nodes of a chain: what they share has to stay in the cache
+
+
+class _Chain:
+    """Nodes that will run together, at the place of the last one."""
+
+    def __init__(self, sizes: tuple[int, ...]) -> None:
+        self.sizes = sizes
+        self.nodes: list[Node] = []
+
+
+def elementwise(program: Program) -> Program:
+    """With one node `fused_elementwise` for nodes that compute each element from elements at the same place, one from another.
+
+    Whether shapes are really equal is known when a plan is made; where they are not, the nodes run one by one.
+    """
+    out, _ = program.copy()
+    changing = volatile(out)
+    for block in list(out.blocks):
+        chains: list[_Chain] = []
+        of: dict[int, _Chain] = {}  # id of a variable -> the open chain that makes it
+        for node in block.nodes:
+            fits = is_pure(node, changing) and _is_elementwise(node)
+            sizes = node.outputs[0].sizes if node.outputs else ()
+            mine: _Chain | None = None
+            for x in node.reads():
+                chain = of.get(id(x))
+                if chain is None or chain is mine:
+                    continue
+                if fits and chain.sizes == sizes and len(chain.nodes) + (len(mine.nodes) if mine else 0) < LONGEST:
+                    mine = chain if mine is None else _joined(mine, chain, chains, of)
+                else:
+                    _close(chain, of)
+            if not fits:
+                continue
+            if mine is None:
+                mine = _Chain(sizes)
+                chains.append(mine)
+            mine.nodes.append(node)
+            of[id(node.outputs[0])] = mine
+        order = {id(node): i for i, node in enumerate(block.nodes)}
+        for chain in chains:
+            if len(chain.nodes) > 1:
+                chain.nodes.sort(key=lambda node: order[id(node)])
+                _fuse(out, chain.nodes, Uses(out))
+    return out
+
+
+def _is_elementwise(node: Node) -> bool:
+    if len(node.outputs) != 1 or tensors_of_attrs(node.attrs) or not node.inputs or not node.outputs[0].sizes:
+        return False
+    return not node.op.view and (family_of(node.op) in ("elementwise", "activation") or node.op is ops.cast)
+
+
+def _close(chain: _Chain, of: dict[int, _Chain]) -> None:
+    """Somebody else reads what the chain makes: nothing may be added behind that."""
+    for node in chain.nodes:
+        of.pop(id(node.outputs[0]), None)
+
+
+def _joined(a: _Chain, b: _Chain, chains: list[_Chain], of: dict[int, _Chain]) -> _Chain:
+    a.nodes += b.nodes
+    for node in b.nodes:
+        of[id(node.outputs[0])] = a
+    chains.remove(b)
+    return a
+
+
+def _fuse(program: Program, nodes: list[Node], uses: Uses) -> None:
+    last = nodes[-1]
+    block = program.new_block(last.block)
+    members = {id(node) for node in nodes}
+    outside = [
+        x for node in nodes for x in node.outputs
+        if id(x) in uses.kept or any(id(reader) not in members for reader in _readers(uses, x))
+    ]
+    inner: dict[int, Variable] = {}
+    for node in nodes:
+        (x,) = node.outputs
+        y = block.variable(x.sizes, x.dtype, f"{x.name}.part", stop_gradient=x.stop_gradient)
+        block.append(
+            node.op, tuple(None if v is None else inner.get(id(v), v) for v in node.inputs), node.attrs, (y,), role=node.role, line=node.line,
+            scope=node.scope,
+        )
+        inner[id(x)] = y
+    block.outputs = [inner[id(x)] for x in outside]
+    fused = Node(FUSED, (), (), tuple(outside), block=last.block, blocks=(block,), role=last.role, line=last.line, scope=last.scope)
+    for x in outside:
+        x.made_by = fused
+    at = next(i for i, node in enumerate(last.block.nodes) if node is last)
+    last.block.nodes.insert(at + 1, fused)
+    drop(nodes)
+    for node in nodes:
+        for x in node.outputs:
+            if not any(x is y for y in outside):
+                last.block.vars.pop(x.name, None)
+
+
+def _readers(uses: Uses, x: Variable) -> list[Node]:
+    return uses.of.get(id(x), [])
