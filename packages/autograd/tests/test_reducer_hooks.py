@@ -66,7 +66,12 @@ def test_the_end_of_a_pass_is_told_once_also_where_it_fails():
     try:
         x = leaf(1.0)
         y = leaf(2.0)
-        y.register_post_accumulate_hook(lambda p: (leaf(3.0) * 1).sum().backward())  # a pass inside of a pass
+
+        @y.register_post_accumulate_hook
+        def pass_inside_of_a_pass(p):
+            with ag.enable_grad():
+                (leaf(3.0) * 1).sum().backward()
+
         (x * y).sum().backward()
         assert ends == [None]
 

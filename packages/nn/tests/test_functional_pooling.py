@@ -1,9 +1,13 @@
 """Pools of all ranks against windows taken one by one; masks; adaptive pools; unpooling."""
+import warnings
+
 import numpy as np
 import pytest
 
 import wherry_nn.functional as F
 import wherry_tensor as wt
+from wherry_tensor import _core, ops
+from wherry_tensor.testing.capture import Program
 from windows import adaptive_windows, first_maxima, fixed_windows, last, pooling, values
 
 AVERAGE = {1: F.avg_pool1d, 2: F.avg_pool2d, 3: F.avg_pool3d}
@@ -195,3 +199,17 @@ def test_refused_arguments(call, match):
 def test_refused_types(call):
     with pytest.raises(TypeError):
         call()
+
+
+def test_a_window_beyond_the_input_warns_where_the_call_is_made_and_not_where_its_shape_is_asked_for():
+    x, attrs = wt.ones([1, 1, 4, 4]), {"kernel": (5, 5), "strides": (2, 2), "paddings": (0, 0, 0, 0), "ceil_mode": False}
+    op = ops.max_pool2d
+    values = tuple({**attrs, "data_format": "NCHW"}.get(name) for name in op.attr_names)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        op.infer((x,), values)
+        _core.plan_of(op, [ops.declare.Meta((1, 1, 4, 4), wt.float32)], values)
+        with Program():
+            F.max_pool2d(_core.symbolic((1, 1, 4, 4), wt.float32), 5, 2)
+    with pytest.warns(UserWarning, match="window is larger than the padded input"):
+        F.max_pool2d(x, 5, 2)

@@ -246,3 +246,45 @@ def test_a_step_costs_what_its_rows_cost():
     assert grad.nbytes == 16
     optimizer.step()
     np.testing.assert_allclose(layer.weight.numpy()[7], before - 0.1, rtol=1e-6)
+
+
+TREE = {"path_table": wt.to_tensor([[4, 2, 0], [3, -1, -1], [4, 1, -1]]), "path_code": wt.to_tensor([[1, 0, 1], [1, 0, 0], [0, 1, 0]])}
+
+
+@pytest.mark.parametrize("path", [{}, TREE], ids=["default tree", "tree of one's own"])
+@pytest.mark.parametrize("classes", [5, 6])
+def test_hsigmoid_loss_has_a_gradient_of_the_rows_on_its_paths(path, classes):
+    found = []
+    nodes = classes if path else classes - 1
+    for sparse in (True, False):
+        x = wt.to_tensor(np.linspace(-1, 1, 6, dtype="float32").reshape(3, 2), stop_gradient=False)
+        weight = wt.to_tensor(np.linspace(-2, 2, 2 * nodes, dtype="float32").reshape(nodes, 2), stop_gradient=False)
+        bias = wt.to_tensor(np.linspace(0, 1, nodes, dtype="float32"), stop_gradient=False)
+        loss = F.hsigmoid_loss(x, wt.to_tensor([0, 2, 1]), classes, weight, bias, is_sparse=sparse, **path)
+        (loss * wt.to_tensor([[1.0], [2.0], [3.0]])).sum().backward()
+        found.append((loss, weight.grad, bias.grad, x.grad))
+    assert isinstance(found[0][1], SelectedRows) and not isinstance(found[1][1], SelectedRows)
+    used = np.flatnonzero(np.abs(found[1][1].numpy()).sum(1))
+    assert sorted(found[0][1].merge().rows()) == used.tolist()
+    np.testing.assert_allclose(found[0][1].to_dense().numpy(), found[1][1].numpy(), rtol=1e-6)
+    for sparse, dense in zip(found[0][::2] + found[0][3:], found[1][::2] + found[1][3:], strict=True):
+        np.testing.assert_array_equal(sparse.numpy(), dense.numpy())
+
+
+def test_what_a_capture_records_has_dense_gradients():
+    from wherry_tensor._core import float32, symbolic
+    from wherry_tensor.testing.capture import Program
+
+    index, data = wt.to_tensor([1, 3]), wt.to_tensor(np.arange(4, dtype="float32").reshape(2, 2))
+    weight = wt.to_tensor(np.ones((5, 2), "float32"), stop_gradient=False)
+    tree = wt.to_tensor(np.ones((3, 2), "float32"), stop_gradient=False)
+    x = symbolic((2, 2), float32)
+    with Program() as program:
+        loss = (F.embedding(index, weight, sparse=True) * x).sum() + F.hsigmoid_loss(x, index, 4, tree, is_sparse=True).sum()
+        gradients = grad(loss, [weight, tree])
+    assert not any(isinstance(g, SelectedRows) for g in gradients)
+    with no_grad():
+        got = program.replay([(x, data)], gradients)
+    expected = grad((F.embedding(index, weight) * data).sum() + F.hsigmoid_loss(data, index, 4, tree).sum(), [weight, tree])
+    for one, other in zip(got, expected, strict=True):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-6)

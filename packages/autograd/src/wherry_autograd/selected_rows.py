@@ -196,12 +196,11 @@ def embedding_by_rows(index: Tensor, weight: Tensor, padding_index: int) -> Tens
         padding_index: the row that gets no gradient and gives zeros; -1 for none.
 
     Returns:
-        `[..., width]`.
+        `[..., width]`. What a capture records has a dense gradient.
     """
-    before = _core.set_grad_mode(False)
-    try:
-        out = ops.embedding(index, weight, padding_index=padding_index)
-    finally:
-        _core.set_grad_mode(before)
+    out = ops.embedding(index, weight, padding_index=padding_index)
+    if _core.is_symbolic(out):  # a capture is on: how many rows there will be is not known, and its gradient is dense
+        return out
+    _core.detach_in_place(out)
     _engine.record_custom(_ByRows(index, weight, padding_index), [weight], [out])
     return out

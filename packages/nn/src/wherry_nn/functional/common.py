@@ -343,6 +343,7 @@ def embedding(
         weight: `[rows, size]`, floating.
         padding_idx: the result is zeros where `x` is this number, and no gradient goes there; in `[-rows, rows)`.
         sparse: the gradient of `weight`, where that is a leaf, is a `SelectedRows`: the rows that were looked up alone.
+            In a program that is captured (static graph, `to_static`) it is dense.
         name: accepted for compatibility; unused.
 
     Shape:

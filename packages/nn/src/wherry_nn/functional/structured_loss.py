@@ -4,9 +4,10 @@ from __future__ import annotations
 from typing import Any
 
 from wherry_nn.functional._losses import reduced, require_floating, unknown_reduction
+from wherry_nn.functional.common import embedding
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64, is_symbolic
-from wherry_tensor.arguments import at_hand, integer, never_from_the_end, number, require_tensor, to_dtype
+from wherry_tensor.arguments import at_hand, flag, integer, never_from_the_end, number, require_tensor, to_dtype
 from wherry_tensor.errors import (
     AssertedArgumentError,
     AssertedTypeError,
@@ -100,7 +101,8 @@ def hsigmoid_loss(
         bias: `[nodes, 1]` or `[nodes]`.
         path_table: integers, `[N, L]`; the nodes from the root to the label, then -1.
         path_code: integers, `[N, L]`; for each node 1 or 0, the branch that is taken.
-        is_sparse: accepted for compatibility; gradients are dense.
+        is_sparse: the gradient of `weight`, where that is a leaf, is a `SelectedRows`: the rows of the nodes on the paths. That of
+            `bias` is dense, and in a program that is captured both are.
         name: accepted for compatibility; unused.
 
     Returns:
@@ -162,9 +164,12 @@ def hsigmoid_loss(
             f"Reshape it."
         )
     on_path = node >= 0
-    safe = ops.where(on_path, node, ops.full_like(node, value=0, dtype=node.dtype))
+    sparse = flag(is_sparse, op_name, "is_sparse")
+    # Behind the end of a path: any row will do, but a gradient of rows should name none beside those of the path.
+    other = ops.slice(node, axes=(1,), starts=(0,), ends=(1,), steps=(1,)) if sparse else node
+    safe = ops.where(on_path, node, ops.maximum(other, ops.full(shape=(), value=0, dtype=node.dtype)))
     try:
-        rows = ops.gather(weight, safe, axis=0)
+        rows = embedding(safe, weight, sparse=True) if sparse else ops.gather(weight, safe, axis=0)
     except IndexError as error:
         raise InvalidIndexError(
             f"hsigmoid_loss: path_table names a node without a row in the weight. Got {error}, expected nodes in [0, {nodes}). "

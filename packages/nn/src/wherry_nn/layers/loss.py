@@ -748,7 +748,7 @@ class HSigmoidLoss(Layer):
             more for a tree of one's own.
         bias_attr: the same for the bias, which has one number for each row; False leaves it out.
         is_custom: the call gets a `path_table` and a `path_code`.
-        is_sparse: accepted for compatibility; gradients are dense.
+        is_sparse: the gradient of the weight is a `SelectedRows`, the rows of the nodes on the paths; dense where a program is captured.
         name: accepted for compatibility; unused.
 
     Shape:

@@ -236,6 +236,17 @@ cdef inline bint holds_size(object value):
     return type(value) is size_class
 
 
+cdef bint is_asked_by_a_call = False
+
+
+def asked_by_a_call():
+    """Is the shape rule that runs now asked for a call on tensors with data, and not for a capture or a plan ahead?
+
+    Warnings of a shape rule are for those who made the call.
+    """
+    return is_asked_by_a_call
+
+
 cdef tuple infer_metas(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs):
     find_columns()
     check_attr_types(op, attrs)
@@ -258,6 +269,20 @@ cdef tuple infer_metas(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs):
     if len(result) != op.n_outputs:
         raise AssertionError(f"infer_{op.name} gave {len(result)} metas; the op declares {op.n_outputs} outputs")
     return result
+
+
+cdef tuple infer_of_call(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs):
+    global is_asked_by_a_call
+    cdef Py_ssize_t i
+    cdef bint before = is_asked_by_a_call, ahead = False
+    for i in range(n):
+        if inputs[i] != <PyObject *>None and (<Tensor>inputs[i]).t.data == NULL:
+            ahead = ahead or not (i < op.n_fixed and op.shape_only >> i & 1)
+    is_asked_by_a_call = not ahead
+    try:
+        return infer_metas(op, inputs, n, attrs)
+    finally:
+        is_asked_by_a_call = before
 
 
 cdef int encode_attr(Plan plan, int at, object value, str op_name, str attr_name) except -1:
@@ -365,7 +390,7 @@ cdef Plan make_plan(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, const i
     for value in attrs:
         if holds_size(value):
             raise unknown_attr(op, attrs)
-    metas = infer_metas(op, inputs, n, attrs)
+    metas = infer_of_call(op, inputs, n, attrs)
     plan.hash = hash
     plan.op = op
     plan.attrs = attrs
