@@ -855,6 +855,27 @@ def wherry_errors() -> tuple[type[BaseException], ...]:
     return (FileFormatError, ModelFileError)
 
 
+def one_op_programs() -> Iterator[bytes]:
+    """For each op that can be written, the program of its first sample."""
+    from wherry_graph.capture import capture
+    from wherry_graph.ir import Program
+    from wherry_graph.paddle_files.models import write_program
+    from wherry_tensor.testing.kit import specs
+
+    for op, spec in specs.items():
+        for case in spec.cases()[:1]:
+            program = Program()
+            inputs = [None if x is None else program.feed(x.shape, _core.dtype_of_name(x.dtype.name), f"x{i}") for i, x in enumerate(case.inputs)]
+            try:
+                with capture(program):
+                    results = op(*inputs, **case.attrs)
+                program.fetches += [results] if isinstance(results, Tensor) else list(results)
+                data = write_program(program)
+            except (NotImplementedError, TypeError, ValueError):  # no rule, or samples in dtypes that are cast before
+                continue
+            yield data
+
+
 class Models(Files):
     """File number n, as a program and as parameters."""
 
@@ -867,15 +888,18 @@ class Models(Files):
 
         file = io.BytesIO()
         params.write_params(file, {"b": wherry.ones([3]), "w": wherry.ones([2, 3], "bfloat16"), "x": wherry.zeros([5], "bool")}, b"mark" * 4)
-        return [*sound_programs(), file.getvalue()]
+        return [*sound_programs(), *one_op_programs(), file.getvalue()]
 
     def take(self, data: bytes, number: int) -> None:
         from wherry_graph.paddle_files import desc, params
+        from wherry_graph.paddle_files.reading import program_of
 
         if data[:4] == bytes(4):
             params.params_of(data, None, self.names)
         else:
-            desc.serialize(desc.parse(data))
+            program = desc.parse(data)
+            desc.serialize(program)
+            program_of(program)
 
 
 # ---------------------------------------------------------------------------------------------------------------------------

@@ -1,6 +1,10 @@
 """Programs in Paddle's format that hold everything the format has, for tests and fuzzing."""
 from __future__ import annotations
 
+import wherry_nn.functional as F
+from wherry_graph.capture import capture
+from wherry_graph.control import cond, while_loop
+from wherry_graph.ir import Program
 from wherry_graph.paddle_files.desc import (
     Attr,
     AttrType,
@@ -21,8 +25,9 @@ from wherry_graph.paddle_files.desc import (
     serialize,
     tensor_var,
 )  # fmt: skip
+from wherry_tensor import _core, ops
 
-__all__ = ["full_program", "small_program", "sound_programs"]
+__all__ = ["flow", "full_program", "network", "small_program", "sound_programs"]
 
 
 def small_program() -> ProgramDesc:
@@ -76,5 +81,36 @@ def full_program() -> ProgramDesc:
 
 
 def sound_programs() -> list[bytes]:
-    """The bytes of both."""
-    return [serialize(small_program()), serialize(full_program())]
+    """The bytes of both, and of programs that captures wrote: layers, a choice, a loop."""
+    from wherry_graph.paddle_files.models import write_program
+
+    return [serialize(small_program()), serialize(full_program()), *map(write_program, (network(), flow()))]
+
+
+def network() -> Program:
+    """Convolution, normalization, pooling, products, slices and a softmax, of any batch."""
+    program = Program()
+    x = program.feed([-1, 2, 8, 8], _core.float32, "image")
+    weights = [ops.full(shape=shape, value=0.1, dtype=_core.float32) for shape in ((4, 2, 3, 3), (4,), (4,), (36, 3))]
+    for weight, name in zip(weights, ("conv", "mean", "variance", "linear"), strict=True):
+        weight.name, weight.persistable = name, True
+    with capture(program) as recording:
+        y = F.conv2d(x, weights[0])
+        y = ops.batch_norm_infer(y, weights[1], weights[2], None, None, epsilon=1e-5, data_format="NCHW")
+        y = F.max_pool2d(ops.relu(y), 2, 2)
+        y = ops.matmul(y.flatten(1), weights[3], transpose_x=False, transpose_y=False)
+        y = F.softmax(y * 2.0 + 1.0)
+        results = [y, y[:, 0], y.argmax(1), (y > 0.5).astype("int64").sum()]
+        program.fetches += map(recording.variable_of, results)
+    return program
+
+
+def flow() -> Program:
+    """A choice and a loop, with numbers that only a run knows."""
+    program = Program()
+    x = program.feed([-1, 3], _core.float32, "x")
+    with capture(program) as recording:
+        y = cond(x.sum() > 0, lambda: x * 2.0, lambda: x - 1.0)
+        _, z = while_loop(lambda i, y: i < 3, lambda i, y: [i + 1, y + x.mean()], [ops.full(shape=(), value=0, dtype=_core.int64), y])
+        program.fetches += map(recording.variable_of, [z, z.reshape([z.shape[0] * 3])])
+    return program

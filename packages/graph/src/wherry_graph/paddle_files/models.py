@@ -1,0 +1,262 @@
+"""Models as files: a program with its parameters.
+
+    save_model("lenet", program, feeds, fetches)      # lenet.pdmodel, lenet.pdiparams, lenet.pdiparams.info
+    program = load_model("lenet")                     # its parameters have their values
+
+Paddle 2.6.2 loads what is saved, and what it saves is loaded.
+"""
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import partial
+from io import BytesIO
+from typing import Any, BinaryIO
+
+from wherry_graph.ir import Program, StaticParameter, Variable
+from wherry_graph.paddle_files import desc
+from wherry_graph.paddle_files.params import mark_of, params_of, write_params
+from wherry_graph.paddle_files.reading import program_of
+from wherry_graph.paddle_files.store import left_behind, replace_files
+from wherry_graph.paddle_files.wire import ModelFileError
+from wherry_graph.paddle_files.writing import Writer
+from wherry_nn import Parameter
+from wherry_tensor._core import Tensor
+from wherry_tensor.errors import InvalidArgumentError
+from wherry_train.pickle_reader import FileFormatError, PickleReader
+from wherry_train.pickle_writer import PickleWriter
+
+__all__ = ["load_model", "read_program", "save_model", "write_program"]
+
+MODEL, PARAMS, INFO = ".pdmodel", ".pdiparams", ".pdiparams.info"
+
+
+def read_program(data: bytes) -> Program:
+    """The program of a `.pdmodel`. Its parameters are variables without values.
+
+    Args:
+        data: the content of the file.
+
+    Returns:
+        A program whose `feeds` and `fetches` are those of the file.
+
+    Raises:
+        ModelFileError: a ValueError: the bytes are no program, or one whose operators do not fit together.
+        UnreadableOp: a ValueError and a NotImplementedError: an operator that no rule reads; the message says where to add one.
+    """
+    return program_of(desc.parse(data))
+
+
+def write_program(program: Program, feeds: Sequence[Variable] | None = None, fetches: Sequence[Variable] | None = None) -> bytes:
+    """The program as the content of a `.pdmodel`.
+
+    Large constants need a file of parameters: `save_model` writes both.
+
+    Args:
+        program: it is not changed.
+        feeds: variables that are given values, in order; None takes `program.feeds`.
+        fetches: variables whose values are the result, in order; None takes `program.fetches`.
+
+    Raises:
+        NotImplementedError: an op has neither a rule in the column `paddle` nor a decomposition.
+    """
+    return desc.serialize(_written(program, feeds, fetches)[0])
+
+
+def _written(
+    program: Program, feeds: Sequence[Variable] | None, fetches: Sequence[Variable] | None
+) -> tuple[desc.ProgramDesc, dict[str, Tensor]]:
+    import wherry_graph.paddle_files.ops  # noqa: F401  the rules
+
+    feeds = program.feeds if feeds is None else feeds
+    fetches = program.fetches if fetches is None else fetches
+    copied, new = program.copy()
+    writer = Writer(copied)
+    written = writer.write([new[id(x)] for x in feeds], [new[id(x)] for x in fetches])
+    return written, writer.params
+
+
+def save_model(
+    prefix: str, program: Program, feeds: Sequence[Variable] | None = None, fetches: Sequence[Variable] | None = None,
+    params: Mapping[str, Tensor] | None = None, info: Mapping[str, Mapping[str, Any]] | None = None, *, model_path: str | None = None,
+    params_path: str | None = None,
+) -> None:
+    """Save a program with its parameters.
+
+    The files appear together: whoever looks while they are written finds the old model, none, or the new one, never one with the
+    parameters of another.
+
+    Args:
+        prefix: of the names of the files; missing folders are made.
+        program: it is not changed.
+        feeds: as in `write_program`.
+        fetches: as in `write_program`.
+        params: values of parameters by name; None takes those that the variables are bound to.
+        info: what `.pdiparams.info` says of each parameter ("structured_name", "stop_gradient", "trainable"); None writes no such file.
+        model_path: of the program, if not `prefix` with `.pdmodel`.
+        params_path: of the parameters, if not `prefix` with `.pdiparams`.
+
+    Raises:
+        NotImplementedError: an op cannot be written.
+        ValueError: a parameter has no value.
+        OSError: a file cannot be written; what was there before is there still.
+    """
+    written, constants = _written(program, feeds, fetches)
+    values = dict(constants)
+    bound = {x.name: x.bound for x in program.blocks[0].vars.values() if x.bound is not None}
+    for name in _names_of(written):
+        if name in values:
+            continue
+        value = params.get(name, bound.get(name)) if params is not None else bound.get(name)
+        if value is None:
+            raise InvalidArgumentError(
+                f"save: the parameter '{name}' has no value. Got {len(values)} values, expected one for each of {len(_names_of(written))} "
+                f"parameters. Run the startup program, or load the parameters, first."
+            )
+        values[name] = value
+    written.params_mark = mark_of(values)
+    data = desc.serialize(written)
+    info_path = f"{params_path or prefix + PARAMS}.info"
+    files: list[tuple[str, Any]] = [(model_path or prefix + MODEL, lambda file: file.write(data))]
+    if values:
+        files.append((params_path or prefix + PARAMS, partial(write_params, params=values, mark=written.params_mark)))
+    else:
+        files.append((params_path or prefix + PARAMS, None))
+    files.append((info_path, None if info is None or not values else partial(_write_info, info=info)))
+    replace_files(files)
+
+
+def load_model(prefix: str, *, model_path: str | None = None, params_path: str | None = None) -> Program:
+    """Load a program, with the values of its parameters.
+
+    Args:
+        prefix: of the names of the files.
+        model_path: of the program, if not `prefix` with `.pdmodel`.
+        params_path: of the parameters, if not `prefix` with `.pdiparams`: a file, or a folder with a file for each parameter.
+
+    Returns:
+        A program whose parameters and buffers are bound to their values.
+
+    Raises:
+        ModelFileError: a ValueError: the files are damaged, or do not belong together.
+        FileNotFoundError: there are none.
+    """
+    model_path, params_path = model_path or prefix + MODEL, params_path or prefix + PARAMS
+    for attempt in range(3):
+        before = _stamp(model_path)
+        with open(model_path, "rb") as file:
+            data = file.read()
+        described = desc.parse(data)
+        try:
+            values, mark = _read_params(params_path, _names_of(described))
+        except (OSError, ModelFileError):
+            if _stamp(model_path) != before and attempt < 2:
+                continue  # somebody has saved meanwhile
+            raise
+        if _stamp(model_path) == before or attempt == 2:
+            break
+    if described.params_mark is not None and mark != described.params_mark:
+        raise ModelFileError(
+            f"load: these files do not belong together. Got the program {model_path!r} and the parameters {params_path!r} of another save, "
+            f"expected files that were saved together. Copy both from where they come from."
+        )
+    program = program_of(described)
+    try:
+        with open(f"{params_path}.info", "rb") as file:
+            info = read_info(file.read())
+    except (FileNotFoundError, NotADirectoryError):
+        info = {}
+    bind_values(program, values, info)
+    return program
+
+
+def bind_values(program: Program, values: Mapping[str, Tensor], info: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+    """Give the parameters and buffers of a program that was read their values.
+
+    Args:
+        program: that `read_program` gave.
+        values: tensors by name; those of parameters become Parameters that share their memory.
+        info: what a `.pdiparams.info` says: there files of models, which do not say it themselves, say what is trained.
+
+    Raises:
+        ModelFileError: a shape or dtype is not that of the variable.
+    """
+    block = program.blocks[0]
+    for name, value in values.items():
+        x = block.vars.get(name)
+        if x is None:
+            continue
+        if value.dtype is not x.dtype or any(n not in (-1, m) for n, m in zip(x.sizes, value.shape)) or len(x.sizes) != value.ndim:
+            raise ModelFileError(
+                f"load: the parameter '{name}' does not fit. Got shape {value.shape}, {value.dtype.name}, expected {list(x.sizes)}, "
+                f"{x.dtype.name} as the program has it. Take the file that was saved together with the program."
+            )
+        said = (info or {}).get(name, {})
+        if isinstance(x, StaticParameter) or "trainable" in said:
+            value = Parameter(value, name=name, trainable=bool(said.get("trainable", not x.stop_gradient)))
+            x.stop_gradient = value.stop_gradient
+        else:
+            value.name, value.persistable, value.stop_gradient = name, True, True
+        x.bound = value
+        program._bound[id(value)] = x
+
+
+def params_from_bytes(described: bytes, data: bytes) -> Program:
+    """A program with its parameters, from the contents of both files."""
+    found = desc.parse(described)
+    values, mark = params_of(data, None, _names_of(found)) if _names_of(found) else ({}, None)
+    if found.params_mark is not None and mark != found.params_mark:
+        raise ModelFileError(
+            "load: the parameters are those of another save. Expected the ones that were saved with the program. Pass both of one save."
+        )
+    program = program_of(found)
+    bind_values(program, values)
+    return program
+
+
+def read_info(data: bytes) -> dict[str, Any]:
+    """The content of a `.pdiparams.info`: for each parameter what the layers call it. Nothing in it is run.
+
+    Raises:
+        ModelFileError: the bytes are no such file.
+    """
+    try:
+        found = PickleReader(BytesIO(data), len(data)).read()
+    except FileFormatError as error:
+        raise ModelFileError(f"load: the file with the names of the parameters is damaged: {error}") from error
+    if not isinstance(found, dict) or not all(isinstance(k, str) and isinstance(v, dict) for k, v in found.items()):
+        raise ModelFileError("load: the file with the names of the parameters holds something else. Expected a dict of dicts. Save the model again.")
+    return found
+
+
+def _write_info(file: BinaryIO, info: Mapping[str, Mapping[str, Any]]) -> None:
+    PickleWriter(file, 2).write({name: dict(each) for name, each in info.items()})
+
+
+def _names_of(program: desc.ProgramDesc) -> list[str]:
+    """The parameters and buffers of a program, by name."""
+    return sorted(
+        var.name for var in program.blocks[0].vars
+        if var.name and var.persistable and var.type is not None and var.type.kind == desc.VarKind.LOD_TENSOR
+    )
+
+
+def _read_params(path: str, names: Sequence[str]) -> tuple[dict[str, Tensor], bytes | None]:
+    if not names:
+        return {}, None
+    if os.path.isdir(path):
+        from wherry_graph.paddle_files.params import load_params
+
+        return load_params(path, names), None
+    with open(path, "rb") as file:
+        return params_of(file, os.fstat(file.fileno()).st_size, names, path)
+
+
+def _stamp(path: str) -> tuple[int, int, int]:
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        old = left_behind(path)
+        hint = f" A save was interrupted: what was there before is {', '.join(map(repr, old))}." if old else ""
+        raise FileNotFoundError(f"load: there is no model. Got {path!r}, expected the name of a .pdmodel.{hint} Look at the name.") from None
+    return found.st_ino, found.st_mtime_ns, found.st_size

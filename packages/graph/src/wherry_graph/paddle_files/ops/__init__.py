@@ -1,0 +1,27 @@
+"""How each op of the vocabulary is written as Paddle's operators, and how Paddle's operators are read; one module for each family."""
+from wherry_graph.paddle_files.ops import (
+    activation,
+    attention,
+    contraction,
+    control,
+    convolution,
+    convolution3d,
+    creation,
+    detection,
+    elementwise,
+    indexing,
+    loss,
+    movement,
+    normalization,
+    optimizer,
+    random,
+    recurrent,
+    reduction,
+    resampling,
+    sequence,
+)
+
+__all__ = [
+    "activation", "attention", "contraction", "control", "convolution", "convolution3d", "creation", "detection", "elementwise", "indexing", "loss",
+    "movement", "normalization", "optimizer", "random", "recurrent", "reduction", "resampling", "sequence",
+]  # fmt: skip

@@ -1,0 +1,284 @@
+"""Choices, loops and lists of tensors. A list of Paddle that nothing was written to is empty; others are written over."""
+import wherry_graph.control as flow
+import wherry_tensor as api
+from wherry_graph.paddle_files.column import reads
+from wherry_graph.paddle_files.desc import EMPTY, dtype_name
+from wherry_graph.paddle_files.writing import Value, long
+from wherry_tensor import _core, ops
+from wherry_tensor.dtype import as_dtype
+from wherry_tensor.errors import UnimplementedError
+
+
+class Branch:
+    """What a conditional block gives that has no value before: an output, if the condition holds."""
+
+    def __init__(self, op, name):
+        self.op, self.name = op, name
+
+
+@reads("conditional_block", "conditional_block_infer")
+def read_conditional_block(o):
+    """Outputs that exist before are chosen now; others when `select_input` puts two blocks together."""
+    reader = o.reader
+    names = [name for name in o.desc.output("Out") if name != EMPTY]
+    old = [name for name in names if reader.has(name) and not isinstance(reader.value(name, o), Branch)]
+    for name in names:
+        if name not in old:
+            reader.bind(name, Branch(o, name), o)
+    if old:
+        before = [reader.value(name, o) for name in old]
+        found = flow.cond(api.reshape(o.x("Cond"), []), lambda: _run(o, old), lambda: before)
+        for name, x in zip(old, found):
+            reader.bind(name, x, o)
+    return None
+
+
+def _run(o, names):
+    return o.reader.inner(o.block(), {}, lambda: [o.reader.value(name, o) for name in names])
+
+
+@reads("select_input")
+def read_select_input(o):
+    reader = o.reader
+    chosen = o.xs("X")
+    if len(chosen) != 2:
+        raise o.bad(f"it chooses among {len(chosen)}", "two")
+    mask = api.cast(api.reshape(o.x("Mask"), []), "bool")
+    if not all(isinstance(x, Branch) for x in chosen):
+        if any(isinstance(x, Branch) for x in chosen):
+            raise o.bad("only one of both comes from a conditional block", "both")
+        return flow.cond(mask, lambda: chosen[1], lambda: chosen[0])
+    # All that is chosen between the same two blocks becomes one choice.
+    whole = reader.choices.get((id(chosen[0].op.desc), id(chosen[1].op.desc)))
+    if whole is None:
+        pairs = reader.pairs_of(chosen[0].op, chosen[1].op)
+        results = flow.cond(mask, lambda: _run(chosen[1].op, [b for _, b in pairs]), lambda: _run(chosen[0].op, [a for a, _ in pairs]))
+        whole = reader.choices[id(chosen[0].op.desc), id(chosen[1].op.desc)] = dict(zip(pairs, results))
+    return whole[chosen[0].name, chosen[1].name]
+
+
+@reads("while")
+def read_while(o):
+    reader = o.reader
+    block = o.block()
+    condition = o.desc.input("Condition")[0]
+    written = reader.written_in(block)
+    if condition not in written:
+        raise o.bad(f"its block does not write the condition {condition!r}", "a block that does")
+    for name in written:
+        if not reader.has(name) and reader.is_array(name):
+            reader.value(name, o)
+    lasting = reader.lasting(written, o) | reader.momentary(block, written, o)
+    names = [name for name in written if reader.has(name) and name not in lasting and not isinstance(reader.value(name, o), Branch)]
+    at = names.index(condition)
+
+    def body(*values):
+        return reader.inner(block, dict(zip(names, values)), lambda: [reader.value(name, o) for name in names])
+
+    found = flow.while_loop(lambda *values: api.reshape(values[at], []), body, [reader.value(name, o) for name in names])
+    for name, x in zip(names, found):
+        reader.bind(name, x, o)
+    return None
+
+
+@reads("write_to_array")
+def read_write_to_array(o):
+    reader, name = o.reader, o.desc.output("Out")[0]
+    x = o.x("X")
+    array = reader.value(name, o) if reader.has(name) else flow.create_array(x.dtype)
+    return flow.array_write(array, api.reshape(o.x("I"), []), x)
+
+
+@reads("create_array", "init_array")
+def read_create_array(o):
+    described = o.out()
+
+
+    tensor = described.tensor if described is not None else None
+    return flow.create_array(_core.float32 if tensor is None else as_dtype(dtype_name(tensor.dtype, "a list"), "load"))
+
+
+@reads("read_from_array")
+def read_read_from_array(o):
+    described = o.out()
+    shape = described.tensor.dims if described is not None and described.tensor is not None else [-1]
+    return flow.array_read(o.x("X"), api.reshape(o.x("I"), []), shape)
+
+
+@reads("lod_array_length")
+def read_array_length(o):
+    return api.reshape(flow.array_length(o.x("X")), [1])
+
+
+@reads("tensor_array_to_tensor")
+def read_tensor_array_to_tensor(o):
+    described = o.out()
+    shape = described.tensor.dims if described is not None and described.tensor is not None else [-1]
+    return flow.array_stack(o.x("X"), shape, o.integer("axis"), not o.flag("use_stack"))
+
+
+@reads("print")
+def read_print(o):
+    x = o.x("In")
+    flow.print_tensor(x, o.text("message", ""), o.integer("summarize", 20), o.integer("first_n", -1))
+    return ops.copy(x)
+
+
+@reads("assert")
+def read_assert(o):
+    flow.assert_true(o.x("Cond"), "Assert", o.xs("Data"))
+    return {}
+
+
+# Writing.
+
+
+def write_control(w, node):
+    """Write a node of control flow."""
+    rule = _WRITES.get(node.type)
+    if rule is None:
+        raise UnimplementedError(
+            f"paddle files: '{node.type}' cannot be written. Got {node!r}, expected choices, loops, lists and prints. "
+            f"{'A call of Python stays in this process: leave it out of what is saved.' if node.type == 'py_func' else 'Leave it out.'}"
+        )
+    rule(w, node)
+
+
+def _write_cond(w, node):
+    pred = w.value(node.inputs[0])
+    pred = pred if pred.shape == (1,) else w.reshape(pred, (1,))
+    other = w("logical_not", {"X": pred})
+    chosen = []
+    for block, condition in zip(node.blocks, (pred, other)):
+        outer = [w.declare(_placeholder(w, x, "cond")) for x in node.outputs]
+        with w.inner() as index:
+            w.nodes(block)
+            for x, target in zip(block.outputs, outer):
+                w("assign", {"X": w.value(x)}, {}, into={"Out": target})
+        scope = w.step_scopes()
+        given = {"Cond": [condition], "Input": w.read_by(index)}
+        made = {"Out": [*outer, *w.written_by(index, outer)], "Scope": [scope]}
+        w.run_block("conditional_block", index, given, made, {"is_scalar_condition": True})
+        chosen.append(outer)
+    mask = w.cast(pred, "int32")
+    for x, yes, no in zip(node.outputs, *chosen):
+        w.bind(x, w("select_input", {"X": [no, yes], "Mask": mask}, dtype=x.dtype, shape=x.sizes))
+
+
+def _write_while(w, node):
+    if node.attrs[0]:
+        raise UnimplementedError(
+            "paddle files: a loop whose gradient is computed cannot be written. Got a loop that keeps the values of each round, expected one of a "
+            "program without gradients. Save the program before its backward pass is added."
+        )
+    test, body = node.blocks
+    carried = []
+    for x, out in zip(node.inputs, node.outputs):
+        value = w("assign", {"X": w.value(x)}, dtype=out.dtype, shape=out.sizes)
+        value.array = out.is_array
+        w.bind(out, value)
+        carried.append(value)
+
+    def holds():
+        for x, value in zip(test.inputs, carried):
+            w.stand_for(x, value)
+        w.nodes(test)
+        found = w.value(test.outputs[0])
+        return found if found.shape == (1,) else w.reshape(found, (1,))
+
+    condition = w("assign", {"X": holds()}, dtype="bool", shape=(1,))
+    with w.inner() as index:
+        for x, value in zip(body.inputs, carried):
+            w.stand_for(x, value)
+        w.nodes(body)
+        results = [w.value(x) for x in body.outputs]
+        if any(value in carried and value is not target for value, target in zip(results, carried)):
+            results = [w("assign", {"X": value}) if value in carried else value for value in results]
+        for value, target in zip(results, carried):
+            w.assign_into(target, value)
+        w.assign_into(condition, holds())
+    written = [*carried, condition]
+    w.run_block(
+        "while", index, {"X": [*written, *w.read_by(index, written)], "Condition": [condition]},
+        {"Out": [*written, *w.written_by(index, written)], "StepScopes": [w.step_scopes()]}, {"is_test": True},
+    )
+
+
+def _placeholder(w, x, base):
+    value = Value(w.fresh(base), x.dtype.name, x.sizes)
+    value.array = x.is_array
+    return value
+
+
+def _index(w, x):
+    return w.cast(w.value(x) if w.value(x).shape == (1,) else w.reshape(w.value(x), (1,)), "int64")
+
+
+def _array_like(w, node):
+    """A list that begins as the one that the node takes: Paddle's lists are written over."""
+    out, source = node.outputs[0], node.inputs[0]
+    if w.used_once(source):
+        w.stand_for(out, w.value(source))
+        return w.value(source)
+    value = w("assign", {"X": w.value(source)}, dtype=out.dtype, shape=())
+    value.array = True
+    w.bind(out, value)
+    return value
+
+
+def _write_create_array(w, node):
+    out = node.outputs[0]
+    value = w.declare(_placeholder(w, out, "array"))
+    value.array = True
+    w.bind(out, value)
+    for i, x in enumerate(node.inputs):
+        w("write_to_array", {"X": w.value(x), "I": w.constant(i, "int64", (1,))}, into={"Out": value})
+
+
+def _write_array_append(w, node):
+    value = _array_like(w, node)
+    length = w("lod_array_length", {"X": value}, dtype="int64", shape=(1,))
+    w("write_to_array", {"X": w.value(node.inputs[1]), "I": length}, into={"Out": value})
+
+
+def _write_array_write(w, node):
+    value = _array_like(w, node)
+    w("write_to_array", {"X": w.value(node.inputs[2]), "I": _index(w, node.inputs[1])}, into={"Out": value})
+
+
+def _write_array_read(w, node):
+    out = node.outputs[0]
+    w.bind(out, w("read_from_array", {"X": w.value(node.inputs[0]), "I": _index(w, node.inputs[1])}, dtype=out.dtype, shape=out.sizes))
+
+
+def _write_array_length(w, node):
+    w.bind(node.outputs[0], w.reshape(w("lod_array_length", {"X": w.value(node.inputs[0])}, dtype="int64", shape=(1,)), ()))
+
+
+def _write_array_stack(w, node):
+    axis, concat = node.attrs
+    out = node.outputs[0]
+    attrs, outs = {"axis": axis, "use_stack": not concat}, ("Out", "~OutIndex")
+    given = {"X": w.value(node.inputs[0])}
+    w.bind(out, w("tensor_array_to_tensor", given, attrs, outs, dtype=[out.dtype, "int32"], shape=out.sizes))
+
+
+def _write_print(w, node):
+    message, summarize, first_n = node.attrs
+    attrs = {
+        "first_n": first_n, "message": message, "summarize": summarize, "print_tensor_name": True, "print_tensor_type": True,
+        "print_tensor_shape": True, "print_tensor_layout": True, "print_tensor_lod": True, "print_phase": "FORWARD", "is_forward": True,
+    }
+    w("print", {"In": w.value(node.inputs[0])}, attrs)
+
+
+def _write_assert(w, node):
+    condition = w.value(node.inputs[0])
+    w("assert", {"Cond": condition, "Data": [w.value(x) for x in node.inputs[1:]]}, {"summarize": long(20)}, ())
+
+
+_WRITES = {
+    "cond": _write_cond, "while": _write_while, "array_append": _write_array_append, "array_write": _write_array_write,
+    "array_read": _write_array_read, "array_length": _write_array_length, "array_stack": _write_array_stack, "create_array": _write_create_array,
+    "print": _write_print, "assert": _write_assert,
+}  # fmt: skip
