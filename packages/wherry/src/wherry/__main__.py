@@ -88,7 +88,8 @@ def add_serve_arguments(parser: argparse.ArgumentParser) -> bool:
 
 def print_ops(names: list[str], device: str | None = None, required: bool = False) -> int:
     """Print the matrix, the cards of the ops named, what a device has, or what one needs."""
-    import wherry.amp  # noqa: F401  with it come the columns of every package
+    import wherry.amp  # noqa: F401  with these come the columns of every package
+    import wherry_graph.paddle_files.ops  # noqa: F401
     from wherry_export.onnx import load_rules
     from wherry_tensor import coverage
 
