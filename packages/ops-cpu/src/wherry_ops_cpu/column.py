@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from wherry_ops_cpu import _kernels
+from wherry_ops_cpu import _kernels, lapack
 from wherry_tensor import _core
 from wherry_tensor.columns import require_vocabulary
 
@@ -44,6 +44,8 @@ def register() -> None:
         _relaxed.register(_core.host, isa)  # type: ignore[union-attr]
     else:
         _kernels.register(_core.host, isa)
+    if not _registered:
+        lapack.register()
     _registered = isa
 
 

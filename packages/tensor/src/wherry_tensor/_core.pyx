@@ -13,6 +13,7 @@ cimport cython
 from cpython.buffer cimport (
     PyBUF_FORMAT, PyBUF_FULL_RO, PyBUF_ND, PyBUF_STRIDES, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer,
 )
+from cpython.memoryview cimport PyMemoryView_FromMemory
 from cpython.object cimport PyObject, PyTypeObject, destructor
 from cpython.ref cimport Py_INCREF, Py_DECREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
@@ -240,4 +241,5 @@ include "core/data.pxi"
 include "core/state.pxi"
 include "core/mersenne.pxi"
 include "core/dlpack.pxi"
+include "core/python_kernels.pxi"
 include "core/host.pxi"

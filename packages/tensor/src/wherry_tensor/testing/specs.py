@@ -111,8 +111,10 @@ class Spec:
         grad_through: tuple[int, ...] | None,
         cast: tuple[int, ...] | None,
         tolerance: dict[str, tuple[float, float]],
+        through: Callable[..., Any] | None,
     ) -> None:
         self.op = op
+        self.observed: Callable[..., Any] = through or op
         self.generate = generate
         self.reference = reference
         self.dtypes = dtypes
@@ -154,6 +156,7 @@ def spec(
     grad_through: tuple[int, ...] | None = None,
     cast: tuple[int, ...] | None = None,
     tolerance: dict[str, tuple[float, float]] | None = None,
+    through: Callable[..., Any] | None = None,
 ) -> Callable[[Callable[[np.random.Generator], Iterator[Case]]], Callable[[np.random.Generator], Iterator[Case]]]:
     """Decorator: a generator `spec_<op>(rng)` of cases becomes the samples of `op`.
 
@@ -170,12 +173,15 @@ def spec(
         cast: positions of the inputs that take the tested dtype. By default the floating inputs of a
             case, or its integers where it has none, or its bools where it has neither.
         tolerance: dtype name to (relative, absolute), where the usual one does not fit.
+        through: a function of tensors that calls `op`, in its place wherever values and gradients are compared; the
+            reference is then that of this function. For results that are not unique (the sign of an eigenvector), of
+            which it makes what is, and for inputs of which the op reads a part (one half of a symmetric matrix).
     """
 
     def register(generate: Callable[[np.random.Generator], Iterator[Case]]):
         made = Spec(
             op, generate, reference, dtype_names(dtypes), differentiable, second_order, grad_of, grad_through,
-            cast, tolerance or {},
+            cast, tolerance or {}, through,
         )
         samples.rule(op)(generate)
         if reference is not None:

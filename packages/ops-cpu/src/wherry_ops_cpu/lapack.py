@@ -1,0 +1,174 @@
+"""Kernels of the family `linalg` that iterate: NumPy's LAPACK computes them.
+
+NumPy's functions take whole batches and release the interpreter's lock, so a large batch is cut into as many parts as
+there are threads. Each part is computed alike wherever the cuts are.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from wherry_tensor import _core, ops
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
+    import numpy as np
+
+    Array = np.ndarray[Any, Any]
+    Arrays = tuple[Array, ...]
+
+_PART = 2_000_000  # n^3 over a batch from which on a second thread pays for being asked
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor(max_workers=64, thread_name_prefix="wherry-lapack")
+
+
+def _over_batch(compute: Callable[..., Any], outputs: Arrays, x: Array) -> None:
+    """`compute` of each matrix of `x` into the same place of the outputs."""
+    m, n = x.shape[-2:]
+    if x.size == 0:
+        return
+    flat = x.reshape(-1, m, n)
+    count = flat.shape[0]
+    targets = [out.reshape(count, *out.shape[x.ndim - 2 :]) for out in outputs]
+    least = min(m, n)
+    parts = min(_core.get_num_threads(), count, max(1, count * m * n * least // _PART))
+
+    def run(part: int) -> None:
+        piece = slice(count * part // parts, count * (part + 1) // parts)
+        results = compute(flat[piece])
+        for target, result in zip(targets, results if isinstance(results, tuple) else (results,), strict=True):
+            target[piece] = result
+
+    if parts == 1:
+        run(0)
+    else:
+        others = [_pool().submit(run, part) for part in range(1, parts)]
+        run(0)
+        for other in others:
+            other.result()
+
+
+def _converged(op_name: str, compute: Callable[..., Any], outputs: Arrays, x: Array) -> None:
+    import numpy as np
+
+    try:
+        _over_batch(compute, outputs, x)
+    except np.linalg.LinAlgError:
+        finite = bool(np.isfinite(x).all())
+        raise ValueError(
+            f"{op_name}: the iteration did not converge. Got a matrix of shape {list(x.shape[-2:])} "
+            f"{'whose values are all finite' if finite else 'with values that are not finite'}, expected finite values of "
+            f"moderate size. {'Scale it, or use float64' if finite else 'Look for NaN and infinity before the call'}."
+        ) from None
+
+
+def svd(outputs: Arrays, x: Array, *, full_matrices: bool) -> None:
+    """u, s and vh of x = u diag(s) vh."""
+    import numpy as np
+
+    def compute(part: Array) -> Arrays:
+        return tuple(np.linalg.svd(part, full_matrices=full_matrices))
+
+    if 0 in x.shape[-2:]:  # LAPACK takes no empty matrix; its bases are those of the whole space
+        for out in (outputs[0], outputs[2]):
+            out[...] = np.eye(*out.shape[-2:])
+        return
+    _converged("svd", compute, outputs, x)
+
+
+def eigh(outputs: Arrays, x: Array, *, upper: bool) -> None:
+    """Eigenvalues, ascending, and eigenvectors of Hermitian matrices."""
+    import numpy as np
+
+    _converged("eigh", lambda part: tuple(np.linalg.eigh(part, UPLO="U" if upper else "L")), outputs, x)
+
+
+def eigvalsh(outputs: Arrays, x: Array, *, upper: bool) -> None:
+    """Eigenvalues of Hermitian matrices, ascending."""
+    import numpy as np
+
+    _converged("eigvalsh", lambda part: np.linalg.eigvalsh(part, UPLO="U" if upper else "L"), outputs, x)
+
+
+def eig(outputs: Arrays, x: Array) -> None:
+    """Eigenvalues and eigenvectors of any square matrices, complex."""
+    import numpy as np
+
+    _converged("eig", lambda part: tuple(np.linalg.eig(_finite("eig", part))), outputs, x)
+
+
+def eigvals(outputs: Arrays, x: Array) -> None:
+    """Eigenvalues of any square matrices, complex."""
+    import numpy as np
+
+    _converged("eigvals", lambda part: np.linalg.eigvals(_finite("eigvals", part)), outputs, x)
+
+
+def _finite(op_name: str, x: Array) -> Array:
+    import numpy as np
+
+    if not np.isfinite(x).all():
+        raise np.linalg.LinAlgError(op_name)
+    return x
+
+
+# Numerators of the Pade approximants of exp, and the 1-norms up to which each is exact to float64's precision.
+_PADE = (
+    (0.015, (120.0, 60.0, 12.0, 1.0)),
+    (0.25, (30240.0, 15120.0, 3360.0, 420.0, 30.0, 1.0)),
+    (0.95, (17297280.0, 8648640.0, 1995840.0, 277200.0, 25200.0, 1512.0, 56.0, 1.0)),
+    (2.1, (17643225600.0, 8821612800.0, 2075673600.0, 302702400.0, 30270240.0, 2162160.0, 110880.0, 3960.0, 90.0, 1.0)),
+)
+_LAST_BOUND = 5.4
+_LAST = (
+    64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0, 129060195264000.0, 10559470521600.0,
+    670442572800.0, 33522128640.0, 1323241920.0, 40840800.0, 960960.0, 16380.0, 182.0, 1.0,
+)
+
+
+def matrix_exp(outputs: Arrays, x: Array) -> None:
+    """exp of square matrices: halved until a quotient of polynomials is exact enough, then squared as often.
+
+    Higham, "The Scaling and Squaring Method for the Matrix Exponential Revisited" (2005). Float32 is computed in float64.
+    """
+    import numpy as np
+
+    if x.size == 0:
+        return
+    (out,) = outputs
+    wide = np.result_type(x.dtype, np.float64)
+    for place in np.ndindex(x.shape[:-2]):
+        a = x[place].astype(wide)
+        norm = float(np.abs(a).sum(axis=-2).max())
+        if not np.isfinite(norm):
+            out[place] = np.nan
+            continue
+        halvings = max(0, int(np.ceil(np.log2(norm / _LAST_BOUND)))) if norm > _LAST_BOUND else 0
+        a = a / 2.0**halvings
+        weights = next((w for bound, w in _PADE if norm <= bound), _LAST)
+        square = a @ a
+        power = np.eye(a.shape[-1], dtype=wide)
+        even, odd = weights[0] * power, weights[1] * power
+        for i in range(2, len(weights), 2):
+            power = power @ square
+            even = even + weights[i] * power
+            odd = odd + weights[i + 1] * power
+        odd = a @ odd
+        result = np.linalg.solve(even - odd, even + odd)
+        for _ in range(halvings):
+            result = result @ result
+        out[place] = result
+
+
+def register() -> None:
+    """Make these functions the kernels of the cpu."""
+    dtypes = (_core.float32, _core.float64, _core.complex64, _core.complex128)
+    for kernel in (svd, eigh, eigvalsh, eig, eigvals, matrix_exp):
+        _core.register_python_kernel("cpu", getattr(ops, kernel.__name__), dtypes, kernel)
