@@ -183,7 +183,8 @@ int64_t factor_lu(Work<T> &w, int64_t m, int64_t n, T *a, int64_t lda, int32_t *
     pivots[i] += int32_t(n1);
     if (pivots[i] != i + 1) exchange_rows(a + i * lda, a + (pivots[i] - 1) * lda, n1);
   }
-  return left ? left : right ? right + n1 : 0;
+  return left ? left : right ? right + n1
+                             : 0;
 }
 
 // ---- Cholesky -----------------------------------------------------------------------------------
@@ -265,7 +266,8 @@ template <typename T>
 void gather_reflections(const T *a, int64_t lda, int64_t at, int64_t rows, int64_t width, T *v) {
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < width; ++j)
-      v[i * width + j] = i < j ? T(0) : i == j ? T(1) : a[(at + i) * lda + at + j];
+      v[i * width + j] = i < j ? T(0) : i == j ? T(1)
+                                               : a[(at + i) * lda + at + j];
 }
 
 // c [rows, n] -= V t V^H c, with t turned into its adjoint to take the reflections back.
@@ -542,7 +544,7 @@ int qr(const wry_call *call) {
 }
 
 #if WRY_RARE_DTYPES
-#define WRY_MATRIX_ROWS(op, kernel) \
+#define WRY_MATRIX_ROWS(op, kernel)                                                                    \
   WRY_ROW(op, float, WRY_WANTS_CONTIGUOUS, kernel), WRY_ROW(op, double, WRY_WANTS_CONTIGUOUS, kernel), \
       WRY_COMPLEX_ROWS(op, WRY_WANTS_CONTIGUOUS, kernel)
 #else

@@ -83,10 +83,12 @@ from wherry_tensor.functions import (
 )
 from wherry_tensor.functions.creation import *
 from wherry_tensor.functions.einsum import *
+from wherry_tensor.functions.factorization import cholesky, eigvalsh, inverse
 from wherry_tensor.functions.inplace import *
 from wherry_tensor.functions.linalg import *
 from wherry_tensor.functions.logic import *
 from wherry_tensor.functions.math import *
+from wherry_tensor.functions.matrices import renorm, renorm_, vander
 from wherry_tensor.functions.movement import *
 from wherry_tensor.functions.padding import *
 from wherry_tensor.functions.positions import *
@@ -141,13 +143,14 @@ def __getattr__(name: str) -> _Any:
 
 __all__ = [  # noqa: PLE0604
     "CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "CustomPlace", "DType", "IPUPlace", "NPUPlace", "Tensor", "XPUPlace",
-    "bfloat16", "bool", "complex64", "complex128", "device", "dtype", "errors", "finfo",
+    "bfloat16", "bool", "cholesky", "complex64", "complex128", "device", "dtype", "eigvalsh", "errors", "finfo",
     "float16", "float32", "float64", "get_cudnn_version", "get_default_dtype", "get_device", "get_flags", "get_num_threads",
-    "iinfo", "in_dynamic_mode", "int8", "int16", "int32", "int64",
+    "iinfo", "in_dynamic_mode", "inverse", "int8", "int16", "int32", "int64",
     "is_compiled_with_cinn", "is_compiled_with_cuda", "is_compiled_with_custom_device",
     "is_compiled_with_distribute", "is_compiled_with_ipu", "is_compiled_with_npu", "is_compiled_with_rocm",
     "is_compiled_with_xpu", "is_complex", "is_floating_point", "is_integer", "ops",
-    "set_default_dtype", "set_device", "set_flags", "set_num_threads", "set_printoptions", "uint8",
+    "renorm", "renorm_",
+    "set_default_dtype", "set_device", "set_flags", "set_num_threads", "set_printoptions", "uint8", "vander",
     *creation.__all__, *contractions.__all__, *inplace.__all__, *linalg.__all__, *logic.__all__, *math.__all__, *movement.__all__,
     *padding.__all__, *positions.__all__, *random.__all__, *reduction.__all__, *search.__all__,
 ]

@@ -76,6 +76,9 @@ from wherry_tensor.functions.creation import zeros as zeros
 from wherry_tensor.functions.creation import zeros_like as zeros_like
 from wherry_tensor.functions.einsum import einsum as einsum
 from wherry_tensor.functions.einsum import tensordot as tensordot
+from wherry_tensor.functions.factorization import cholesky as cholesky
+from wherry_tensor.functions.factorization import eigvalsh as eigvalsh
+from wherry_tensor.functions.factorization import inv as _inv
 from wherry_tensor.functions.inplace import abs_ as abs_
 from wherry_tensor.functions.inplace import acos_ as acos_
 from wherry_tensor.functions.inplace import acosh_ as acosh_
@@ -257,6 +260,9 @@ from wherry_tensor.functions.math import subtract as subtract
 from wherry_tensor.functions.math import tan as tan
 from wherry_tensor.functions.math import tanh as tanh
 from wherry_tensor.functions.math import trunc as trunc
+from wherry_tensor.functions.matrices import renorm as renorm
+from wherry_tensor.functions.matrices import renorm_ as renorm_
+from wherry_tensor.functions.matrices import vander as vander
 from wherry_tensor.functions.movement import as_complex as as_complex
 from wherry_tensor.functions.movement import as_real as as_real
 from wherry_tensor.functions.movement import as_strided as as_strided
@@ -407,5 +413,6 @@ def in_dynamic_mode() -> Any:
 dtype = _DType
 floor_mod = _remainder
 floor_mod_ = _remainder_
+inverse = _inv
 mod = _remainder
 mod_ = _remainder_

@@ -149,6 +149,10 @@ class Plan:
     op: Any
     outputs: Any
 
+class PythonKernel:
+    """What `run_python_kernel` finds in `call.data`."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
 class Scalar:
     """The declared type of an attribute that is an int, float, bool or complex number."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
@@ -280,6 +284,10 @@ class Tensor:
         """Ceiling: the smallest integer not below each element."""
     def ceil_(self, name: Any = ...) -> Tensor:
         """In-place form of `ceil`: writes the result into the first argument and returns it."""
+    def cholesky(self, upper: bool = ..., name: str | None = ...) -> Tensor:
+        """The Cholesky factor of Hermitian positive definite matrices."""
+    def cholesky_solve(self, y: Tensor, upper: bool = ..., name: str | None = ...) -> Tensor:
+        """The solution of `A z = x`, where `y` is the Cholesky factor of A."""
     def chunk(self, chunks: int, axis: Any = ..., name: str | None = ...) -> list[Tensor]:
         """`x` cut into equal parts along an axis; the size must divide."""
     def clear_grad(self) -> None:
@@ -294,12 +302,16 @@ class Tensor:
         """A copy that gradients pass through. Source: `paddle.Tensor.clone`."""
     def concat(self, axis: Any = ..., name: str | None = ...) -> Tensor:
         """Concatenation: several tensors one behind the other along an axis."""
+    def cond(self, p: float | str | None = ..., name: str | None = ...) -> Tensor:
+        """The condition number: the norm of a matrix times that of its inverse."""
     def conj(self, name: str | None = ...) -> Tensor:
         """Complex conjugate of each element; real numbers are their own."""
     def contiguous(self) -> Any:
         """The tensor itself when it is contiguous, else a contiguous copy (differentiable)."""
     def copy_(self, other: Tensor, blocking: bool = ...) -> Tensor:
         """Overwrite the values with those of `other`, as `set_value`. Source: `paddle.Tensor.copy_`."""
+    def corrcoef(self, rowvar: bool = ..., name: str | None = ...) -> Tensor:
+        """Pearson's correlation of variables, each of which is a row of observations."""
     def cos(self, name: str | None = ...) -> Tensor:
         """Cosine of each element, given in radians."""
     def cos_(self, name: Any = ...) -> Tensor:
@@ -310,6 +322,8 @@ class Tensor:
         """In-place form of `cosh`: writes the result into the first argument and returns it."""
     def count_nonzero(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
         """How many elements along `axis` are not 0."""
+    def cov(self, rowvar: bool = ..., ddof: bool = ..., fweights: Tensor | None = ..., aweights: Tensor | None = ..., name: str | None = ...) -> Tensor:
+        """The covariances of variables, each of which is a row of observations."""
     def cpu(self) -> Tensor:
         """The tensor on the CPU: itself when it is there, else a copy (differentiable). Source: `paddle.Tensor.cpu`."""
     def crop(self, shape: Any = ..., offsets: Any = ..., name: str | None = ...) -> Tensor:
@@ -370,6 +384,12 @@ class Tensor:
         """The inner product of two vectors, or of each row of two matrices."""
     @property
     def dtype(self) -> DType: ...
+    def eig(self, name: str | None = ...) -> tuple[Tensor, Tensor]:
+        """Eigenvalues and eigenvectors of square matrices."""
+    def eigvals(self, name: str | None = ...) -> Tensor:
+        """Eigenvalues of square matrices, complex and in no particular order."""
+    def eigvalsh(self, UPLO: str = ..., name: str | None = ...) -> Tensor:
+        """Eigenvalues of symmetric or Hermitian matrices, ascending and real."""
     def element_size(self) -> int:
         """Bytes of one element. Source: `paddle.Tensor.element_size`."""
     def equal(self, y: Any, name: str | None = ...) -> Tensor:
@@ -472,6 +492,8 @@ class Tensor:
     def hooks(self) -> Any: ...
     @hooks.setter
     def hooks(self, value: Any) -> None: ...
+    def householder_product(self, tau: Tensor, name: str | None = ...) -> Tensor:
+        """The first columns of a product of Householder reflections `I - tau_i v_i v_i^H`."""
     def hypot(self, y: Tensor, name: str | None = ...) -> Tensor:
         """Length of the hypotenuse: the root of `x * x + y * y`, without overflow on the way."""
     def hypot_(self, y: Any, name: Any = ...) -> Tensor:
@@ -500,6 +522,8 @@ class Tensor:
         """Inner product: sums of products over the last axis of both."""
     @property
     def inplace_version(self) -> int: ...
+    def inverse(self, name: str | None = ...) -> Tensor:
+        """The inverse of square matrices."""
     def is_complex(self) -> bool:
         """Whether the dtype of `x` is complex64 or complex128."""
     def is_contiguous(self) -> Any:
@@ -612,6 +636,12 @@ class Tensor:
         """In-place form of `logit`: writes the result into the first argument and returns it."""
     def logsumexp(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
         """Logarithm of the sum of exponentials of `x` along `axis`, safe from overflow."""
+    def lstsq(self, y: Tensor, rcond: float | None = ..., driver: str | None = ..., name: str | None = ...) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """The z that makes `x z` come nearest to `y`; the shortest one where several do."""
+    def lu(self, pivot: bool = ..., get_infos: bool = ..., name: str | None = ...) -> Any:
+        """The LU factorization with row exchanges, both factors in one matrix."""
+    def lu_unpack(self, y: Tensor, unpack_ludata: bool = ..., unpack_pivots: bool = ..., name: str | None = ...) -> tuple[Tensor, Tensor, Tensor]:
+        """The three matrices whose product was factorized by `lu`: `A = P L U`."""
     def mark_written(self) -> Any:
         """Say that the memory was written from outside, by a collective or through its address, say."""
     def masked_fill(self, mask: Tensor, value: Any, name: str | None = ...) -> Tensor:
@@ -622,6 +652,8 @@ class Tensor:
         """The elements of `x` where `mask` is true, in the order of rows."""
     def matmul(self, y: Tensor, transpose_x: bool = ..., transpose_y: bool = ..., name: str | None = ...) -> Tensor:
         """The matrix product, over any number of matrices at once."""
+    def matrix_power(self, n: int, name: str | None = ...) -> Tensor:
+        """The product of `n` copies of a square matrix; of its inverse where `n` is negative."""
     def max(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
         """Largest element along `axis`; NaN is larger than anything."""
     def maximum(self, y: Tensor, name: str | None = ...) -> Tensor:
@@ -710,12 +742,16 @@ class Tensor:
         """One-hot vectors: for each label a vector with 1 at its place and 0 elsewhere."""
     def outer(self, y: Tensor, name: str | None = ...) -> Tensor:
         """Outer product: all products of an element of `x` and one of `y`, both flattened: `[m]` and `[n]` give `[m, n]`."""
+    def pca_lowrank(self, q: int | None = ..., center: bool = ..., niter: int = ..., name: str | None = ...) -> tuple[Tensor, Tensor, Tensor]:
+        """Principal components: the `q` largest singular values of `x` and their vectors."""
     @property
     def persistable(self) -> bool: ...
     @persistable.setter
     def persistable(self, value: Any) -> None: ...
     def pin_memory(self, blocking: bool = ...) -> Tensor:
         """The tensor in pinned memory, from which a GPU copies faster."""
+    def pinv(self, rcond: float | Tensor = ..., hermitian: bool = ..., name: str | None = ...) -> Tensor:
+        """The Moore-Penrose inverse, which exists for every matrix."""
     @property
     def place(self) -> Any: ...
     def polar(self, angle: Tensor, name: str | None = ...) -> Tensor:
@@ -730,6 +766,8 @@ class Tensor:
         """`arr` with `values` put where `take_along_axis` would read."""
     def put_along_axis_(self, indices: Tensor, values: Any, axis: int, reduce: str = ..., include_self: bool = ..., broadcast: bool = ...) -> Tensor:
         """`put_along_axis` in place."""
+    def qr(self, mode: str = ..., name: str | None = ...) -> Any:
+        """The QR factorization: `x = q r` with orthonormal columns in q and an upper triangle r."""
     def quantile(self, q: float | Sequence[float], axis: Axes = ..., keepdim: bool = ...) -> Tensor:
         """Quantiles: values below which the parts `q` of the elements along `axis` lie, interpolated linearly."""
     def rad2deg(self, name: str | None = ...) -> Tensor:
@@ -750,6 +788,10 @@ class Tensor:
         """Remainder: what `floor_divide` leaves, with the sign of `y`. Arguments and errors are those of `floor_divide`."""
     def remainder_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `remainder`: writes the result into the first argument and returns it."""
+    def renorm(self, p: float, axis: int, max_norm: float) -> Tensor:
+        """Each slice along an axis, shortened to a norm where it is longer."""
+    def renorm_(self, p: float, axis: int, max_norm: float) -> Tensor:
+        """`renorm` that writes into `x`."""
     def repeat_interleave(self, repeats: Any, axis: int | None = ..., name: str | None = ...) -> Tensor:
         """Repetition of elements: each element (or slice along `axis`) several times in succession."""
     def reshape(self, shape: Sequence[int | Tensor] | Tensor, name: str | None = ...) -> Tensor:
@@ -816,6 +858,8 @@ class Tensor:
     def size(self) -> int: ...
     def slice(self, axes: Sequence[int], starts: Any, ends: Any) -> Tensor:
         """A range of some axes, by Python's rules for bounds."""
+    def solve(self, y: Tensor, name: str | None = ...) -> Tensor:
+        """The solution of `x z = y`."""
     def sort(self, axis: int = ..., descending: bool = ..., name: str | None = ...) -> Tensor:
         """`x` in order along an axis."""
     def split(self, num_or_sections: int | Sequence[int], axis: Any = ..., name: str | None = ...) -> list[Tensor]:
@@ -886,6 +930,8 @@ class Tensor:
         """`x` with its axes in another order."""
     def transpose_(self, perm: Sequence[int], name: str | None = ...) -> Tensor:
         """`transpose` in place: `x` itself gets the new order of axes."""
+    def triangular_solve(self, y: Tensor, upper: bool = ..., transpose: bool = ..., unitriangular: bool = ..., name: str | None = ...) -> Tensor:
+        """The solution of `x z = y` for triangular `x`."""
     def tril(self, diagonal: int = ..., name: str | None = ...) -> Tensor:
         """The lower triangle of matrices: what lies above the diagonal becomes 0."""
     def tril_(self, diagonal: Any = ..., name: Any = ...) -> Tensor:
@@ -920,6 +966,8 @@ class Tensor:
         """`unbind` into copies."""
     def value(self) -> Tensor:
         """The tensor itself. Source: `paddle.Tensor.value`."""
+    def vander(self, n: int | None = ..., increasing: bool = ..., name: str | None = ...) -> Tensor:
+        """The Vandermonde matrix: powers of a vector as columns."""
     def var(self, axis: Axes = ..., unbiased: bool = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
         """Variance of elements along `axis`."""
     def view(self, shape_or_dtype: Any, name: str | None = ...) -> Tensor:
@@ -1045,6 +1093,8 @@ def ready_for(device: Any, stream: Any) -> Any:
     """Lets whoever takes memory of the device on `stream` (a handle; None: any) find it complete; -1: nobody waits."""
 def rebind(x: Any, y: Any) -> Any:
     """Make `x` what `y` is: memory, shape, dtype and gradient history. Its name stays; its version goes up."""
+def register_python_kernel(device: Any, op: Any, dtypes: Any, function: Any) -> Any:
+    """Make a Python function the kernel of an op. It computes with NumPy, which has to be there when it first runs."""
 def reinterpreted(x: Any, dtype: Any) -> Any:
     """The same bytes as elements of another dtype, without gradient history; the last axis grows or shrinks."""
 def release_memory_cache(device: Any = ...) -> Any:

@@ -21,11 +21,14 @@ from wherry_tensor.suggestions import FOREIGN, did_you_mean
 _METHODS = {
     "dtype": "is_complex is_floating_point is_integer",
     "functions.creation": "cast diag diag_embed diagflat polar tril triu",
+    "functions.factorization": """cholesky cholesky_solve cond eig eigvals eigvalsh householder_product inverse lstsq lu lu_unpack
+        matrix_power pca_lowrank pinv qr solve triangular_solve""",
     "functions.inplace": "*",
     "functions.logic": """allclose bitwise_and bitwise_not bitwise_or bitwise_xor equal equal_all greater_equal greater_than
         is_empty is_tensor isclose isfinite isinf isnan less_equal less_than logical_and logical_not logical_or
         logical_xor not_equal where""",
     "functions.math": "*",
+    "functions.matrices": "corrcoef cov renorm renorm_ vander",
     "functions.random": "cauchy_ exponential_ geometric_ multinomial normal_ uniform_",
     "functions.reduction": "*",
     "functions.einsum": "tensordot",

@@ -44,8 +44,8 @@ NOT_YET: dict[str, dict[str, str]] = {
 }
 _WORDS = {  # those of which one can only say that they are not here yet
     "": """
-        cholesky combinations cumulative_trapezoid eigvalsh frexp i0 i0_ i0e i1 i1e inverse nextafter polygamma
-        polygamma_ renorm renorm_ trapezoid vander
+        combinations cumulative_trapezoid frexp i0 i0_ i0e i1 i1e nextafter polygamma
+        polygamma_ trapezoid
     """,
     "callbacks": "WandbCallback",
     "distributed": """
@@ -57,10 +57,6 @@ _WORDS = {  # those of which one can only say that they are not here yet
         segment_max segment_mean segment_min segment_sum softmax_mask_fuse softmax_mask_fuse_upper_triangle
     """,
     "jit": "TracedLayer TranslatedLayer load save",
-    "linalg": """
-        cholesky cholesky_solve cond corrcoef cov det eig eigh eigvals eigvalsh householder_product inv lstsq lu
-        lu_unpack matrix_power matrix_rank pca_lowrank pinv qr slogdet solve svd triangular_solve
-    """,
     "nn": "RNNTLoss",
     "nn.functional": "rnnt_loss",
     "optimizer": "LBFGS",

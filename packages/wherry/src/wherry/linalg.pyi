@@ -1,4 +1,28 @@
 """Stub of wherry.linalg, written by tools/stubs.py: where each public name comes from."""
+from wherry_tensor.functions.factorization import cholesky as cholesky
+from wherry_tensor.functions.factorization import cholesky_solve as cholesky_solve
+from wherry_tensor.functions.factorization import cond as cond
+from wherry_tensor.functions.factorization import det as det
+from wherry_tensor.functions.factorization import eig as eig
+from wherry_tensor.functions.factorization import eigh as eigh
+from wherry_tensor.functions.factorization import eigvals as eigvals
+from wherry_tensor.functions.factorization import eigvalsh as eigvalsh
+from wherry_tensor.functions.factorization import householder_product as householder_product
+from wherry_tensor.functions.factorization import inv as _inv
+from wherry_tensor.functions.factorization import inv as inv
+from wherry_tensor.functions.factorization import lstsq as lstsq
+from wherry_tensor.functions.factorization import lu as lu
+from wherry_tensor.functions.factorization import lu_unpack as lu_unpack
+from wherry_tensor.functions.factorization import matrix_exp as matrix_exp
+from wherry_tensor.functions.factorization import matrix_power as matrix_power
+from wherry_tensor.functions.factorization import matrix_rank as matrix_rank
+from wherry_tensor.functions.factorization import pca_lowrank as pca_lowrank
+from wherry_tensor.functions.factorization import pinv as pinv
+from wherry_tensor.functions.factorization import qr as qr
+from wherry_tensor.functions.factorization import slogdet as slogdet
+from wherry_tensor.functions.factorization import solve as solve
+from wherry_tensor.functions.factorization import svd as svd
+from wherry_tensor.functions.factorization import triangular_solve as triangular_solve
 from wherry_tensor.functions.linalg import addmm as addmm
 from wherry_tensor.functions.linalg import addmm_ as addmm_
 from wherry_tensor.functions.linalg import bmm as bmm
@@ -15,4 +39,8 @@ from wherry_tensor.functions.linalg import mv as mv
 from wherry_tensor.functions.linalg import norm as norm
 from wherry_tensor.functions.linalg import outer as outer
 from wherry_tensor.functions.linalg import trace as trace
+from wherry_tensor.functions.matrices import corrcoef as corrcoef
+from wherry_tensor.functions.matrices import cov as cov
+from wherry_tensor.functions.matrices import vecdot as vecdot
 __all__: list[str]
+inverse = _inv

@@ -278,24 +278,25 @@ def _qr_ct(q, r, q_ct, r_ct):
 # Eigenvalues and singular values.
 
 
-def _differences(values, op_name, numerator, names):
-    """numerator[i, j] / (values[j] - values[i]), 0 on the diagonal, and where both coincide in numerator too.
+def _differences(values, op_name, numerator, across, names):
+    """numerator[i, j] / (values[j] - values[i]), and 0 on the diagonal and where values coincide.
 
-    Raises where values coincide and the numerator is not 0: such a result has no derivative.
+    Raises where values coincide and `across[i, j]` is not 0, the part of vector i in the cotangent of vector j: either there
+    is no derivative, or it is the limit of a quotient whose terms are both 0 here.
     """
     gap = _row(values) - _column(values)
     scale = ops.unsqueeze(_largest(ops.abs(values)), axes=(values.ndim,))
     off_diagonal = 1 - _identity(gap)
     close = ops.less_equal(ops.abs(gap), scale * _epsilon(scale) * 1e-2)
     numerator = numerator * _like(off_diagonal, numerator)
-    sizes = ops.abs(numerator)
+    sizes = ops.abs(across * _like(off_diagonal, across))
     if not is_symbolic(sizes) and sizes.size:
         largest = ops.reduce_max(sizes, axes=tuple(range(sizes.ndim)), keepdim=True)
         lost = ops.logical_and(close, ops.greater_than(sizes, largest * 1e-3))
         if _holds(ops.logical_and(lost, ops.greater_than(sizes, _ones(sizes) * _epsilon(sizes)))):
             raise PreconditionNotMetError(
-                f"{op_name}: the gradient is not defined where {names} coincide. Got equal ones, and a loss that depends on the "
-                f"vectors chosen for them, expected distinct ones. Use the values alone, or what does not depend on that choice."
+                f"{op_name}: the gradient is not defined where {names} coincide. Got equal ones, and a loss that depends on their "
+                f"vectors, expected distinct ones. Use the values alone, or add something that tells them apart."
             )
     safe = ops.where(close, _ones(gap), gap)
     quotient = numerator / _like(safe, numerator)
@@ -311,7 +312,8 @@ def vjp_eigh(ct, out, _x, *, upper):
     turned = adjoint(v)
     inner = None
     if v_ct is not None:
-        inner = _differences(w, "eigh", product(turned, v_ct), "eigenvalues")
+        across = product(turned, v_ct)
+        inner = _differences(w, "eigh", across, across, "eigenvalues")
     if w_ct is not None:
         diagonal = _on_diagonal(w_ct, v)
         inner = diagonal if inner is None else inner + diagonal
@@ -336,7 +338,7 @@ def vjp_eig(ct, out, _x):
         across = product(turned, v_ct)
         lengths = ops.real(_diagonal(across))  # vectors have length 1: what would change that is taken away
         across = across - product(turned, v) * _like(_row(lengths), v)
-        inner = _differences(ops.conj(w), "eig", across, "eigenvalues")
+        inner = _differences(ops.conj(w), "eig", across, across, "eigenvalues")
     if w_ct is not None:
         diagonal = _on_diagonal(w_ct, v)
         inner = diagonal if inner is None else inner + diagonal
@@ -376,7 +378,7 @@ def vjp_svd(ct, out, x, *, full_matrices):
         if given is None:
             continue
         across = product(adjoint(vectors), given)
-        skew = _differences(square, "svd", across - adjoint(across), "singular values")
+        skew = _differences(square, "svd", across - adjoint(across), across, "singular values")
         part = _like(_column(s), u) * skew if rows_first else skew * _like(_row(s), u)
         if not rows_first and u.dtype.is_complex:  # the phase that u and v share turns both
             turning = ops.imag(_diagonal(across)) * inverse
@@ -405,6 +407,15 @@ def vjp_pinv(ct, out, x, _rcond, *, hermitian):
     if 0 in x.shape[-2:]:
         return _zeros(x), None
     turned, ct_turned = adjoint(out), adjoint(ct)
+    # x P projects on what x reaches: its trace is the rank.
+    projected = _diagonal(product(x, out))
+    projected = ops.real(projected) if x.dtype.is_complex else projected
+    rank = ops.reduce_sum(projected, axes=(x.ndim - 2,), keepdim=False)
+    if _holds(ops.less_than(rank, _ones(rank) * (min(x.shape[-2:]) - 0.5))):
+        raise PreconditionNotMetError(
+            f"pinv: the gradient is not defined where the matrix loses rank: the inverse is not continuous there. Got x of shape "
+            f"{x.shape} with a rank below {min(x.shape[-2:])}, expected the full one. Add a small multiple of the identity."
+        )
     whole = -product(product(turned, ct), turned)
     beside = ct_turned - product(x, product(out, ct_turned))  # (I - x P) ct^H
     whole = whole + product(beside, product(out, turned))

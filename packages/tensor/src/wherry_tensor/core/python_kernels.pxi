@@ -40,49 +40,29 @@ def register_python_kernel(str device not None, Op op not None, dtypes, function
 
 cdef int run_python_kernel(const wry_call *call) noexcept with gil:
     cdef PythonKernel kernel = <PythonKernel>call.data
-    try:
-        call_python_kernel(kernel, call)
-        return WRY_OK
-    except Exception as error:
-        status = WRY_INTERNAL
-        for kind, code in (
-            (NotImplementedError, WRY_UNSUPPORTED), (MemoryError, WRY_OUT_OF_MEMORY), (IndexError, WRY_OUT_OF_RANGE),
-            (ValueError, WRY_INVALID),
-        ):
-            if isinstance(error, kind):
-                status = code
-        text = str(error) if status != WRY_INTERNAL else f"{kernel.op.name}: its kernel raised {type(error).__name__}: {error}"
-        encoded = text.encode()[:WRY_ERROR_SIZE - 1]
-        memcpy(call.context.error, <const char *>encoded, len(encoded))
-        call.context.error[len(encoded)] = 0
-        return status
-
-
-cdef object call_python_kernel(PythonKernel kernel, const wry_call *call):
     cdef int i
-    try:
-        import numpy
-    except ImportError:
-        raise NotImplementedError(
-            f"{kernel.op.name}: its kernel computes with NumPy. Got a Python without numpy, expected one that has it. "
-            f"pip install numpy; in a page of the browser, load the package numpy."
-        ) from None
-    inputs = [None if call.inputs[i] == NULL else array_over(numpy, call.inputs[i], True) for i in range(call.n_inputs)]
-    outputs = tuple([array_over(numpy, call.outputs[i], False) for i in range(call.n_outputs)])
+    cdef Py_ssize_t length
+    from wherry_tensor.python_kernels import run
+    inputs = [None if call.inputs[i] == NULL else memory_of(call.inputs[i], True) for i in range(call.n_inputs)]
+    outputs = [memory_of(call.outputs[i], False) for i in range(call.n_outputs)]
     attrs = {}
     for i in range(call.n_attrs):
         attrs[kernel.op.attr_names[i]] = value_of_attr(&call.attrs[i], kernel.op.attr_types[i])
-    kernel.function(outputs, *inputs, **attrs)
+    status, text = run(kernel.function, kernel.op.name, inputs, outputs, attrs)  # what it raises, it catches itself
+    if status != WRY_OK:
+        length = min(<Py_ssize_t>len(text), WRY_ERROR_SIZE - 1)
+        memcpy(call.context.error, <const char *><bytes>text, length)
+        call.context.error[length] = 0
+    return status
 
 
-cdef object array_over(object numpy, const wry_tensor *t, bint readonly):
-    """An array on the memory of a contiguous tensor."""
-    shape = tuple([t.shape[i] for i in range(t.rank)])
-    dtype = dtype_of_code(t.dtype).name
-    if t.size == 0:
-        return numpy.empty(shape, dtype)
-    memory = PyMemoryView_FromMemory(<char *>t.data, t.size * itemsizes[t.dtype], 0x100 if readonly else 0x200)
-    return numpy.frombuffer(memory, dtype).reshape(shape)
+cdef tuple memory_of(const wry_tensor *t, bint readonly):
+    """The memory of a contiguous tensor (None when it is empty), its shape and the name of its dtype."""
+    cdef int i
+    memory = None
+    if t.size:
+        memory = PyMemoryView_FromMemory(<char *>t.data, t.size * itemsizes[t.dtype], 0x100 if readonly else 0x200)
+    return memory, tuple([t.shape[i] for i in range(t.rank)]), dtype_of_code(t.dtype).name
 
 
 cdef object value_of_attr(const wry_attr *a, object kind):
