@@ -148,6 +148,44 @@ def data(d: Draw, name: str) -> str:
     return "paddle.linalg.multi_dot([x, y, z])"
 
 
+ONE = "fft ifft rfft irfft hfft ihfft"
+TWO = "fft2 ifft2 rfft2 irfft2 hfft2 ihfft2"
+MANY = "fftn ifftn rfftn irfftn hfftn ihfftn"
+
+
+@family(f"{ONE} {TWO} {MANY}")
+def transforms(d: Draw, name: str) -> str:
+    halves = name.startswith(("irfft", "hfft"))
+    dtype = d.one("float32", "float64") if name.startswith(("rfft", "ihfft")) else d.one(*COMPLEX, *COMPLEX, *(() if halves else FLOATS))
+    shape = d.one([5], [4, 6], [2, 3, 4], [16], [3, 8]) if name in ONE.split() else d.one([4, 6], [2, 3, 4], [3, 5])
+    given(d, "x", shape, dtype)
+    parts, rank = ["x"], len(shape)
+    if name in ONE.split():
+        if d.chance(0.5):
+            parts.append(f"n={d.one(2, 4, 7, 9)}")
+        if d.chance(0.4):
+            parts.append(f"axis={d.random.randrange(-rank, rank)}")
+    else:
+        count = 2 if name in TWO.split() else d.random.randint(1, rank)
+        with_axes = d.chance(0.6)
+        if d.chance(0.5):
+            parts.append(f"s={[d.one(2, 4, 5) for _ in range(count)]}")
+        if with_axes:
+            parts.append(f"axes={d.random.sample(range(rank), count)}")
+    if d.chance(0.6):
+        parts.append(f"norm={d.one('backward', 'ortho', 'forward')!r}")
+    return f"paddle.fft.{name}({', '.join(parts)})"
+
+
+@family("fftshift ifftshift fftfreq rfftfreq")
+def orders(d: Draw, name: str) -> str:
+    if name.endswith("freq"):
+        return f"paddle.fft.{name}({d.one(1, 2, 5, 8)}{d.one('', ', 0.5', ', d=2.0')})"
+    shape = d.one([4], [5], [3, 4], [2, 3, 5])
+    d.tensor("x", shape, d.one(*FLOATS, "int64"))
+    return f"paddle.fft.{name}(x{d.one('', f', axes={d.random.randrange(-len(shape), len(shape))}', ', axes=[0]')})"
+
+
 # Their gradients are those of vectors whose signs are open, or stop in Paddle.
 UNDIFFERENTIATED = ("lstsq", "matrix_rank", "lu", "eig", "eigvals", "pca_lowrank", "renorm")
 

@@ -36,6 +36,7 @@ _MODULES = (
     "autograd",
     "callbacks",
     "distributed",
+    "fft",
     "framework",
     "incubate",
     "io",

@@ -24,7 +24,6 @@ NOT_YET: dict[str, dict[str, str]] = {
         "check_shape": "",
         "dataset": "Use wherry.io.Dataset and DataLoader.",
         "distribution": "",
-        "fft": "wherry.utils.dlpack and numpy() lend tensors to libraries that have it.",
         "geometric": "",
         "hapi": "Use wherry.Model.",
         "hub": "",

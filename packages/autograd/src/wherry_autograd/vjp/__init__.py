@@ -18,6 +18,7 @@ from wherry_autograd.vjp import (
     reduction,
     resampling,
     sequence,
+    spectral,
 )
 
 __all__ = [
@@ -39,4 +40,5 @@ __all__ = [
     "reduction",
     "resampling",
     "sequence",
+    "spectral",
 ]

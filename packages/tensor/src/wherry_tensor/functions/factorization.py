@@ -926,17 +926,16 @@ def matrix_power(x: Tensor, n: int, name: str | None = None) -> Tensor:
     if count == 0:
         zeros = ops.full_like(x, value=0, dtype=x.dtype)
         return zeros + ops.eye(rows=x.shape[-1], columns=x.shape[-1], dtype=x.dtype)
-    base = ops.inverse(x) if count < 0 else x
+    base: Tensor = ops.inverse(x) if count < 0 else x
     count = abs(count)
-    out = None
+    out: Tensor | None = None
     while True:
         if count & 1:
             out = base if out is None else _product(out, base)
         count >>= 1
-        if not count:
-            break
+        if not count and out is not None:
+            return ops.copy(out) if out is x else out
         base = _product(base, base)
-    return ops.copy(out) if out is x else out
 
 
 def matrix_exp(x: Tensor, name: str | None = None) -> Tensor:

@@ -111,7 +111,7 @@ class Spec:
         grad_through: tuple[int, ...] | None,
         cast: tuple[int, ...] | None,
         tolerance: dict[str, tuple[float, float]],
-        through: Callable[..., Any] | None,
+        through: Callable[..., Any] | None = None,
     ) -> None:
         self.op = op
         self.observed: Callable[..., Any] = through or op
