@@ -20,5 +20,20 @@ from wherry_graph.static.nn.control import case as case
 from wherry_graph.static.nn.control import cond as cond
 from wherry_graph.static.nn.control import switch_case as switch_case
 from wherry_graph.static.nn.control import while_loop as while_loop
+from wherry_graph.static.nn.sequence import sequence_concat as sequence_concat
+from wherry_graph.static.nn.sequence import sequence_conv as sequence_conv
+from wherry_graph.static.nn.sequence import sequence_enumerate as sequence_enumerate
+from wherry_graph.static.nn.sequence import sequence_expand as sequence_expand
+from wherry_graph.static.nn.sequence import sequence_expand_as as sequence_expand_as
+from wherry_graph.static.nn.sequence import sequence_first_step as sequence_first_step
+from wherry_graph.static.nn.sequence import sequence_last_step as sequence_last_step
+from wherry_graph.static.nn.sequence import sequence_pad as sequence_pad
+from wherry_graph.static.nn.sequence import sequence_pool as sequence_pool
+from wherry_graph.static.nn.sequence import sequence_reshape as sequence_reshape
+from wherry_graph.static.nn.sequence import sequence_reverse as sequence_reverse
+from wherry_graph.static.nn.sequence import sequence_scatter as sequence_scatter
+from wherry_graph.static.nn.sequence import sequence_slice as sequence_slice
+from wherry_graph.static.nn.sequence import sequence_softmax as sequence_softmax
+from wherry_graph.static.nn.sequence import sequence_unpad as sequence_unpad
 from wherry_graph.static.variables import py_func as py_func
 __all__: list[str]
