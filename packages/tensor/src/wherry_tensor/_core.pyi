@@ -1049,6 +1049,8 @@ def device_of(x: Any) -> Any:
     """The device of a tensor, an int."""
 def devices() -> Any:
     """The kinds of devices there are: {name: (code of the first one, how many, DLPack's number)}."""
+def devices_against_forks() -> Any:
+    """The kinds of devices that are there and do not bear that the process is forked."""
 def dtype_of_name(name: Any) -> Any:
     """The DType called `name`, as in "float32"."""
 def from_buffer(data: Any, dtype: Any = ...) -> Any:
@@ -1132,7 +1134,7 @@ def start() -> Any:
 def strided(x: Any, shape: Any, strides: Any, offset: Any) -> Any:
     """A view of the elements at `offset + sum(index * strides)` from the first element of `x`, without gradient history."""
 def symbolic(shape: Any, dtype: Any) -> Any:
-    """A tensor with a shape (-1: unknown) and a dtype but no data, for capture layers."""
+    """A tensor with a shape (-1: unknown) and a dtype but no data, for capture layers; its place is the current device."""
 def synchronize(device: Any) -> Any:
     """Wait until everything that was put on any stream of the device has run; errors of that work are raised."""
 def take_dlpack(capsule: Any) -> Any:

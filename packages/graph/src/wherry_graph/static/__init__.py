@@ -4,6 +4,21 @@ from wherry_graph.ir import Program, Variable
 from wherry_graph.static import amp, nn
 from wherry_graph.static.averages import ExponentialMovingAverage
 from wherry_graph.static.executor import CompiledProgram, Executor, ParallelExecutor
+from wherry_graph.static.files import (
+    deserialize_persistables,
+    deserialize_program,
+    load,
+    load_from_file,
+    load_inference_model,
+    load_program_state,
+    normalize_program,
+    save,
+    save_inference_model,
+    save_to_file,
+    serialize_persistables,
+    serialize_program,
+    set_program_state,
+)
 from wherry_graph.static.lod import LoDTensor, create_lod_tensor
 from wherry_graph.static.metrics import accuracy, auc, ctr_metric_bundle
 from wherry_graph.static.mode import (
@@ -37,6 +52,8 @@ __all__ = [
     "BuildStrategy", "CompiledProgram", "ExecutionStrategy", "Executor", "ExponentialMovingAverage", "InputSpec", "IpuCompiledProgram", "IpuStrategy",
     "LoDTensor", "ParallelExecutor", "Print", "Program", "Scope", "Variable", "WeightNormParamAttr", "accuracy", "amp", "append_backward", "auc",
     "cpu_places", "create_global_var", "create_lod_tensor", "create_parameter", "ctr_metric_bundle", "cuda_places", "data", "default_main_program",
-    "default_startup_program", "device_guard", "disable_static", "enable_static", "global_scope", "gradients", "in_static_mode", "ipu_shard_guard",
-    "mlu_places", "name_scope", "nn", "npu_places", "program_guard", "py_func", "scope_guard", "set_ipu_shard", "xpu_places",
+    "default_startup_program", "deserialize_persistables", "deserialize_program", "device_guard", "disable_static", "enable_static", "global_scope",
+    "gradients", "in_static_mode", "ipu_shard_guard", "load", "load_from_file", "load_inference_model", "load_program_state", "mlu_places",
+    "name_scope", "nn", "normalize_program", "npu_places", "program_guard", "py_func", "save", "save_inference_model", "save_to_file", "scope_guard",
+    "serialize_persistables", "serialize_program", "set_ipu_shard", "set_program_state", "xpu_places",
 ]
