@@ -115,6 +115,20 @@ def set_num_threads(int count):
     process_threads = count
 
 
+def set_thread_budget(int count):
+    """Set how many threads the kernels may use that the calling thread runs; 0: as many as `get_num_threads` says.
+
+    Returns:
+        The number before, to set it again.
+    """
+    cdef wry_thread *thread = wry_thread_state()
+    cdef int before = thread.budget
+    if count < 0:
+        raise ValueError(f"set_thread_budget: got {count}, expected a number of threads >= 1, or 0 for the process's setting.")
+    thread.budget = count
+    return before
+
+
 def memory_stats(int32_t device=0):
     """Bytes on a device: allocated, peak_allocated (held by tensors), reserved, peak_reserved (with the cache)."""
     cdef wry_memory_stats stats

@@ -1,0 +1,108 @@
+"""Programs in 16 bits."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from wherry_autograd import no_grad
+from wherry_graph.capture import capture
+from wherry_graph.ir import Program, Variable
+from wherry_graph.paddle_files import load_model, save_model
+from wherry_graph.replay import replayed
+from wherry_infer.kinds import PlaceType, PrecisionType
+from wherry_tensor import ops
+from wherry_tensor._core import bfloat16, float16, float32
+from wherry_tensor.errors import InvalidArgumentError
+from wherry_train import amp
+
+__all__ = ["convert_to_mixed_precision", "mixed"]
+
+
+def mixed(program: Program, precision: PrecisionType, keep_io: bool = True, black_list: Iterable[str] = ()) -> Program:
+    """The program with products and convolutions in 16 bits, and their weights stored so.
+
+    Args:
+        program: it is not changed.
+        precision: Half or Bfloat16.
+        keep_io: whether inputs and outputs stay in float32.
+        black_list: names of ops that stay in float32.
+    """
+    narrow = {PrecisionType.Half: float16, PrecisionType.Bfloat16: bfloat16}.get(PrecisionType(precision))
+    if narrow is None:
+        raise InvalidArgumentError(f"mixed precision: got {PrecisionType(precision).name}, expected Half or Bfloat16.")
+    out = Program()
+    env: dict[int, Any] = {}
+    for x in program.feeds:
+        env[id(x)] = out.feed(x.sizes, narrow if x.dtype is float32 and not keep_io else x.dtype, x.name)
+
+    def find(x: Variable) -> Any:
+        if x.bound is None:
+            raise InvalidArgumentError(f"mixed precision: variable '{x.name}' has no value. Got a program without its parameters. Load them first.")
+        return x.bound
+
+    with no_grad(), capture(out):
+        with amp.auto_cast(True, custom_black_list=set(black_list), level="O1", dtype=narrow.name):
+            replayed(program.nodes, env, find)
+        results = [env[id(x)] if id(x) in env else find(x) for x in program.fetches]
+        if keep_io:
+            results = [
+                ops.cast(y, dtype=x.dtype) if y.dtype is not x.dtype else y for x, y in zip(program.fetches, results, strict=True)
+            ]
+    out.fetches = [x if isinstance(x, Variable) else out.bind(x) for x in results]
+    return _stored_narrow(out)
+
+
+def _stored_narrow(program: Program) -> Program:
+    """Casts of parameters done once and for all."""
+    from wherry_graph.passes import dead_code
+
+    narrowed: dict[tuple[int, str], Variable] = {}
+    instead: dict[int, Variable] = {}
+    kept = []
+    for node in program.nodes:
+        source = None if node.is_control or node.type != "cast" else node.inputs[0]
+        if source is None or source.bound is None:
+            kept.append(node)
+            continue
+        out = node.outputs[0]
+        key = (id(source), out.dtype.name)
+        if key not in narrowed:
+            value = ops.cast(source.bound, dtype=out.dtype)
+            value.name, value.persistable = source.name, source.persistable
+            narrowed[key] = program.bind(value)
+        instead[id(out)] = narrowed[key]
+    program.blocks[0].nodes = kept
+    for block in program.blocks:
+        for node in block.nodes:
+            node.inputs = tuple(x if x is None else instead.get(id(x), x) for x in node.inputs)
+        block.outputs = [instead.get(id(x), x) for x in block.outputs]
+    program.fetches = [instead.get(id(x), x) for x in program.fetches]
+    return dead_code(program)
+
+
+def convert_to_mixed_precision(
+    model_file: str, params_file: str, mixed_model_file: str, mixed_params_file: str, mixed_precision: PrecisionType,
+    backend: PlaceType, keep_io_types: bool = True, black_list: Iterable[str] = frozenset(), **kwargs: Any,
+) -> None:
+    """Write a model that computes in 16 bits.
+
+    Args:
+        model_file: the program, `.pdmodel`.
+        params_file: its parameters, `.pdiparams`.
+        mixed_model_file: where the new program goes.
+        mixed_params_file: where the new parameters go.
+        mixed_precision: Half or Bfloat16.
+        backend: of the device that it is for; all take the same program here.
+        keep_io_types: whether inputs and outputs stay in float32.
+        black_list: names of ops that stay in float32.
+        kwargs: accepted for compatibility; unused.
+
+    Raises:
+        ValueError: the precision is another, or the files are damaged.
+
+    Source:
+        `paddle.inference.convert_to_mixed_precision`.
+    """
+    PlaceType(backend)
+    program = mixed(load_model("", model_path=model_file, params_path=params_file), mixed_precision, keep_io_types, black_list)
+    save_model("", program, model_path=mixed_model_file, params_path=mixed_params_file)

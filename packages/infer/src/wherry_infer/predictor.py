@@ -1,0 +1,413 @@
+"""`Predictor`: a loaded program, its inputs and outputs."""
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import wherry_tensor
+from wherry_graph.executor import compiled
+from wherry_graph.interpreter import Interpreter
+from wherry_graph.ir import Program
+from wherry_graph.paddle_files import load_model, params_from_bytes, save_model
+from wherry_infer.config import Config
+from wherry_infer.kinds import DataType, PrecisionType
+from wherry_infer.precision import mixed
+from wherry_tensor import Tensor as WherryTensor
+from wherry_tensor._core import set_grad_mode, set_thread_budget
+from wherry_tensor.errors import InvalidArgumentError, NotFoundError, UnavailableError
+
+__all__ = ["Predictor", "PredictorPool", "Tensor", "create_predictor"]
+
+_DTYPES = {
+    "float32": DataType.FLOAT32, "int64": DataType.INT64, "int32": DataType.INT32, "uint8": DataType.UINT8, "int8": DataType.INT8,
+    "float16": DataType.FLOAT16, "bool": DataType.BOOL, "float64": DataType.FLOAT64,
+}
+
+
+class Tensor:
+    """An input or output of a predictor: what is copied in before a run, and out after it.
+
+    Source:
+        `paddle.inference.Tensor`.
+    """
+
+    def __init__(self, name: str, dtype: str, shape: Sequence[int], is_input: bool) -> None:
+        self._name = name
+        self._dtype = dtype
+        self._shape = list(shape)  # as the program has it, -1: any
+        self._value: WherryTensor | None = None
+        self._given: list[int] | None = None  # by reshape
+        self._is_input = is_input
+        self._lod: list[list[int]] = []
+
+    def name(self) -> str:
+        """Its name in the program."""
+        return self._name
+
+    def copy_from_cpu(self, data: Any) -> None:
+        """Take a copy of an array as the input.
+
+        Raises:
+            TypeError: it is not a NumPy array.
+            ValueError: its dtype or shape is not that of the program, or this is an output.
+        """
+        self._take("copy_from_cpu", data, copy=True)
+
+    def share_external_data(self, data: Any) -> None:
+        """Take an array or Tensor as the input without a copy: it must stay as it is until the run is over.
+
+        Raises:
+            TypeError, ValueError: as `copy_from_cpu`.
+        """
+        self._take("share_external_data", data, copy=False)
+
+    def _take(self, what: str, data: Any, copy: bool) -> None:
+        if not self._is_input:
+            raise InvalidArgumentError(f"{what}: '{self._name}' is an output. Got data for it, expected them for an input. Take a handle of get_input_handle.")
+        if not isinstance(data, (np.ndarray, WherryTensor)):
+            raise TypeError(
+                f"{what}: '{self._name}' takes arrays. Got {type(data).__name__}, expected numpy.ndarray{'' if copy else ' or Tensor'}. "
+                f"np.asarray(...) makes one."
+            )
+        dtype = data.dtype.name
+        if dtype != self._dtype:
+            raise InvalidArgumentError(
+                f"{what}: the dtype of '{self._name}' is another. Got {dtype}, expected {self._dtype} as the program has it. "
+                f"Convert it: x.astype('{self._dtype}')"
+            )
+        shape = list(data.shape)
+        if len(shape) != len(self._shape) or any(n not in (-1, m) for n, m in zip(self._shape, shape)):
+            raise InvalidArgumentError(
+                f"{what}: the shape of '{self._name}' does not fit the program. Got {shape}, expected {self._shape} (-1: any). Reshape the data."
+            )
+        if isinstance(data, WherryTensor):
+            self._value = data.clone() if copy else data
+        else:
+            self._value = wherry_tensor.to_tensor(np.array(data, order="C") if copy else np.ascontiguousarray(data))
+        self._given = shape
+
+    def copy_to_cpu(self) -> np.ndarray:
+        """The values as an array of its own.
+
+        Raises:
+            RuntimeError: nothing was copied in, or no run has been made.
+        """
+        if self._value is None:
+            raise RuntimeError(
+                f"copy_to_cpu: '{self._name}' has no values yet. Got no {'copy_from_cpu' if self._is_input else 'run()'}, expected one before. "
+                f"Call it first."
+            )
+        return self._value.numpy()
+
+    def reshape(self, shape: Sequence[int] | int) -> None:
+        """Say which shape comes next. What is copied in says it too, so this may be left out."""
+        sizes = [shape] if isinstance(shape, int) else list(shape)
+        if len(sizes) != len(self._shape) or any(n not in (-1, m) for n, m in zip(self._shape, sizes)):
+            raise InvalidArgumentError(
+                f"reshape: the shape of '{self._name}' does not fit the program. Got {sizes}, expected {self._shape} (-1: any)."
+            )
+        self._given = sizes
+
+    def shape(self) -> list[int]:
+        """The shape of its values; before there are any, what `reshape` said, or that of the program."""
+        return list(self._value.shape) if self._value is not None else list(self._given or self._shape)
+
+    def type(self) -> DataType:
+        """The type of its elements."""
+        found = _DTYPES.get(self._dtype)
+        if found is None:
+            raise NotImplementedError(f"type: there is no DataType for {self._dtype}. Got '{self._name}', expected one of {', '.join(_DTYPES)}.")
+        return found
+
+    def lod(self) -> list[list[int]]:
+        """Where the sequences in it begin, as `set_lod` said."""
+        return [list(level) for level in self._lod]
+
+    def set_lod(self, lod: Sequence[Sequence[int]]) -> None:
+        """Say where the sequences in it begin."""
+        self._lod = [list(level) for level in lod]
+
+    def __repr__(self) -> str:
+        return f"<{'input' if self._is_input else 'output'} '{self._name}' {self.shape()} {self._dtype}>"
+
+
+class _Model:
+    """What a predictor and its clones share: the program, the weights, the plans."""
+
+    def __init__(self, config: Config) -> None:
+        _refuse_hardware(config)
+        self.config = Config(config)
+        if config._buffers is not None:
+            program = params_from_bytes(*config._buffers)
+        else:
+            model, params = config.files()
+            program = load_model("", model_path=model, params_path=params)
+        if config._mixed in (PrecisionType.Half, PrecisionType.Bfloat16):
+            program = mixed(program, config._mixed, not config._low_precision_io, config._mixed_off)
+        if config._ir_optim:
+            builder = config.pass_builder()
+            for one in builder.functions():
+                program = one(program)
+                if builder._debug or config._ir_debug:
+                    print(f"--- behind {one.__name__}\n{program}")
+        if config._save_optimized and config._buffers is None:
+            name = os.path.splitext(os.path.basename(config.files()[0]))[0]
+            folder = config._cache_dir or os.path.dirname(config.files()[0]) or "."
+            save_model(os.path.join(folder, f"{name}_optimized"), program)
+        self.program: Program = program
+        self.run = compiled(program)
+        self.times: Counter[str] = Counter()
+        self.calls: Counter[str] = Counter()
+        self.shapes: dict[str, Counter[tuple[int, ...]]] = {}
+        self.lock = threading.Lock()
+
+    def __del__(self) -> None:
+        if getattr(self, "shapes", None) and self.config._shape_file:
+            self.write_shapes()
+        if getattr(self, "times", None) and self.config._profile:
+            print(self.summary())
+
+    def summary(self) -> str:
+        """Time per op as a table."""
+        total = sum(self.times.values()) or 1.0
+        lines = [f"{'op':<24} {'calls':>8} {'total ms':>10} {'mean us':>10} {'share':>7}"]
+        for name, spent in self.times.most_common():
+            calls = self.calls[name]
+            lines.append(f"{name:<24} {calls:>8} {spent * 1e3:>10.3f} {spent / calls * 1e6:>10.2f} {spent / total:>7.1%}")
+        return "\n".join(lines)
+
+    def write_shapes(self) -> None:
+        """Write the shapes that were seen."""
+        with open(self.config._shape_file, "w", encoding="utf-8") as file:
+            for name, seen in self.shapes.items():
+                columns = list(zip(*seen)) or [()]
+                file.write(f'shape_range_info {{\n  name: "{name}"\n')
+                for word, values in (
+                    ("min_shape", [min(c) for c in columns if c]), ("max_shape", [max(c) for c in columns if c]),
+                    ("opt_shape", list(seen.most_common(1)[0][0])),
+                ):
+                    file.writelines(f"  {word}: {n}\n" for n in values)
+                file.write("}\n")
+
+
+class _Watching(Interpreter):
+    """Runs op by op: for hooks, and to measure."""
+
+    def __init__(self, model: _Model, hooks: Sequence[Callable[..., Any]]) -> None:
+        super().__init__(model.program)
+        self.model, self.hooks = model, hooks
+
+    def run_node(self, node: Any, env: dict[int, Any]) -> None:
+        begun = time.perf_counter()
+        super().run_node(node, env)
+        if self.model.config._profile:
+            spent = time.perf_counter() - begun
+            with self.model.lock:
+                self.model.times[node.type] += spent  # type: ignore[assignment]
+                self.model.calls[node.type] += 1
+        for hook in self.hooks:
+            for x in node.outputs:
+                hook(node.type, x.name, env.get(id(x)))
+
+
+class Predictor:
+    """A loaded program that answers. Made by `create_predictor`.
+
+    One predictor belongs to one thread at a time; `clone()` gives another one with the same weights for another thread.
+
+    Source:
+        `paddle.inference.Predictor`.
+    """
+
+    def __init__(self, config: Config) -> None:
+        if not isinstance(config, Config):
+            raise TypeError(f"create_predictor: got {type(config).__name__}, expected a Config. Config('net.pdmodel', 'net.pdiparams')")
+        self._start(_Model(config))
+
+    def _start(self, model: _Model) -> None:
+        self._model = model
+        program = model.program
+        self._inputs = {x.name: Tensor(x.name, x.dtype.name, x.sizes, True) for x in program.feeds}
+        self._outputs = {x.name: Tensor(x.name, x.dtype.name, x.sizes, False) for x in program.fetches}
+        self._hooks: list[Callable[..., Any]] = []
+
+    def get_input_names(self) -> list[str]:
+        """The names of the inputs, in order."""
+        return list(self._inputs)
+
+    def get_output_names(self) -> list[str]:
+        """The names of the outputs, in order."""
+        return list(self._outputs)
+
+    def get_input_handle(self, name: str) -> Tensor:
+        """The input of this name.
+
+        Raises:
+            ValueError: there is none.
+        """
+        return _named("get_input_handle", "input", name, self._inputs)
+
+    def get_output_handle(self, name: str) -> Tensor:
+        """The output of this name.
+
+        Raises:
+            ValueError: there is none.
+        """
+        return _named("get_output_handle", "output", name, self._outputs)
+
+    def run(self, inputs: Sequence[Any] | None = None) -> Any:
+        """Run the program.
+
+        Args:
+            inputs: a Tensor or array for each input, in order; None takes what was copied into the handles.
+
+        Returns:
+            With `inputs`, a list of Tensors, one for each output; else None: take them from the handles.
+
+        Raises:
+            ValueError: an input is missing, or does not fit.
+        """
+        handles = list(self._inputs.values())
+        if inputs is not None:
+            if len(inputs) != len(handles):
+                raise InvalidArgumentError(f"run: got {len(inputs)} inputs, expected {len(handles)}: {list(self._inputs)}.")
+            for handle, data in zip(handles, inputs, strict=True):
+                handle._take("run", data, copy=False)
+        missing = [handle._name for handle in handles if handle._value is None]
+        if missing:
+            raise InvalidArgumentError(
+                f"run: inputs have no values. Got none for {missing}, expected copy_from_cpu for each. "
+                f"predictor.get_input_handle({missing[0]!r}).copy_from_cpu(array)"
+            )
+        values = self._answered([handle._value for handle in handles])
+        for handle, value in zip(self._outputs.values(), values, strict=True):
+            handle._value = value
+        if self._model.config._shape_file:
+            with self._model.lock:
+                for handle in (*handles, *self._outputs.values()):
+                    self._model.shapes.setdefault(handle._name, Counter())[tuple(handle.shape())] += 1
+        return list(values) if inputs is not None else None
+
+    def _answered(self, values: list[Any]) -> list[Any]:
+        config = self._model.config
+        before = set_thread_budget(config._threads)
+        recording = set_grad_mode(False)
+        try:
+            if self._hooks or config._profile:
+                return _Watching(self._model, self._hooks)(*values)
+            return self._model.run(*values)
+        finally:
+            set_grad_mode(recording)
+            set_thread_budget(before)
+
+    def clone(self) -> Predictor:
+        """Another predictor of the same program and weights, with inputs and outputs of its own. It may outlive this one."""
+        other = Predictor.__new__(Predictor)
+        other._start(self._model)
+        return other
+
+    def register_output_hook(self, hook: Callable[[str, str, Any], None]) -> None:
+        """Call `hook(op_type, variable_name, tensor)` for each value that the program computes. It then runs op by op."""
+        if not callable(hook):
+            raise TypeError(f"register_output_hook: got {type(hook).__name__}, expected a function of (op_type, variable_name, tensor).")
+        self._hooks.append(hook)
+
+    def clear_intermediate_tensor(self) -> None:
+        """Let go of what runs keep between them."""
+        self._model.run = compiled(self._model.program)
+
+    def try_shrink_memory(self) -> int:
+        """Give memory that is kept for later runs back to the system; returns how many bytes it was."""
+        before = wherry_tensor._core.memory_stats()["reserved"]
+        self.clear_intermediate_tensor()
+        wherry_tensor.empty_cache()
+        return max(0, int(before - wherry_tensor._core.memory_stats()["reserved"]))
+
+    def profile_summary(self) -> str:
+        """With `Config.enable_profile`, time per op so far as a table."""
+        return self._model.summary()
+
+    def __repr__(self) -> str:
+        return f"<Predictor of {self.get_input_names()} -> {self.get_output_names()}>"
+
+
+class PredictorPool:
+    """Predictors of one program, for as many threads. They share the weights.
+
+    Args:
+        config: of all.
+        size: how many, at least 1.
+
+    Source:
+        `paddle.inference.PredictorPool`.
+    """
+
+    def __init__(self, config: Config, size: int) -> None:
+        if not isinstance(size, int) or size < 1:
+            raise InvalidArgumentError(f"PredictorPool: got a size of {size!r}, expected a number >= 1.")
+        first = create_predictor(config)
+        self._all = [first, *(first.clone() for _ in range(size - 1))]
+
+    def retrive(self, index: int) -> Predictor:
+        """The predictor at a position. (The spelling is Paddle's.)
+
+        Raises:
+            ValueError: there is none.
+        """
+        if not 0 <= index < len(self._all):
+            raise InvalidArgumentError(f"retrive: got index {index}, expected one in [0, {len(self._all)}).")
+        return self._all[index]
+
+    retrieve = retrive
+
+
+def create_predictor(config: Config) -> Predictor:
+    """Load a program and prepare it to answer.
+
+    Args:
+        config: which one, and how.
+
+    Raises:
+        FileNotFoundError: there are no such files.
+        ValueError: they are damaged, or do not belong together.
+        NotImplementedError: the program has an op that cannot be read; the message names it.
+        RuntimeError: the configuration asks for hardware that is not there.
+
+    Source:
+        `paddle.inference.create_predictor`.
+    """
+    return Predictor(config)
+
+
+_INSTEAD = {
+    "gpu": "pip install the package of the device, or leave the switch out", "int8": "Leave it out: the program runs in the precision that it was saved in",
+}
+
+
+def _refuse_hardware(config: Config) -> None:
+    for device, switch in config._hardware.items():
+        available = False
+        if device not in ("int8", "xpu", "ipu", "opencl", "dlnne"):
+            try:
+                wherry_tensor._core.code_of_device(f"{device}:{config._device[1]}")
+                available = True
+            except (ValueError, RuntimeError):
+                available = False
+        if not available:
+            what = "kernels for 8 bits" if device == "int8" else f"device '{device}'"
+            raise UnavailableError(
+                f"create_predictor: {switch} asks for what is not there. Got no {what}, expected it. "
+                f"{_INSTEAD.get(device, 'Leave the switch out, the program then runs on the cpu')}."
+            )
+
+
+def _named(what: str, kind: str, name: str, handles: dict[str, Tensor]) -> Tensor:
+    if name not in handles:
+        raise NotFoundError(f"{what}: the program has no such {kind}. Got {name!r}, expected one of {list(handles)}.")
+    return handles[name]

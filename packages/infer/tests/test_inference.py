@@ -1,0 +1,276 @@
+"""Predictors of saved programs."""
+import subprocess
+import sys
+import sysconfig
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import wherry_nn as nn
+import wherry_tensor as wt
+from wherry_graph import Program
+from wherry_graph.capture import capture
+from wherry_graph.paddle_files import save_model
+from wherry_infer import (
+    Config,
+    DataType,
+    PlaceType,
+    PrecisionType,
+    PredictorPool,
+    convert_to_mixed_precision,
+    create_predictor,
+    get_num_bytes_of_data_type,
+    get_version,
+)
+from wherry_infer.native import get_include, get_source
+from wherry_tensor import float32
+
+
+@pytest.fixture(scope="module")
+def net():
+    net = nn.Sequential(nn.Linear(3, 8), nn.BatchNorm1D(8), nn.ReLU(), nn.Linear(8, 2), nn.Softmax())
+    net.eval()
+    return net
+
+
+@pytest.fixture(scope="module")
+def model(net, tmp_path_factory):
+    program = Program()
+    x = program.feed([-1, 3], float32, "x")
+    with capture(program):
+        program.fetches = [net(x)]
+    prefix = str(tmp_path_factory.mktemp("model") / "net")
+    save_model(prefix, program)
+    return prefix
+
+
+def config_of(model):
+    return Config(f"{model}.pdmodel", f"{model}.pdiparams")
+
+
+def batch(n, seed=0):
+    return np.random.default_rng(seed).standard_normal((n, 3)).astype("float32")
+
+
+def answer(predictor, x):
+    predictor.get_input_handle("x").copy_from_cpu(x)
+    predictor.run()
+    return predictor.get_output_handle(predictor.get_output_names()[0]).copy_to_cpu()
+
+
+def test_a_predictor_gives_what_the_layer_gives_for_batches_of_any_size(model, net):
+    predictor = create_predictor(config_of(model))
+    assert predictor.get_input_names() == ["x"]
+    for n in (1, 4, 2):
+        np.testing.assert_allclose(answer(predictor, batch(n)), net(wt.to_tensor(batch(n))).numpy(), rtol=1e-5)
+
+
+def test_tensors_go_in_and_come_out_of_run(model, net):
+    predictor = create_predictor(config_of(model))
+    (y,) = predictor.run([wt.to_tensor(batch(2))])
+    np.testing.assert_allclose(y.numpy(), net(wt.to_tensor(batch(2))).numpy(), rtol=1e-5)
+
+
+def test_without_passes_the_answer_is_that_of_the_layer_bit_for_bit(model, net):
+    config = config_of(model)
+    config.switch_ir_optim(False)
+    np.testing.assert_array_equal(answer(create_predictor(config), batch(3)), net(wt.to_tensor(batch(3))).numpy())
+
+
+def test_a_pass_that_is_deleted_does_not_run(model):
+    config = config_of(model)
+    config.delete_pass("batch_norm")
+    kept, folded = create_predictor(config), create_predictor(config_of(model))
+    assert any(node.type == "batch_norm_infer" for node in kept._model.program.nodes)
+    assert not any(node.type == "batch_norm_infer" for node in folded._model.program.nodes)
+    with pytest.raises(ValueError, match="no such pass"):
+        config.pass_builder().append_pass("conv_bn_fuse_pass")
+
+
+def test_a_model_in_memory(model, net):
+    config = Config()
+    program, params = (Path(f"{model}.{suffix}").read_bytes() for suffix in ("pdmodel", "pdiparams"))
+    config.set_model_buffer(program, len(program), params, len(params))
+    assert config.model_from_memory()
+    np.testing.assert_allclose(answer(create_predictor(config), batch(2)), net(wt.to_tensor(batch(2))).numpy(), rtol=1e-5)
+    with pytest.raises(ValueError, match="shorter than said"):
+        config.set_model_buffer(program, len(program) + 1, params, len(params))
+
+
+def test_a_folder_with_one_model(model, net):
+    config = Config(str(Path(model).parent))
+    np.testing.assert_allclose(answer(create_predictor(config), batch(2)), net(wt.to_tensor(batch(2))).numpy(), rtol=1e-5)
+
+
+def test_eight_threads_get_their_own_answers(model, net):
+    pool = PredictorPool(config_of(model), 8)
+    expected = [net(wt.to_tensor(batch(1 + i % 3, seed=i))).numpy() for i in range(8)]
+    wrong = []
+
+    def work(i):
+        for _ in range(50):
+            got = answer(pool.retrive(i), batch(1 + i % 3, seed=i))
+            if not np.allclose(got, expected[i], rtol=1e-5):
+                wrong.append(i)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_a_clone_outlives_the_predictor_that_it_comes_from(model, net):
+    predictor = create_predictor(config_of(model))
+    clone = predictor.clone()
+    assert clone._model is predictor._model
+    del predictor
+    np.testing.assert_allclose(answer(clone, batch(2)), net(wt.to_tensor(batch(2))).numpy(), rtol=1e-5)
+
+
+def test_what_does_not_fit_is_refused_before_anything_runs(model):
+    predictor = create_predictor(config_of(model))
+    handle = predictor.get_input_handle("x")
+    with pytest.raises(ValueError, match=r"Got no|Got none for \['x'\]"):
+        predictor.run()
+    with pytest.raises(ValueError, match="Got float64, expected float32"):
+        handle.copy_from_cpu(np.ones((1, 3)))
+    with pytest.raises(ValueError, match=r"Got \[1, 4\], expected \[-1, 3\]"):
+        handle.copy_from_cpu(np.ones((1, 4), "float32"))
+    with pytest.raises(TypeError, match="Got list"):
+        handle.copy_from_cpu([[1.0, 2.0, 3.0]])
+    with pytest.raises(RuntimeError, match="no such input"):
+        predictor.get_input_handle("y")
+    with pytest.raises(RuntimeError, match="has no values yet"):
+        predictor.get_output_handle(predictor.get_output_names()[0]).copy_to_cpu()
+
+
+def test_shared_data_are_not_copied(model):
+    predictor = create_predictor(config_of(model))
+    handle = predictor.get_input_handle("x")
+    data = wt.to_tensor(batch(2))
+    handle.share_external_data(data)
+    assert handle._value is data
+    assert handle.shape() == [2, 3] and handle.type() is DataType.FLOAT32
+
+
+@pytest.mark.parametrize(("ask", "word"), [
+    (lambda c: c.enable_use_gpu(100, 0), "enable_use_gpu"), (lambda c: c.enable_xpu(), "enable_xpu"),
+    (lambda c: c.enable_tensorrt_engine(), "enable_tensorrt_engine"), (lambda c: c.enable_mkldnn_int8(), "enable_mkldnn_int8"),
+    (lambda c: c.enable_custom_device("nowhere"), "enable_custom_device"),
+])
+def test_hardware_that_is_not_there_is_refused_by_the_name_of_the_switch(model, ask, word):
+    config = config_of(model)
+    ask(config)
+    with pytest.raises(RuntimeError, match=word):
+        create_predictor(config)
+
+
+def test_a_gpu_that_was_taken_back_is_not_asked_for(model):
+    config = config_of(model)
+    config.enable_use_gpu(100, 0)
+    assert config.use_gpu()
+    config.disable_gpu()
+    create_predictor(config)
+
+
+def test_the_number_of_threads_holds_for_the_run_alone(model):
+    config = config_of(model)
+    config.set_cpu_math_library_num_threads(1)
+    before = wt.get_num_threads()
+    answer(create_predictor(config), batch(2))
+    assert wt.get_num_threads() == before
+    with pytest.raises(ValueError, match=">= 1"):
+        config.set_cpu_math_library_num_threads(0)
+
+
+def test_time_per_op_is_measured_on_request(model):
+    config = config_of(model)
+    config.enable_profile()
+    predictor = create_predictor(config)
+    answer(predictor, batch(2))
+    summary = predictor.profile_summary()
+    assert "linear" in summary and "calls" in summary
+
+
+def test_a_hook_sees_every_value(model):
+    predictor = create_predictor(config_of(model))
+    seen = []
+    predictor.register_output_hook(lambda op, name, value: seen.append((op, value.shape)))
+    answer(predictor, batch(2))
+    assert ("softmax", [2, 2]) in seen
+
+
+def test_shapes_are_noted_on_request(model, tmp_path):
+    config = config_of(model)
+    file = tmp_path / "shapes.pbtxt"
+    config.collect_shape_range_info(str(file))
+    predictor = create_predictor(config)
+    for n in (1, 4, 4):
+        answer(predictor, batch(n))
+    predictor._model.write_shapes()
+    text = file.read_text()
+    assert "min_shape: 1" in text and "max_shape: 4" in text and "opt_shape: 4" in text
+
+
+def test_a_program_in_16_bits_is_near_and_its_weights_are_half(model, net, tmp_path):
+    files = [str(tmp_path / name) for name in ("half.pdmodel", "half.pdiparams")]
+    convert_to_mixed_precision(f"{model}.pdmodel", f"{model}.pdiparams", *files, PrecisionType.Half, PlaceType.GPU)
+    predictor = create_predictor(Config(*files))
+    np.testing.assert_allclose(answer(predictor, batch(4)), net(wt.to_tensor(batch(4))).numpy(), atol=5e-3)
+    assert Path(files[1]).stat().st_size < Path(f"{model}.pdiparams").stat().st_size
+
+
+def test_a_missing_file_and_an_empty_configuration_say_so(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        create_predictor(Config(str(tmp_path / "a.pdmodel"), str(tmp_path / "a.pdiparams")))
+    with pytest.raises(ValueError, match="no model was named"):
+        create_predictor(Config())
+    with pytest.raises(FileNotFoundError, match="does not hold one model"):
+        create_predictor(Config(str(tmp_path)))
+
+
+def test_a_configuration_is_copied_and_shown(model):
+    config = config_of(model)
+    other = Config(config)
+    other.switch_ir_optim(False)
+    assert config.ir_optim() and not other.ir_optim()
+    assert "net.pdmodel" in config.summary() and "ir_optim" in config.summary()
+    create_predictor(config)
+
+
+def test_kinds_have_the_numbers_of_paddle():
+    assert [(kind.name, int(kind)) for kind in DataType][:3] == [("FLOAT32", 0), ("INT64", 1), ("INT32", 2)]
+    assert PrecisionType.Half == 2 and PlaceType.CUSTOM == 4 and Config.Precision.Int8 == 1
+    assert get_num_bytes_of_data_type(DataType.INT64) == 8
+    assert get_version().startswith("version: ")
+
+
+def test_a_program_in_c_loads_a_model_and_predicts(model, net, tmp_path):
+    includes = sysconfig.get_paths()["include"]
+    library = sysconfig.get_config_var("LIBDIR")
+    version = sysconfig.get_config_var("LDVERSION")
+    libraries = [*sysconfig.get_config_var("LIBS").split(), *sysconfig.get_config_var("SYSLIBS").split()]
+    program = str(tmp_path / "predict")
+    subprocess.run([
+        *sysconfig.get_config_var("CC").split(), "-O1", "-Wall", "-Werror", "-o", program,
+        str(Path(__file__).parents[1] / "examples" / "predict.c"), get_source(), f"-I{get_include()}", f"-I{includes}", f"-L{library}",
+        f"-Wl,-rpath,{library}", "-rdynamic", f"-lpython{version}", *libraries, "-lm",
+    ], check=True)
+    # The interpreter inside has to find the packages as this one does.
+    paths = ":".join(p for p in sys.path if p)
+    done = subprocess.run(
+        [program, f"{model}.pdmodel", f"{model}.pdiparams", "2,3"], capture_output=True, text=True,
+        env={"PYTHONPATH": paths, "PATH": "/usr/bin:/bin", "PYTHONHOME": sys.base_prefix},
+    )
+    assert done.returncode == 0, done.stderr
+    got = np.array(done.stdout.split(), "float32").reshape(2, 2)
+    np.testing.assert_allclose(got, net(wt.ones([2, 3])).numpy(), atol=2e-6)
+    failed = subprocess.run(
+        [program, "nowhere.pdmodel", "nowhere.pdiparams", "2,3"], capture_output=True, text=True,
+        env={"PYTHONPATH": paths, "PATH": "/usr/bin:/bin", "PYTHONHOME": sys.base_prefix},
+    )
+    assert failed.returncode == 1 and "FileNotFoundError" in failed.stderr and "nowhere.pdmodel" in failed.stderr
