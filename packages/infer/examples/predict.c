@@ -7,43 +7,43 @@
 
 #include "wherry_infer.h"
 
-static int fail(const char* what) {
+static int fail(const char *what) {
   fprintf(stderr, "%s: %s\n", what, PD_GetLastError());
   return 1;
 }
 
-int main(int argc, char** argv) {
+int main(int argc, char **argv) {
   if (argc != 4) {
     fprintf(stderr, "usage: %s program.pdmodel params.pdiparams sizes, as in 1,3,224,224\n", argv[0]);
     return 2;
   }
   int32_t shape[8];
   size_t rank = 0, count = 1;
-  for (char* at = argv[3]; *at && rank < 8; rank++) {
+  for (char *at = argv[3]; *at && rank < 8; rank++) {
     shape[rank] = (int32_t)strtol(at, &at, 10);
     count *= (size_t)shape[rank];
     if (*at == ',') at++;
   }
 
-  PD_Config* config = PD_ConfigCreate();
+  PD_Config *config = PD_ConfigCreate();
   if (!config || !PD_ConfigSetModel(config, argv[1], argv[2])) return fail("config");
-  PD_Predictor* predictor = PD_PredictorCreate(config);
+  PD_Predictor *predictor = PD_PredictorCreate(config);
   PD_ConfigDestroy(config);
   if (!predictor) return fail("create");
 
-  PD_OneDimArrayCstr* inputs = PD_PredictorGetInputNames(predictor);
-  PD_Tensor* input = PD_PredictorGetInputHandle(predictor, inputs->data[0]);
-  float* ones = malloc(count * sizeof *ones);
+  PD_OneDimArrayCstr *inputs = PD_PredictorGetInputNames(predictor);
+  PD_Tensor *input = PD_PredictorGetInputHandle(predictor, inputs->data[0]);
+  float *ones = malloc(count * sizeof *ones);
   for (size_t i = 0; i < count; i++) ones[i] = 1.0f;
   if (!PD_TensorReshape(input, rank, shape) || !PD_TensorCopyFromCpuFloat(input, ones)) return fail("input");
   if (!PD_PredictorRun(predictor)) return fail("run");
 
-  PD_OneDimArrayCstr* outputs = PD_PredictorGetOutputNames(predictor);
-  PD_Tensor* output = PD_PredictorGetOutputHandle(predictor, outputs->data[0]);
-  PD_OneDimArrayInt32* sizes = PD_TensorGetShape(output);
+  PD_OneDimArrayCstr *outputs = PD_PredictorGetOutputNames(predictor);
+  PD_Tensor *output = PD_PredictorGetOutputHandle(predictor, outputs->data[0]);
+  PD_OneDimArrayInt32 *sizes = PD_TensorGetShape(output);
   size_t n = 1;
   for (size_t i = 0; i < sizes->size; i++) n *= (size_t)sizes->data[i];
-  float* values = malloc((n ? n : 1) * sizeof *values);
+  float *values = malloc((n ? n : 1) * sizeof *values);
   if (!PD_TensorCopyToCpuFloat(output, values)) return fail("output");
   for (size_t i = 0; i < n; i++) printf("%s%.6f", i ? " " : "", (double)values[i]);
   printf("\n");

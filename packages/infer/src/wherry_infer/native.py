@@ -57,4 +57,6 @@ def contents(handle: Tensor, dtype: str) -> np.ndarray:
 
 def _check_dtype(what: str, handle: Tensor, dtype: str) -> None:
     if handle._dtype != dtype:
-        raise InvalidArgumentError(f"{what}: '{handle.name()}' has elements of another type. Got the function for {dtype}, expected that for {handle._dtype}.")
+        raise InvalidArgumentError(
+            f"{what}: '{handle.name()}' has elements of another type. Got the function for {dtype}, expected that for {handle._dtype}."
+        )

@@ -7,7 +7,7 @@ from typing import Any
 from wherry_autograd import no_grad
 from wherry_graph.capture import capture
 from wherry_graph.ir import Program, Variable
-from wherry_graph.paddle_files import load_model, save_model
+from wherry_graph.paddle_files.models import load_model, save_model
 from wherry_graph.replay import replayed
 from wherry_infer.kinds import PlaceType, PrecisionType
 from wherry_tensor import ops

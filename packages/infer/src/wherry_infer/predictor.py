@@ -14,12 +14,13 @@ import wherry_tensor
 from wherry_graph.executor import compiled
 from wherry_graph.interpreter import Interpreter
 from wherry_graph.ir import Program
-from wherry_graph.paddle_files import load_model, params_from_bytes, save_model
+from wherry_graph.paddle_files.models import load_model, params_from_bytes, save_model
 from wherry_infer.config import Config
 from wherry_infer.kinds import DataType, PrecisionType
 from wherry_infer.precision import mixed
 from wherry_tensor import Tensor as WherryTensor
 from wherry_tensor._core import set_grad_mode, set_thread_budget
+from wherry_tensor.device import is_known
 from wherry_tensor.errors import InvalidArgumentError, NotFoundError, UnavailableError
 
 __all__ = ["Predictor", "PredictorPool", "Tensor", "create_predictor"]
@@ -69,7 +70,9 @@ class Tensor:
 
     def _take(self, what: str, data: Any, copy: bool) -> None:
         if not self._is_input:
-            raise InvalidArgumentError(f"{what}: '{self._name}' is an output. Got data for it, expected them for an input. Take a handle of get_input_handle.")
+            raise InvalidArgumentError(
+                f"{what}: '{self._name}' is an output. Got data for it, expected them for an input. Take a handle of get_input_handle."
+            )
         if not isinstance(data, (np.ndarray, WherryTensor)):
             raise TypeError(
                 f"{what}: '{self._name}' takes arrays. Got {type(data).__name__}, expected numpy.ndarray{'' if copy else ' or Tensor'}. "
@@ -160,6 +163,10 @@ class _Model:
             name = os.path.splitext(os.path.basename(config.files()[0]))[0]
             folder = config._cache_dir or os.path.dirname(config.files()[0]) or "."
             save_model(os.path.join(folder, f"{name}_optimized"), program)
+        self.device = None if config._device[0] == "cpu" else f"{config._device[0]}:{config._device[1]}"
+        if self.device is not None:
+            for x in program.bound_variables():
+                x.bound = x.bound.to(self.device)  # type: ignore[union-attr]
         self.program: Program = program
         self.run = compiled(program)
         self.times: Counter[str] = Counter()
@@ -296,6 +303,8 @@ class Predictor:
 
     def _answered(self, values: list[Any]) -> list[Any]:
         config = self._model.config
+        if self._model.device is not None:
+            values = [value.to(self._model.device) for value in values]
         before = set_thread_budget(config._threads)
         recording = set_grad_mode(False)
         try:
@@ -326,7 +335,7 @@ class Predictor:
         """Give memory that is kept for later runs back to the system; returns how many bytes it was."""
         before = wherry_tensor._core.memory_stats()["reserved"]
         self.clear_intermediate_tensor()
-        wherry_tensor.empty_cache()
+        wherry_tensor._core.release_memory_cache()
         return max(0, int(before - wherry_tensor._core.memory_stats()["reserved"]))
 
     def profile_summary(self) -> str:
@@ -386,20 +395,14 @@ def create_predictor(config: Config) -> Predictor:
 
 
 _INSTEAD = {
-    "gpu": "pip install the package of the device, or leave the switch out", "int8": "Leave it out: the program runs in the precision that it was saved in",
+    "gpu": "Install the package of the device, or leave the switch out",
+    "int8": "Leave it out: the program runs in the precision that it was saved in",
 }
 
 
 def _refuse_hardware(config: Config) -> None:
     for device, switch in config._hardware.items():
-        available = False
-        if device not in ("int8", "xpu", "ipu", "opencl", "dlnne"):
-            try:
-                wherry_tensor._core.code_of_device(f"{device}:{config._device[1]}")
-                available = True
-            except (ValueError, RuntimeError):
-                available = False
-        if not available:
+        if device == "int8" or not is_known(device):
             what = "kernels for 8 bits" if device == "int8" else f"device '{device}'"
             raise UnavailableError(
                 f"create_predictor: {switch} asks for what is not there. Got no {what}, expected it. "

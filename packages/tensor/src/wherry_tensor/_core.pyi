@@ -1125,6 +1125,8 @@ def set_random_rules(rules: Any) -> Any:
     """Let `rules`, functions by op, draw in place of the kernels of random ops; None gives these back their work."""
 def set_stream(stream: Any) -> Any:
     """Let the calling thread work on `stream`; returns the one before."""
+def set_thread_budget(count: Any) -> Any:
+    """Set how many threads the kernels may use that the calling thread runs; 0: as many as `get_num_threads` says."""
 def share_buffer(data: Any) -> Any:
     """A tensor on the very memory of `data`, which must be writable; it lives as long as the tensor."""
 def show_frames(wanted: Any) -> Any:

@@ -39,6 +39,7 @@ _MODULES = (
     "fft",
     "framework",
     "incubate",
+    "inference",
     "io",
     "jit",
     "metric",

@@ -27,7 +27,6 @@ NOT_YET: dict[str, dict[str, str]] = {
         "geometric": "",
         "hapi": "Use wherry.Model.",
         "hub": "",
-        "inference": "Load the weights with wherry.load and call the layer under no_grad().",
         "LazyGuard": "",
         "profiler": "",
         "quantization": "",

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The structs that callers hold are the Python objects themselves. */
-#define OBJECT(x) ((PyObject*)(x))
+#define OBJECT(x) ((PyObject *)(x))
 
 static _Thread_local char last_error[2048];
 
@@ -25,8 +25,8 @@ static void note_error(void) {
   PyErr_Fetch(&type, &value, &trace);
   PyErr_NormalizeException(&type, &value, &trace);
   text = value ? PyObject_Str(value) : NULL;
-  const char* utf8 = text ? PyUnicode_AsUTF8(text) : NULL;
-  snprintf(last_error, sizeof last_error, "%s: %s", type ? ((PyTypeObject*)type)->tp_name : "error", utf8 ? utf8 : "no text");
+  const char *utf8 = text ? PyUnicode_AsUTF8(text) : NULL;
+  snprintf(last_error, sizeof last_error, "%s: %s", type ? ((PyTypeObject *)type)->tp_name : "error", utf8 ? utf8 : "no text");
   PyErr_Clear();
   Py_XDECREF(text);
   Py_XDECREF(type);
@@ -34,24 +34,24 @@ static void note_error(void) {
   Py_XDECREF(trace);
 }
 
-static PyObject* module_member(const char* name) {
-  PyObject* module = PyImport_ImportModule("wherry_infer");
-  PyObject* member = module ? PyObject_GetAttrString(module, name) : NULL;
+static PyObject *module_member(const char *name) {
+  PyObject *module = PyImport_ImportModule("wherry_infer");
+  PyObject *member = module ? PyObject_GetAttrString(module, name) : NULL;
   Py_XDECREF(module);
   return member;
 }
 
 /* Calls x.name(*args) and takes the reference of args (NULL: an error stands already). */
-static PyObject* call(PyObject* x, const char* name, PyObject* args) {
-  PyObject* method = args ? PyObject_GetAttrString(x, name) : NULL;
-  PyObject* result = method ? PyObject_CallObject(method, args) : NULL;
+static PyObject *call(PyObject *x, const char *name, PyObject *args) {
+  PyObject *method = args ? PyObject_GetAttrString(x, name) : NULL;
+  PyObject *result = method ? PyObject_CallObject(method, args) : NULL;
   Py_XDECREF(method);
   Py_XDECREF(args);
   return result;
 }
 
 /* For calls without a result. */
-static bool done(PyObject* result) {
+static bool done(PyObject *result) {
   if (result == NULL) {
     note_error();
     return false;
@@ -60,26 +60,26 @@ static bool done(PyObject* result) {
   return true;
 }
 
-static void* given(PyObject* result) {
+static void *given(PyObject *result) {
   if (result == NULL) note_error();
   return result;
 }
 
-static void let_go(void* x) {
+static void let_go(void *x) {
   if (x == NULL) return;
   PyGILState_STATE state = PyGILState_Ensure();
   Py_DECREF(OBJECT(x));
   PyGILState_Release(state);
 }
 
-const char* PD_GetLastError(void) { return last_error; }
+const char *PD_GetLastError(void) { return last_error; }
 
-const char* PD_GetVersion(void) {
+const char *PD_GetVersion(void) {
   static char version[64];
   start();
   PyGILState_STATE state = PyGILState_Ensure();
-  PyObject* text = module_member("__version__");
-  const char* utf8 = text ? PyUnicode_AsUTF8(text) : NULL;
+  PyObject *text = module_member("__version__");
+  const char *utf8 = text ? PyUnicode_AsUTF8(text) : NULL;
   if (utf8 == NULL) note_error();
   snprintf(version, sizeof version, "%s", utf8 ? utf8 : "");
   Py_XDECREF(text);
@@ -89,49 +89,49 @@ const char* PD_GetVersion(void) {
 
 /* Configurations. */
 
-PD_Config* PD_ConfigCreate(void) {
+PD_Config *PD_ConfigCreate(void) {
   start();
   PyGILState_STATE state = PyGILState_Ensure();
-  PyObject* kind = module_member("Config");
-  PyObject* config = given(kind ? PyObject_CallNoArgs(kind) : NULL);
+  PyObject *kind = module_member("Config");
+  PyObject *config = given(kind ? PyObject_CallNoArgs(kind) : NULL);
   Py_XDECREF(kind);
   PyGILState_Release(state);
-  return (PD_Config*)config;
+  return (PD_Config *)config;
 }
 
-void PD_ConfigDestroy(PD_Config* config) { let_go(config); }
+void PD_ConfigDestroy(PD_Config *config) { let_go(config); }
 
-bool PD_ConfigSetModel(PD_Config* config, const char* program_file, const char* params_file) {
+bool PD_ConfigSetModel(PD_Config *config, const char *program_file, const char *params_file) {
   PyGILState_STATE state = PyGILState_Ensure();
   bool ok = done(call(OBJECT(config), "set_model", Py_BuildValue("(ss)", program_file, params_file)));
   PyGILState_Release(state);
   return ok;
 }
 
-bool PD_ConfigSetModelDir(PD_Config* config, const char* folder) {
+bool PD_ConfigSetModelDir(PD_Config *config, const char *folder) {
   PyGILState_STATE state = PyGILState_Ensure();
   bool ok = done(call(OBJECT(config), "set_model", Py_BuildValue("(s)", folder)));
   PyGILState_Release(state);
   return ok;
 }
 
-bool PD_ConfigSetModelBuffer(PD_Config* config, const char* program, size_t program_size, const char* params, size_t params_size) {
+bool PD_ConfigSetModelBuffer(PD_Config *config, const char *program, size_t program_size, const char *params, size_t params_size) {
   PyGILState_STATE state = PyGILState_Ensure();
-  PyObject* args = Py_BuildValue("(y#ny#n)", program, (Py_ssize_t)program_size, (Py_ssize_t)program_size, params, (Py_ssize_t)params_size,
+  PyObject *args = Py_BuildValue("(y#ny#n)", program, (Py_ssize_t)program_size, (Py_ssize_t)program_size, params, (Py_ssize_t)params_size,
                                  (Py_ssize_t)params_size);
   bool ok = done(call(OBJECT(config), "set_model_buffer", args));
   PyGILState_Release(state);
   return ok;
 }
 
-bool PD_ConfigSetCpuMathLibraryNumThreads(PD_Config* config, int32_t threads) {
+bool PD_ConfigSetCpuMathLibraryNumThreads(PD_Config *config, int32_t threads) {
   PyGILState_STATE state = PyGILState_Ensure();
   bool ok = done(call(OBJECT(config), "set_cpu_math_library_num_threads", Py_BuildValue("(i)", (int)threads)));
   PyGILState_Release(state);
   return ok;
 }
 
-bool PD_ConfigSwitchIrOptim(PD_Config* config, PD_Bool on) {
+bool PD_ConfigSwitchIrOptim(PD_Config *config, PD_Bool on) {
   PyGILState_STATE state = PyGILState_Ensure();
   bool ok = done(call(OBJECT(config), "switch_ir_optim", Py_BuildValue("(i)", (int)on)));
   PyGILState_Release(state);
@@ -140,33 +140,33 @@ bool PD_ConfigSwitchIrOptim(PD_Config* config, PD_Bool on) {
 
 /* Predictors. */
 
-PD_Predictor* PD_PredictorCreate(PD_Config* config) {
+PD_Predictor *PD_PredictorCreate(PD_Config *config) {
   PyGILState_STATE state = PyGILState_Ensure();
-  PyObject* create = module_member("create_predictor");
-  PyObject* predictor = given(create ? PyObject_CallOneArg(create, OBJECT(config)) : NULL);
+  PyObject *create = module_member("create_predictor");
+  PyObject *predictor = given(create ? PyObject_CallOneArg(create, OBJECT(config)) : NULL);
   Py_XDECREF(create);
   PyGILState_Release(state);
-  return (PD_Predictor*)predictor;
+  return (PD_Predictor *)predictor;
 }
 
-PD_Predictor* PD_PredictorClone(PD_Predictor* predictor) {
+PD_Predictor *PD_PredictorClone(PD_Predictor *predictor) {
   PyGILState_STATE state = PyGILState_Ensure();
-  PyObject* other = given(call(OBJECT(predictor), "clone", PyTuple_New(0)));
+  PyObject *other = given(call(OBJECT(predictor), "clone", PyTuple_New(0)));
   PyGILState_Release(state);
-  return (PD_Predictor*)other;
+  return (PD_Predictor *)other;
 }
 
-void PD_PredictorDestroy(PD_Predictor* predictor) { let_go(predictor); }
+void PD_PredictorDestroy(PD_Predictor *predictor) { let_go(predictor); }
 
-static PD_OneDimArrayCstr* names_of(PD_Predictor* predictor, const char* method) {
+static PD_OneDimArrayCstr *names_of(PD_Predictor *predictor, const char *method) {
   PyGILState_STATE state = PyGILState_Ensure();
-  PyObject* list = given(call(OBJECT(predictor), method, PyTuple_New(0)));
-  PD_OneDimArrayCstr* out = list ? calloc(1, sizeof *out) : NULL;
+  PyObject *list = given(call(OBJECT(predictor), method, PyTuple_New(0)));
+  PD_OneDimArrayCstr *out = list ? calloc(1, sizeof *out) : NULL;
   if (out) {
     Py_ssize_t n = PyList_GET_SIZE(list);
     out->data = calloc(n ? (size_t)n : 1, sizeof *out->data);
     for (Py_ssize_t i = 0; out->data && i < n; i++) {
-      const char* name = PyUnicode_AsUTF8(PyList_GET_ITEM(list, i));
+      const char *name = PyUnicode_AsUTF8(PyList_GET_ITEM(list, i));
       out->data[i] = name ? malloc(strlen(name) + 1) : NULL;
       if (out->data[i] == NULL) break;
       strcpy(out->data[i], name);
@@ -179,24 +179,24 @@ static PD_OneDimArrayCstr* names_of(PD_Predictor* predictor, const char* method)
   return out;
 }
 
-PD_OneDimArrayCstr* PD_PredictorGetInputNames(PD_Predictor* predictor) { return names_of(predictor, "get_input_names"); }
+PD_OneDimArrayCstr *PD_PredictorGetInputNames(PD_Predictor *predictor) { return names_of(predictor, "get_input_names"); }
 
-PD_OneDimArrayCstr* PD_PredictorGetOutputNames(PD_Predictor* predictor) { return names_of(predictor, "get_output_names"); }
+PD_OneDimArrayCstr *PD_PredictorGetOutputNames(PD_Predictor *predictor) { return names_of(predictor, "get_output_names"); }
 
-static PD_Tensor* handle_of(PD_Predictor* predictor, const char* method, const char* name) {
+static PD_Tensor *handle_of(PD_Predictor *predictor, const char *method, const char *name) {
   PyGILState_STATE state = PyGILState_Ensure();
-  PyObject* tensor = given(call(OBJECT(predictor), method, Py_BuildValue("(s)", name)));
+  PyObject *tensor = given(call(OBJECT(predictor), method, Py_BuildValue("(s)", name)));
   PyGILState_Release(state);
-  return (PD_Tensor*)tensor;
+  return (PD_Tensor *)tensor;
 }
 
-PD_Tensor* PD_PredictorGetInputHandle(PD_Predictor* predictor, const char* name) { return handle_of(predictor, "get_input_handle", name); }
+PD_Tensor *PD_PredictorGetInputHandle(PD_Predictor *predictor, const char *name) { return handle_of(predictor, "get_input_handle", name); }
 
-PD_Tensor* PD_PredictorGetOutputHandle(PD_Predictor* predictor, const char* name) {
+PD_Tensor *PD_PredictorGetOutputHandle(PD_Predictor *predictor, const char *name) {
   return handle_of(predictor, "get_output_handle", name);
 }
 
-bool PD_PredictorRun(PD_Predictor* predictor) {
+bool PD_PredictorRun(PD_Predictor *predictor) {
   PyGILState_STATE state = PyGILState_Ensure();
   bool ok = done(call(OBJECT(predictor), "run", PyTuple_New(0)));
   PyGILState_Release(state);
@@ -205,21 +205,21 @@ bool PD_PredictorRun(PD_Predictor* predictor) {
 
 /* Handles. */
 
-void PD_TensorDestroy(PD_Tensor* tensor) { let_go(tensor); }
+void PD_TensorDestroy(PD_Tensor *tensor) { let_go(tensor); }
 
-bool PD_TensorReshape(PD_Tensor* tensor, size_t rank, const int32_t* shape) {
+bool PD_TensorReshape(PD_Tensor *tensor, size_t rank, const int32_t *shape) {
   PyGILState_STATE state = PyGILState_Ensure();
-  PyObject* sizes = PyList_New((Py_ssize_t)rank);
+  PyObject *sizes = PyList_New((Py_ssize_t)rank);
   for (size_t i = 0; sizes && i < rank; i++) PyList_SET_ITEM(sizes, (Py_ssize_t)i, PyLong_FromLong(shape[i]));
   bool ok = done(call(OBJECT(tensor), "reshape", sizes ? Py_BuildValue("(N)", sizes) : NULL));
   PyGILState_Release(state);
   return ok;
 }
 
-PD_OneDimArrayInt32* PD_TensorGetShape(PD_Tensor* tensor) {
+PD_OneDimArrayInt32 *PD_TensorGetShape(PD_Tensor *tensor) {
   PyGILState_STATE state = PyGILState_Ensure();
-  PyObject* list = given(call(OBJECT(tensor), "shape", PyTuple_New(0)));
-  PD_OneDimArrayInt32* out = list ? calloc(1, sizeof *out) : NULL;
+  PyObject *list = given(call(OBJECT(tensor), "shape", PyTuple_New(0)));
+  PD_OneDimArrayInt32 *out = list ? calloc(1, sizeof *out) : NULL;
   if (out) {
     out->size = (size_t)PyList_GET_SIZE(list);
     out->data = calloc(out->size ? out->size : 1, sizeof *out->data);
@@ -231,9 +231,9 @@ PD_OneDimArrayInt32* PD_TensorGetShape(PD_Tensor* tensor) {
   return out;
 }
 
-PD_DataType PD_TensorGetDataType(PD_Tensor* tensor) {
+PD_DataType PD_TensorGetDataType(PD_Tensor *tensor) {
   PyGILState_STATE state = PyGILState_Ensure();
-  PyObject* kind = given(call(OBJECT(tensor), "type", PyTuple_New(0)));
+  PyObject *kind = given(call(OBJECT(tensor), "type", PyTuple_New(0)));
   long value = kind ? PyLong_AsLong(kind) : -1;
   Py_XDECREF(kind);
   PyErr_Clear();
@@ -242,12 +242,12 @@ PD_DataType PD_TensorGetDataType(PD_Tensor* tensor) {
 }
 
 /* The bytes go through a memoryview: nothing is copied on the way to the package, which makes its own copy. */
-static bool copy_in(PD_Tensor* tensor, const void* data, const char* dtype) {
+static bool copy_in(PD_Tensor *tensor, const void *data, const char *dtype) {
   PyGILState_STATE state = PyGILState_Ensure();
-  PyObject* filled = module_member("native");
-  PyObject* count = filled ? call(filled, "bytes_of", Py_BuildValue("(Os)", OBJECT(tensor), dtype)) : NULL;
+  PyObject *filled = module_member("native");
+  PyObject *count = filled ? call(filled, "bytes_of", Py_BuildValue("(Os)", OBJECT(tensor), dtype)) : NULL;
   Py_ssize_t bytes = count ? PyLong_AsSsize_t(count) : -1;
-  PyObject* view = bytes >= 0 ? PyMemoryView_FromMemory((char*)data, bytes, PyBUF_READ) : NULL;
+  PyObject *view = bytes >= 0 ? PyMemoryView_FromMemory((char *)data, bytes, PyBUF_READ) : NULL;
   bool ok = done(view ? call(filled, "fill", Py_BuildValue("(OsN)", OBJECT(tensor), dtype, view)) : NULL);
   Py_XDECREF(count);
   Py_XDECREF(filled);
@@ -255,10 +255,10 @@ static bool copy_in(PD_Tensor* tensor, const void* data, const char* dtype) {
   return ok;
 }
 
-static bool copy_out(PD_Tensor* tensor, void* data, const char* dtype) {
+static bool copy_out(PD_Tensor *tensor, void *data, const char *dtype) {
   PyGILState_STATE state = PyGILState_Ensure();
-  PyObject* native = module_member("native");
-  PyObject* found = native ? call(native, "contents", Py_BuildValue("(Os)", OBJECT(tensor), dtype)) : NULL;
+  PyObject *native = module_member("native");
+  PyObject *found = native ? call(native, "contents", Py_BuildValue("(Os)", OBJECT(tensor), dtype)) : NULL;
   Py_buffer buffer;
   bool ok = found != NULL && PyObject_GetBuffer(found, &buffer, PyBUF_C_CONTIGUOUS) == 0;
   if (ok) {
@@ -273,27 +273,27 @@ static bool copy_out(PD_Tensor* tensor, void* data, const char* dtype) {
   return ok;
 }
 
-bool PD_TensorCopyFromCpuFloat(PD_Tensor* tensor, const float* data) { return copy_in(tensor, data, "float32"); }
-bool PD_TensorCopyFromCpuInt64(PD_Tensor* tensor, const int64_t* data) { return copy_in(tensor, data, "int64"); }
-bool PD_TensorCopyFromCpuInt32(PD_Tensor* tensor, const int32_t* data) { return copy_in(tensor, data, "int32"); }
-bool PD_TensorCopyFromCpuUint8(PD_Tensor* tensor, const uint8_t* data) { return copy_in(tensor, data, "uint8"); }
-bool PD_TensorCopyFromCpuInt8(PD_Tensor* tensor, const int8_t* data) { return copy_in(tensor, data, "int8"); }
-bool PD_TensorCopyToCpuFloat(PD_Tensor* tensor, float* data) { return copy_out(tensor, data, "float32"); }
-bool PD_TensorCopyToCpuInt64(PD_Tensor* tensor, int64_t* data) { return copy_out(tensor, data, "int64"); }
-bool PD_TensorCopyToCpuInt32(PD_Tensor* tensor, int32_t* data) { return copy_out(tensor, data, "int32"); }
-bool PD_TensorCopyToCpuUint8(PD_Tensor* tensor, uint8_t* data) { return copy_out(tensor, data, "uint8"); }
-bool PD_TensorCopyToCpuInt8(PD_Tensor* tensor, int8_t* data) { return copy_out(tensor, data, "int8"); }
+bool PD_TensorCopyFromCpuFloat(PD_Tensor *tensor, const float *data) { return copy_in(tensor, data, "float32"); }
+bool PD_TensorCopyFromCpuInt64(PD_Tensor *tensor, const int64_t *data) { return copy_in(tensor, data, "int64"); }
+bool PD_TensorCopyFromCpuInt32(PD_Tensor *tensor, const int32_t *data) { return copy_in(tensor, data, "int32"); }
+bool PD_TensorCopyFromCpuUint8(PD_Tensor *tensor, const uint8_t *data) { return copy_in(tensor, data, "uint8"); }
+bool PD_TensorCopyFromCpuInt8(PD_Tensor *tensor, const int8_t *data) { return copy_in(tensor, data, "int8"); }
+bool PD_TensorCopyToCpuFloat(PD_Tensor *tensor, float *data) { return copy_out(tensor, data, "float32"); }
+bool PD_TensorCopyToCpuInt64(PD_Tensor *tensor, int64_t *data) { return copy_out(tensor, data, "int64"); }
+bool PD_TensorCopyToCpuInt32(PD_Tensor *tensor, int32_t *data) { return copy_out(tensor, data, "int32"); }
+bool PD_TensorCopyToCpuUint8(PD_Tensor *tensor, uint8_t *data) { return copy_out(tensor, data, "uint8"); }
+bool PD_TensorCopyToCpuInt8(PD_Tensor *tensor, int8_t *data) { return copy_out(tensor, data, "int8"); }
 
 /* Lists. */
 
-void PD_OneDimArrayCstrDestroy(PD_OneDimArrayCstr* array) {
+void PD_OneDimArrayCstrDestroy(PD_OneDimArrayCstr *array) {
   if (array == NULL) return;
   for (size_t i = 0; i < array->size; i++) free(array->data[i]);
   free(array->data);
   free(array);
 }
 
-void PD_OneDimArrayInt32Destroy(PD_OneDimArrayInt32* array) {
+void PD_OneDimArrayInt32Destroy(PD_OneDimArrayInt32 *array) {
   if (array == NULL) return;
   free(array->data);
   free(array);

@@ -40,58 +40,58 @@ typedef enum {
 /* Texts, and lists of numbers; free them with the function of their name. */
 typedef struct PD_OneDimArrayCstr {
   size_t size;
-  char** data;
+  char **data;
 } PD_OneDimArrayCstr;
 
 typedef struct PD_OneDimArrayInt32 {
   size_t size;
-  int32_t* data;
+  int32_t *data;
 } PD_OneDimArrayInt32;
 
-void PD_OneDimArrayCstrDestroy(PD_OneDimArrayCstr* array);
-void PD_OneDimArrayInt32Destroy(PD_OneDimArrayInt32* array);
+void PD_OneDimArrayCstrDestroy(PD_OneDimArrayCstr *array);
+void PD_OneDimArrayInt32Destroy(PD_OneDimArrayInt32 *array);
 
 /* What the last call of this thread that failed says; "" where none did. Good until the next call of this thread. */
-const char* PD_GetLastError(void);
+const char *PD_GetLastError(void);
 
 /* The version of the package. Good for the life of the process. */
-const char* PD_GetVersion(void);
+const char *PD_GetVersion(void);
 
 /* A configuration. A predictor copies it. */
-PD_Config* PD_ConfigCreate(void);
-void PD_ConfigDestroy(PD_Config* config);
-bool PD_ConfigSetModel(PD_Config* config, const char* program_file, const char* params_file);
-bool PD_ConfigSetModelDir(PD_Config* config, const char* folder);
-bool PD_ConfigSetModelBuffer(PD_Config* config, const char* program, size_t program_size, const char* params, size_t params_size);
-bool PD_ConfigSetCpuMathLibraryNumThreads(PD_Config* config, int32_t threads);
-bool PD_ConfigSwitchIrOptim(PD_Config* config, PD_Bool on);
+PD_Config *PD_ConfigCreate(void);
+void PD_ConfigDestroy(PD_Config *config);
+bool PD_ConfigSetModel(PD_Config *config, const char *program_file, const char *params_file);
+bool PD_ConfigSetModelDir(PD_Config *config, const char *folder);
+bool PD_ConfigSetModelBuffer(PD_Config *config, const char *program, size_t program_size, const char *params, size_t params_size);
+bool PD_ConfigSetCpuMathLibraryNumThreads(PD_Config *config, int32_t threads);
+bool PD_ConfigSwitchIrOptim(PD_Config *config, PD_Bool on);
 
 /* A predictor belongs to one thread at a time; a clone shares its weights and may outlive it. */
-PD_Predictor* PD_PredictorCreate(PD_Config* config);
-PD_Predictor* PD_PredictorClone(PD_Predictor* predictor);
-void PD_PredictorDestroy(PD_Predictor* predictor);
-PD_OneDimArrayCstr* PD_PredictorGetInputNames(PD_Predictor* predictor);
-PD_OneDimArrayCstr* PD_PredictorGetOutputNames(PD_Predictor* predictor);
-PD_Tensor* PD_PredictorGetInputHandle(PD_Predictor* predictor, const char* name);
-PD_Tensor* PD_PredictorGetOutputHandle(PD_Predictor* predictor, const char* name);
-bool PD_PredictorRun(PD_Predictor* predictor);
+PD_Predictor *PD_PredictorCreate(PD_Config *config);
+PD_Predictor *PD_PredictorClone(PD_Predictor *predictor);
+void PD_PredictorDestroy(PD_Predictor *predictor);
+PD_OneDimArrayCstr *PD_PredictorGetInputNames(PD_Predictor *predictor);
+PD_OneDimArrayCstr *PD_PredictorGetOutputNames(PD_Predictor *predictor);
+PD_Tensor *PD_PredictorGetInputHandle(PD_Predictor *predictor, const char *name);
+PD_Tensor *PD_PredictorGetOutputHandle(PD_Predictor *predictor, const char *name);
+bool PD_PredictorRun(PD_Predictor *predictor);
 
 /* Inputs: reshape, then copy all elements in. Outputs: ask for the shape, then copy all elements out. The type of the function has to be
  * that of the elements. */
-void PD_TensorDestroy(PD_Tensor* tensor);
-bool PD_TensorReshape(PD_Tensor* tensor, size_t rank, const int32_t* shape);
-PD_OneDimArrayInt32* PD_TensorGetShape(PD_Tensor* tensor);
-PD_DataType PD_TensorGetDataType(PD_Tensor* tensor);
-bool PD_TensorCopyFromCpuFloat(PD_Tensor* tensor, const float* data);
-bool PD_TensorCopyFromCpuInt64(PD_Tensor* tensor, const int64_t* data);
-bool PD_TensorCopyFromCpuInt32(PD_Tensor* tensor, const int32_t* data);
-bool PD_TensorCopyFromCpuUint8(PD_Tensor* tensor, const uint8_t* data);
-bool PD_TensorCopyFromCpuInt8(PD_Tensor* tensor, const int8_t* data);
-bool PD_TensorCopyToCpuFloat(PD_Tensor* tensor, float* data);
-bool PD_TensorCopyToCpuInt64(PD_Tensor* tensor, int64_t* data);
-bool PD_TensorCopyToCpuInt32(PD_Tensor* tensor, int32_t* data);
-bool PD_TensorCopyToCpuUint8(PD_Tensor* tensor, uint8_t* data);
-bool PD_TensorCopyToCpuInt8(PD_Tensor* tensor, int8_t* data);
+void PD_TensorDestroy(PD_Tensor *tensor);
+bool PD_TensorReshape(PD_Tensor *tensor, size_t rank, const int32_t *shape);
+PD_OneDimArrayInt32 *PD_TensorGetShape(PD_Tensor *tensor);
+PD_DataType PD_TensorGetDataType(PD_Tensor *tensor);
+bool PD_TensorCopyFromCpuFloat(PD_Tensor *tensor, const float *data);
+bool PD_TensorCopyFromCpuInt64(PD_Tensor *tensor, const int64_t *data);
+bool PD_TensorCopyFromCpuInt32(PD_Tensor *tensor, const int32_t *data);
+bool PD_TensorCopyFromCpuUint8(PD_Tensor *tensor, const uint8_t *data);
+bool PD_TensorCopyFromCpuInt8(PD_Tensor *tensor, const int8_t *data);
+bool PD_TensorCopyToCpuFloat(PD_Tensor *tensor, float *data);
+bool PD_TensorCopyToCpuInt64(PD_Tensor *tensor, int64_t *data);
+bool PD_TensorCopyToCpuInt32(PD_Tensor *tensor, int32_t *data);
+bool PD_TensorCopyToCpuUint8(PD_Tensor *tensor, uint8_t *data);
+bool PD_TensorCopyToCpuInt8(PD_Tensor *tensor, int8_t *data);
 
 #ifdef __cplusplus
 }
