@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 import wherry
+from wherry import _programs
 
 SERVING = "wherry_web.serving"  # stands above this package: known by name only
 
@@ -48,6 +49,8 @@ def main(arguments: list[str] | None = None) -> int:
         "own). What follows is handed to the program; without any, or with -, it is read from the standard input.",
     )
 
+    _programs.add_commands(commands)
+
     serve = commands.add_parser(
         "serve", help="pages where a model trains and answers in the browser",
         description="Serve the pages, the wheels for the browser and predictions of saved models.",
@@ -70,6 +73,8 @@ def main(arguments: list[str] | None = None) -> int:
     if chosen.command == "serve":
         status: int = importlib.import_module(SERVING).serve(chosen)
         return status
+    if chosen.command in _programs.COMMANDS:
+        return until_nobody_reads(lambda: _programs.run(chosen))
     raise AssertionError(f"no such command: {chosen.command}")
 
 

@@ -1,0 +1,203 @@
+"""Commands that work on saved programs: `wherry graph`, `wherry convert`, `wherry predict`."""
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["COMMANDS", "add_commands"]
+
+
+def add_commands(commands: Any) -> None:
+    """Add the three commands to the parser."""
+    graph = commands.add_parser(
+        "graph", help="a saved program as text or as a picture",
+        description="Print a program of Wherry or Paddle (.pdmodel), or draw it: wherry graph lenet.pdmodel -o lenet.svg",
+    )
+    graph.add_argument("model", help="the program, .pdmodel; parameters are not needed")
+    graph.add_argument("-o", "--output", metavar="FILE", help="an .svg file to draw it into; without it the program is printed")
+
+    convert = commands.add_parser(
+        "convert", help="a saved program in another format",
+        description="Write a program of Wherry or Paddle as an ONNX model: wherry convert lenet.pdmodel lenet.onnx",
+    )
+    convert.add_argument("model", help="the program, .pdmodel, with its .pdiparams beside it")
+    convert.add_argument("output", help="the file to write, .onnx")
+    convert.add_argument("--params", metavar="FILE", help="the parameters, where they have another name")
+    convert.add_argument("--opset", type=int, default=13, help="of ONNX's operators, 11 to 18 (default: 13)")
+
+    predict = commands.add_parser(
+        "predict", help="what a saved program answers, and how fast",
+        description="Run a saved program: wherry predict lenet.pdmodel --input x.npy --repeat 100",
+    )
+    predict.add_argument("model", help="the program, .pdmodel, with its .pdiparams beside it")
+    predict.add_argument("--params", metavar="FILE", help="the parameters, where they have another name")
+    predict.add_argument(
+        "--input", metavar="[NAME=]FILE", action="append", default=[],
+        help="a .npy file for an input, by name or in order; random numbers stand in for those that are not given (sizes left open: 1)",
+    )
+    predict.add_argument("--output", metavar="FILE", help="an .npz file for the answers")
+    predict.add_argument("--repeat", type=int, default=1, metavar="N", help="run so often, and say how long it took")
+    predict.add_argument("--threads", type=int, metavar="N", help="how many threads kernels use (default: all cores)")
+    predict.add_argument("--profile", action="store_true", help="say where the time went, op by op")
+
+
+def draw(chosen: argparse.Namespace) -> int:
+    """`wherry graph`."""
+    from wherry_graph.paddle_files import read_program
+    from wherry_graph.picture import to_svg
+
+    with open(chosen.model, "rb") as file:
+        program = read_program(file.read())
+    if chosen.output is None:
+        print(program)
+        return 0
+    if not chosen.output.endswith(".svg"):
+        raise ValueError(f"pictures are SVG files. Got {chosen.output}, expected a name that ends in .svg. Choose such a name.")
+    _write(chosen.output, to_svg(program, os.path.splitext(os.path.basename(chosen.model))[0]).encode())
+    print(f"{chosen.output}: {len(program.nodes)} ops")
+    return 0
+
+
+def convert(chosen: argparse.Namespace) -> int:
+    """`wherry convert`."""
+    from wherry_export.onnx import to_model
+
+    if not chosen.output.endswith(".onnx"):
+        raise ValueError(f"models are written as ONNX. Got {chosen.output}, expected a name that ends in .onnx. Choose such a name.")
+    model = to_model(_loaded(chosen), opset=chosen.opset, name=os.path.splitext(os.path.basename(chosen.model))[0])
+    data = model.SerializeToString()
+    _write(chosen.output, data)
+    print(f"{chosen.output}: opset {chosen.opset}, {len(model.graph.node)} nodes, {len(data) / 2**20:.2f} MiB")
+    return 0
+
+
+def predict(chosen: argparse.Namespace) -> int:
+    """`wherry predict`."""
+    import numpy as np
+
+    from wherry_infer import Config, create_predictor
+
+    if chosen.repeat < 1:
+        raise ValueError(f"--repeat: got {chosen.repeat}, expected at least 1. Leave it out for one run.")
+    config = Config(*_files(chosen))
+    if chosen.threads is not None:
+        config.set_cpu_math_library_num_threads(chosen.threads)
+    predictor = create_predictor(config)
+    names = predictor.get_input_names()
+    given = _inputs(chosen.input, names)
+    for name in names:
+        handle = predictor.get_input_handle(name)
+        handle.copy_from_cpu(given[name] if name in given else _random(np, handle))
+    begun = time.perf_counter()
+    predictor.run()
+    first = time.perf_counter() - begun
+    answers = {}
+    for name in predictor.get_output_names():
+        answers[name] = predictor.get_output_handle(name).copy_to_cpu()
+        print(_described(np, name, answers[name]))
+    if chosen.repeat > 1:
+        times = []
+        for _ in range(chosen.repeat):
+            begun = time.perf_counter()
+            predictor.run()
+            times.append(time.perf_counter() - begun)
+        times.sort()
+        p50, p99 = (times[min(len(times) - 1, int(len(times) * q))] for q in (0.5, 0.99))
+        print(f"latency of {chosen.repeat} runs: p50 {p50 * 1e3:.3f} ms, p99 {p99 * 1e3:.3f} ms (first {first * 1e3:.3f} ms)")
+    if chosen.profile:
+        config.enable_profile()
+        profiled = create_predictor(config)
+        for name in names:
+            profiled.get_input_handle(name).share_external_data(predictor.get_input_handle(name).copy_to_cpu())
+        for _ in range(max(1, min(chosen.repeat, 100))):
+            profiled.run()  # its table is printed when it goes
+        del profiled
+    if chosen.output is not None:
+        if not chosen.output.endswith(".npz"):
+            raise ValueError(f"--output: answers are written as .npz. Got {chosen.output}, expected a name that ends in .npz.")
+        np.savez(chosen.output, **answers)
+    return 0
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {"graph": draw, "convert": convert, "predict": predict}
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Run one of the commands; what goes wrong is one line on the screen, and status 1."""
+    try:
+        return COMMANDS[chosen.command](chosen)
+    except (OSError, ValueError, RuntimeError, ImportError) as error:
+        print(f"wherry {chosen.command}: {error}", file=sys.stderr)
+        return 1
+
+
+def _files(chosen: argparse.Namespace) -> tuple[str, str]:
+    """The program's file, and that of its parameters."""
+    stem = chosen.model.removesuffix(".pdmodel")
+    return chosen.model if os.path.exists(chosen.model) else f"{stem}.pdmodel", chosen.params or f"{stem}.pdiparams"
+
+
+def _loaded(chosen: argparse.Namespace) -> Any:
+    from wherry_graph.paddle_files import load_model
+
+    model, params = _files(chosen)
+    return load_model("", model_path=model, params_path=params)
+
+
+def _inputs(options: list[str], names: list[str]) -> dict[str, Any]:
+    import numpy as np
+
+    given: dict[str, Any] = {}
+    for option in options:
+        name, equals, path = option.partition("=")
+        if not equals:
+            free = [n for n in names if n not in given]
+            if not free:
+                raise ValueError(f"--input: there are more files than inputs. Got {option}, expected files for {names}.")
+            name, path = free[0], option
+        if name not in names:
+            raise ValueError(f"--input: the program has no such input. Got {name}, expected one of {names}.")
+        given[name] = np.load(path, allow_pickle=False)
+    return given
+
+
+def _random(np: Any, handle: Any) -> Any:
+    shape = [1 if n < 0 else n for n in handle.shape()]
+    rng = np.random.default_rng(0)
+    dtype = np.dtype(handle._dtype)
+    return rng.standard_normal(shape).astype(dtype) if dtype.kind == "f" else np.zeros(shape, dtype)
+
+
+def _described(np: Any, name: str, value: Any) -> str:
+    text = f"{name}: {list(value.shape)} {value.dtype}"
+    if not value.size:
+        return text
+    if value.ndim and value.dtype.kind == "f" and 1 < value.shape[-1] <= 100_000:
+        rows = value.reshape(-1, value.shape[-1])
+        for row in rows[:4]:
+            best = np.argsort(-row)[:5]
+            text += "\n  largest: " + ", ".join(f"[{i}] {row[i]:.5g}" for i in best)
+        if len(rows) > 4:
+            text += f"\n  and {len(rows) - 4} more rows"
+        return text
+    return f"{text}\n  {np.array2string(value.ravel()[:8], precision=5)}"
+
+
+def _write(path: str, data: bytes) -> None:
+    """All of a file or nothing."""
+    folder = os.path.dirname(os.path.abspath(path))
+    os.makedirs(folder, exist_ok=True)
+    temporary = os.path.join(folder, f".{os.path.basename(path)}.{os.getpid()}")
+    try:
+        with open(temporary, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        if os.path.exists(temporary):
+            os.remove(temporary)
