@@ -47,7 +47,7 @@ def add_commands(commands: Any) -> None:
 
 def draw(chosen: argparse.Namespace) -> int:
     """`wherry graph`."""
-    from wherry_graph.paddle_files import read_program
+    from wherry_graph.paddle_files.models import read_program
     from wherry_graph.picture import to_svg
 
     with open(chosen.model, "rb") as file:
@@ -130,6 +130,8 @@ def run(chosen: argparse.Namespace) -> int:
     """Run one of the commands; what goes wrong is one line on the screen, and status 1."""
     try:
         return COMMANDS[chosen.command](chosen)
+    except BrokenPipeError:
+        raise  # nobody reads any more: the caller knows what to do
     except (OSError, ValueError, RuntimeError, ImportError) as error:
         print(f"wherry {chosen.command}: {error}", file=sys.stderr)
         return 1
@@ -142,7 +144,7 @@ def _files(chosen: argparse.Namespace) -> tuple[str, str]:
 
 
 def _loaded(chosen: argparse.Namespace) -> Any:
-    from wherry_graph.paddle_files import load_model
+    from wherry_graph.paddle_files.models import load_model
 
     model, params = _files(chosen)
     return load_model("", model_path=model, params_path=params)

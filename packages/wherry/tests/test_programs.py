@@ -1,0 +1,68 @@
+"""`wherry graph`, `wherry convert`, `wherry predict`."""
+import numpy as np
+import pytest
+
+import wherry
+from wherry.__main__ import main
+from wherry_graph import Program
+from wherry_graph.capture import capture
+from wherry_graph.paddle_files.models import save_model
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    net = wherry.nn.Sequential(wherry.nn.Linear(3, 2), wherry.nn.Softmax())
+    program = Program()
+    x = program.feed([-1, 3], wherry.float32, "x")
+    with capture(program), wherry.no_grad():
+        program.fetches = [net(x)]
+    prefix = str(tmp_path_factory.mktemp("model") / "net")
+    save_model(prefix, program)
+    return prefix, net
+
+
+def test_a_program_is_printed_or_drawn(model, tmp_path, capsys):
+    prefix, _ = model
+    assert main(["graph", f"{prefix}.pdmodel"]) == 0
+    assert "softmax" in capsys.readouterr().out
+    picture = tmp_path / "net.svg"
+    assert main(["graph", f"{prefix}.pdmodel", "-o", str(picture)]) == 0
+    assert picture.read_text().startswith("<svg") and "softmax" in picture.read_text()
+
+
+def test_a_program_answers_and_says_how_fast(model, tmp_path, capsys):
+    prefix, net = model
+    x = np.random.default_rng(0).standard_normal((2, 3)).astype("float32")
+    np.save(tmp_path / "x.npy", x)
+    answers = tmp_path / "y.npz"
+    assert main([
+        "predict", f"{prefix}.pdmodel", "--input", str(tmp_path / "x.npy"), "--repeat", "3", "--profile", "--output", str(answers),
+    ]) == 0
+    printed = capsys.readouterr().out
+    assert "[2, 2] float32" in printed and "p50" in printed and "p99" in printed and "calls" in printed
+    (y,) = np.load(answers).values()
+    np.testing.assert_allclose(y, net(wherry.to_tensor(x)).numpy(), rtol=1e-5)
+
+
+def test_what_goes_wrong_is_one_line_and_a_status(model, tmp_path, capsys):
+    prefix, _ = model
+    np.save(tmp_path / "bad.npy", np.ones((1, 4), "float32"))
+    for arguments, word in (
+        (["graph", "nowhere.pdmodel"], "nowhere.pdmodel"),
+        (["graph", f"{prefix}.pdmodel", "-o", "picture.png"], "SVG"),
+        (["predict", f"{prefix}.pdmodel", "--input", f"z={tmp_path / 'bad.npy'}"], "no such input"),
+        (["predict", f"{prefix}.pdmodel", "--input", str(tmp_path / "bad.npy")], "expected [-1, 3]"),
+        (["predict", f"{prefix}.pdmodel", "--repeat", "0"], "at least 1"),
+        (["convert", f"{prefix}.pdmodel", "net.pb"], "ONNX"),
+    ):
+        assert main(arguments) == 1
+        error = capsys.readouterr().err
+        assert error.startswith(f"wherry {arguments[0]}: ") and word in error and error.count("\n") == 1
+
+
+def test_a_program_is_written_as_onnx(model, tmp_path, capsys):
+    pytest.importorskip("onnx", reason="the package `onnx`, which writes the files, is not installed")
+    prefix, _ = model
+    file = tmp_path / "net.onnx"
+    assert main(["convert", f"{prefix}.pdmodel", str(file)]) == 0
+    assert file.stat().st_size > 0 and "opset 13" in capsys.readouterr().out
