@@ -67,6 +67,32 @@ def test_an_unknown_level_is_refused():
         passes.default(Program(), 7)
 
 
+def test_passes_are_asked_for_where_a_program_is_compiled():
+    program = recorded(lambda x: (x.exp(), x.exp() * 2.0, x.tanh()), [-1])
+    run = compiled(program, program.feeds, program.fetches[1:2], level=passes.EXACT)
+    assert [node.type for node in run.program.walk()] == ["fused_elementwise", "exp", "multiply"]
+    same(program, program, tensor(3))
+    np.testing.assert_array_equal(run(tensor(3))[0].numpy(), (tensor(3).exp() * 2.0).numpy())
+
+
+def test_what_is_fed_in_place_of_a_constant_is_used():
+    program = recorded(lambda x: x * wt.to_tensor(np.full(3, 2.0, "float32")), [3])
+    (constant,) = program.bound_variables()
+    run = compiled(program, [program.feeds[0], constant], program.fetches, level=passes.INFERENCE)
+    assert run(tensor(3), wt.zeros([3]))[0].numpy().tolist() == [0, 0, 0]
+
+
+def test_writes_to_what_is_fed_stay():
+    def f(x):
+        ops.add.into((x,), x, x)
+        return x.sum()
+
+    run = compiled(recorded(f, [-1]), level=passes.EXACT)
+    x = wt.ones([3])
+    run(x)
+    assert x.numpy().tolist() == [2, 2, 2]
+
+
 # Dead code.
 
 def test_what_nothing_needs_is_left_out():

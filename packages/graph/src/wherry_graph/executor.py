@@ -25,7 +25,7 @@ __all__ = ["Executor", "compiled"]
 
 def compiled(
     program: Program, feeds: Sequence[Variable] | None = None, fetches: Sequence[Variable] | None = None, *,
-    lookup: Callable[[Variable], Tensor | None] | None = None, prune: bool = False,
+    lookup: Callable[[Variable], Tensor | None] | None = None, prune: bool = False, level: int = 0,
 ) -> Executor:
     """The program as something to call, with one tensor for each feed; it returns the value of each fetch.
 
@@ -37,6 +37,8 @@ def compiled(
         fetches: variables, in the order of the results; None takes `program.fetches`.
         lookup: gives the tensor of a variable that is neither fed nor made nor bound (from a scope).
         prune: leave out the nodes that nothing needs.
+        level: of the passes (`passes.default`) that a copy of the program goes through first; `lookup` is then asked for the variables of
+            the copy, which have the same names.
 
     Examples:
         >>> from wherry_graph import Program
@@ -50,6 +52,16 @@ def compiled(
         >>> print(value.numpy())
         [6. 6.]
     """
+    if level:
+        from wherry_graph import passes
+
+        copy, new = program.copy()
+        copy.feeds = [new[id(x)] for x in (program.feeds if feeds is None else feeds)]
+        copy.fetches = [new[id(x)] for x in (program.fetches if fetches is None else fetches)]
+        for x in copy.feeds:
+            x.bound = None  # what is fed stands in its place
+        program = passes.default(copy, level)
+        feeds, fetches = program.feeds, program.fetches
     return Executor(program, feeds, fetches, lookup=lookup, prune=prune)
 
 

@@ -8,6 +8,7 @@ from wherry_autograd import PyLayer, no_grad
 from wherry_graph.backward import gradients
 from wherry_graph.executor import compiled
 from wherry_graph.ir import Program, Variable
+from wherry_graph.passes import EXACT
 from wherry_graph.structure import map_structure
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
@@ -42,7 +43,7 @@ class PartialProgram:
             values = self._trained(tensors)
         else:
             if self._forward is None:
-                self._forward = compiled(self.program, self.program.feeds, self.fetches)
+                self._forward = compiled(self.program, self.program.feeds, self.fetches, level=EXACT)
             with no_grad():
                 values = self._forward(*tensors)
         rest = iter(values)
@@ -99,9 +100,9 @@ class _Trained:
         del forward.nodes[mark:]
         backward, to_backward = joint.copy()
         del backward.nodes[:mark]
-        self.forward = compiled(forward, forward.feeds, [to_forward[id(x)] for x in (*fetches, *self.saved)])
+        self.forward = compiled(forward, forward.feeds, [to_forward[id(x)] for x in (*fetches, *self.saved)], level=EXACT)
         self.backward = compiled(
-            backward, [to_backward[id(x)] for x in (*self.saved, *cotangents)], [to_backward[id(x)] for x in grads]
+            backward, [to_backward[id(x)] for x in (*self.saved, *cotangents)], [to_backward[id(x)] for x in grads], level=EXACT
         )
         # What is returned as it was given is itself, as in eager code.
         feeds = {id(x): i for i, x in enumerate(joint.feeds)}

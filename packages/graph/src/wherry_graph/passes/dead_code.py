@@ -17,6 +17,7 @@ def dead_code(program: Program) -> Program:
     out, _ = program.copy()
     classes = alias_classes(out)
     lasting = {classes[id(x)] for block in out.blocks for x in block.vars.values() if x.bound is not None or x.persistable or x.is_data}
+    lasting.update(classes[id(x)] for x in out.feeds)  # tensors of the caller
     needed: set[int] = set()
     written_needed: set[int] = set()  # classes of memory
 
