@@ -227,12 +227,12 @@ cdef int run_on(wry_thread *thread, Op op, PyObject **inputs, Py_ssize_t n, tupl
     if plan is None or current_device(thread) or not plan_fits(plan, inputs, n, attrs):
         plan = find_plan(op, inputs, n, attrs, into)
         op.recent = plan
-    if plan.simple and into == NULL and run_simple(op, plan, inputs, n, outs, begun, thread):
+    if plan.simple and run_simple(op, plan, inputs, n, outs, into, begun, thread):
         return 0
     return run_plan(op, plan, inputs, n, attrs, outs, into, begun, thread)
 
 
-cdef int run_simple(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, PyObject **outs, int64_t begun,
+cdef int run_simple(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, PyObject **outs, PyObject **into, int64_t begun,
                     wry_thread *thread) except -1:
     """What `run_plan` does, where nothing has to be copied, pinned or asked for; 0: something has to be."""
     cdef const wry_tensor *ins[MAX_SIMPLE]
@@ -252,9 +252,15 @@ cdef int run_simple(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, PyObject 
                 (plan.flags & WRY_WANTS_CONTIGUOUS and not x.flags & CONTIGUOUS):
             return 0
         ins[k] = &x.t
-    out = new_simple(op, plan)
-    if rebinds != begun:
-        still_fits(op, plan, ins, n)
+    if into == NULL:
+        out = new_simple(op, plan)
+        if rebinds != begun:
+            still_fits(op, plan, ins, n)
+    else:
+        check_into(op, plan, into)
+        out = <Tensor>into[0]
+        if rebinds != begun or not writes_in_place(plan, out, inputs, n, 0):
+            return 0
     outputs[0] = &out.t
     call.inputs = ins
     call.outputs = outputs
@@ -286,6 +292,8 @@ cdef int run_simple(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, PyObject 
         Py_XDECREF(outs[0])
         outs[0] = NULL
         raise_text(status, f"{op.name}: the kernel", context.error)
+    if into != NULL:
+        out.storage.version += 1
     return 1
 
 
