@@ -186,6 +186,44 @@ def orders(d: Draw, name: str) -> str:
     return f"paddle.fft.{name}(x{d.one('', f', axes={d.random.randrange(-len(shape), len(shape))}', ', axes=[0]')})"
 
 
+@family("stft istft frame overlap_add")
+def signals(d: Draw, name: str) -> str:
+    if name == "frame":
+        given(d, "x", d.one([9], [2, 9], [9, 9]), d.one(*FLOATS))
+        return f"paddle.signal.frame(x, {d.one(1, 3, 4)}, {d.one(1, 2)}{d.one('', ', axis=-1', ', axis=0' if d.inputs['x'].shape[0] == 9 else '')})"
+    if name == "overlap_add":
+        given(d, "x", d.one([4, 3], [2, 4, 3], [3, 4, 2]), d.one(*FLOATS))
+        return f"paddle.signal.overlap_add(x, {d.one(1, 2, 3) if d.inputs['x'].shape[-2] == 4 else 2}{d.one('', ', axis=0') if d.inputs['x'].shape[-2] == 4 and d.inputs['x'].shape[1] == 4 else ''})"
+    n_fft = d.one(8, 16, 9)
+    dtype, parts = d.one(*FLOATS), ["x", str(n_fft)]
+    length = n_fft
+    if d.chance(0.5):
+        parts.append(f"hop_length={d.one(1, 2, 3)}")
+    if d.chance(0.4):
+        length = n_fft - 2
+        parts.append(f"win_length={length}")
+    if d.chance(0.6):
+        d.inputs["w"] = np.linspace(0.5, 1.5, length).astype(dtype)
+        parts.append("window=w")
+    if d.chance(0.3):
+        parts.append("normalized=True")
+    onesided = d.chance(0.7)
+    if not onesided:
+        parts.append("onesided=False")
+    # A window with zeros around it says nothing at the ends of a signal that is not extended.
+    if d.chance(0.3) and (name == "stft" or length == n_fft):
+        parts.append("center=False")
+    if name == "stft":
+        given(d, "x", d.one([40], [2, 33]), dtype)
+        if d.chance(0.3):
+            parts.append("pad_mode='constant'")
+    else:
+        given(d, "x", [*d.one([], [2]), n_fft // 2 + 1 if onesided else n_fft, 7], "complex64" if dtype == "float32" else "complex128")
+        if d.chance(0.3):
+            parts.append("length=9")
+    return f"paddle.signal.{name}({', '.join(parts)})"
+
+
 # Their gradients are those of vectors whose signs are open, or stop in Paddle.
 UNDIFFERENTIATED = ("lstsq", "matrix_rank", "lu", "eig", "eigvals", "pca_lowrank", "renorm")
 

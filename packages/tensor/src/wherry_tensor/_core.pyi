@@ -560,6 +560,8 @@ class Tensor:
         """Where an element is infinity or minus infinity."""
     def isnan(self, name: str | None = ...) -> Tensor:
         """Where an element is NaN."""
+    def istft(self, n_fft: int, hop_length: int | None = ..., win_length: int | None = ..., window: Tensor | None = ..., center: bool = ..., normalized: bool = ..., onesided: bool = ..., length: int | None = ..., return_complex: bool = ..., name: str | None = ...) -> Tensor:
+        """The signal whose frames have these spectra: the inverse of `stft`, by least squares where frames disagree."""
     def item(self, *index: Any) -> Any:
         """One element as a Python number; without an index the tensor must have just one."""
     @property
@@ -882,6 +884,8 @@ class Tensor:
         """Scaled hyperbolic tangent: `scale_b * tanh(scale_a * x)`."""
     def std(self, axis: Axes = ..., unbiased: bool = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
         """Standard deviation of elements along `axis`: the root of `var`, whose arguments and errors it has."""
+    def stft(self, n_fft: int, hop_length: int | None = ..., win_length: int | None = ..., window: Tensor | None = ..., center: bool = ..., pad_mode: str = ..., normalized: bool = ..., onesided: bool = ..., name: str | None = ...) -> Tensor:
+        """Spectra of the frames of a signal: the short-time Fourier transform."""
     @property
     def stop_gradient(self) -> bool: ...
     @stop_gradient.setter
@@ -1035,8 +1039,6 @@ def add_methods(methods: Any) -> Any:
     """Give Tensor more methods and properties: {name: function or property}."""
 def alias(x: Any) -> Any:
     """Another tensor on the same memory, without gradient history."""
-def asked_by_a_call() -> Any:
-    """Is the shape rule that runs now asked for a call on tensors with data, and not for a capture or a plan ahead?"""
 def clear_gradients(tensors: Any, set_to_zero: Any = ...) -> Any:
     """Let the gradients of all these tensors be zeros again, or None. Where there is none, nothing happens."""
 def detach_in_place(x: Any) -> Any:

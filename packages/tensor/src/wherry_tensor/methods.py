@@ -36,6 +36,7 @@ _METHODS = {
     "functions.movement": "*",
     "functions.positions": "*",
     "functions.search": "*",
+    "functions.signal": "istft stft",
 }
 _NOT_METHODS = frozenset(("complex", "broadcast_shape", "einsum", "meshgrid"))
 

@@ -47,6 +47,7 @@ _MODULES = (
     "onnx",
     "optimizer",
     "regularizer",
+    "signal",
     "static",
     "tensor",
     "utils",

@@ -31,7 +31,6 @@ NOT_YET: dict[str, dict[str, str]] = {
         "profiler": "",
         "quantization": "",
         "reader": "Use wherry.io.DataLoader.",
-        "signal": "wherry.utils.dlpack and numpy() lend tensors to libraries that have it.",
         "sparse": "Gradients and tensors are dense.",
         "sysconfig": "wherry_tensor.get_include() is the folder of the C headers.",
         "text": "",

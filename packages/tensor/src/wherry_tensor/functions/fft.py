@@ -170,7 +170,9 @@ def _c2r(x: Any, axes: tuple[int, ...], sizes: list[Any], norm: Any, forward: bo
                 f"{op_name}: one element does not say how many there were. Got x of shape {x.shape} and no size for axis {axes[-1]}, "
                 f"expected one. Pass 1 if that was all."
             )
-    for axis, n in zip(axes, [*sizes[:-1], None if sizes[-1] is None else last // 2 + 1], strict=True):
+    # Of a size that is not known yet the op itself sees, when the program runs, whether the axis fits.
+    kept = None if sizes[-1] is None or is_unknown(last) else last // 2 + 1
+    for axis, n in zip(axes, [*sizes[:-1], kept], strict=True):
         x = _resized(x, axis, n, op_name)
     _require_elements(x, axes[:-1], op_name)
     return ops.fft_c2r(x, axes=axes, normalization=normalization, forward=forward, size=last)
