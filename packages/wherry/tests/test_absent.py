@@ -24,7 +24,7 @@ import wherry
         ("wherry.trapezoid", "Paddle has it"),
         ("wherry.static.Progam", "Did you mean 'Program'?"),
         ("wherry.distributed.all_reduce", "Paddle has it"),
-        ("wherry.inference", "Load the weights with wherry.load"),
+        ("wherry.hapi", "Use wherry.Model"),
         ("wherry.zork", "module 'wherry' has no attribute 'zork'."),
     ],
 )
@@ -37,7 +37,7 @@ def test_a_missing_attribute_is_explained(expression, said):
 @pytest.mark.parametrize(
     ("statement", "said"),
     [
-        ("from wherry import inference", "wherry.inference: Paddle has it"),
+        ("from wherry import audio", "wherry.audio: Paddle has it"),
         ("import wherry.sparse", "wherry.sparse: Paddle has it"),
         ("from wherry.nn import Conv2d", "Did you mean 'Conv2D'?"),
         ("from wherry.vision import ops", "wherry.vision.ops: Paddle has it"),

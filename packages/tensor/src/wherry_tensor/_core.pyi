@@ -1039,6 +1039,8 @@ def add_methods(methods: Any) -> Any:
     """Give Tensor more methods and properties: {name: function or property}."""
 def alias(x: Any) -> Any:
     """Another tensor on the same memory, without gradient history."""
+def asked_by_a_call() -> Any:
+    """Is the shape rule that runs now asked for a call on tensors with data, and not for a capture or a plan ahead?"""
 def clear_gradients(tensors: Any, set_to_zero: Any = ...) -> Any:
     """Let the gradients of all these tensors be zeros again, or None. Where there is none, nothing happens."""
 def detach_in_place(x: Any) -> Any:
