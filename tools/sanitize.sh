@@ -30,7 +30,7 @@ export LD_PRELOAD=$libraries ASAN_OPTIONS=detect_leaks=0:allocator_may_return_nu
 if [ "${1:-}" = fuzz ]; then
     PYTHONPATH=$(ls -d "$root"/packages/{nn,train,vision,wherry}/src | paste -sd:) bin/python "$root/tools/fuzz.py" "${@:2}"
 elif [ $# -gt 0 ]; then
-    bin/python -m pytest -s -p no:cacheprovider "$@"
+    PYTHONPATH=$(ls -d "$root"/packages/{nn,train}/src | paste -sd:) bin/python -m pytest -s -p no:cacheprovider "$@"
 else
     bin/python -m pytest -s -p no:cacheprovider --pyargs wherry_tensor.testing
     bin/python -m wherry_tensor.testing.fuzz --calls "${FUZZ_CALLS:-100000}"

@@ -1,4 +1,5 @@
 """The executor: planned programs give what eager code gives, bit for bit, and what surrounds a run."""
+import sys
 import threading
 
 import numpy as np
@@ -239,6 +240,7 @@ def test_bool_feeds_may_hold_any_byte():
 
 # What surrounds a run.
 
+@pytest.mark.skipif(sys.platform == "emscripten", reason="there are no threads there")
 def test_eight_threads_run_one_program_at_once():
     net = nn.Sequential(nn.Linear(16, 64), nn.ReLU(), nn.LayerNorm(64), nn.Linear(64, 8))
     run = compiled(recorded(net, [-1, 16]))
