@@ -17,7 +17,7 @@ import wherry
         ("wherry.relu", "Did you mean 'nn.functional.relu'?"),
         ("wherry.optimizer.lr.StepLR", "Did you mean 'StepDecay'?"),
         ("wherry.nn.initializer.kaiming_normal_", "Did you mean 'KaimingNormal'?"),
-        ("wherry.jit.TracedLayer", "wherry.jit.TracedLayer: Paddle has it, but no package of Wherry"),
+        ("wherry.callbacks.WandbCallback", "wherry.callbacks.WandbCallback: Paddle has it, but no package of Wherry"),
         ("wherry.vision.models.resnet50", "wherry.vision.models.resnet50: Paddle has it"),
         ("wherry.vision.ops", "wherry.vision.ops: Paddle has it"),
         ("wherry.optimizer.LBFGS", "Paddle has it"),
@@ -52,8 +52,8 @@ def test_a_missing_import_is_explained(statement, said):
 
 
 def test_a_name_that_a_plain_module_does_not_have_is_explained_on_the_screen():
-    done = subprocess.run([sys.executable, "-c", "from wherry.jit import TracedLayer"], capture_output=True, text=True)
-    assert "wherry.jit.TracedLayer: Paddle has it" in done.stderr
+    done = subprocess.run([sys.executable, "-c", "from wherry.callbacks import WandbCallback"], capture_output=True, text=True)
+    assert "wherry.callbacks.WandbCallback: Paddle has it" in done.stderr
 
 
 def test_the_module_of_tensors_is_not_called():

@@ -53,7 +53,6 @@ _WORDS = {  # those of which one can only say that they are not here yet
         LookAhead ModelAverage graph_khop_sampler graph_reindex graph_sample_neighbors graph_send_recv identity_loss
         segment_max segment_mean segment_min segment_sum softmax_mask_fuse softmax_mask_fuse_upper_triangle
     """,
-    "jit": "TracedLayer TranslatedLayer load save",
     "nn": "RNNTLoss",
     "nn.functional": "rnnt_loss",
     "optimizer": "LBFGS",

@@ -4,15 +4,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wherry_autograd import PyLayer, no_grad
+from wherry_autograd import _engine
+from wherry_graph import passes
 from wherry_graph.backward import gradients
 from wherry_graph.executor import compiled
-from wherry_graph.ir import Program, Variable
-from wherry_graph.passes import EXACT
+from wherry_graph.ir import BACKWARD, Node, Program, Variable
 from wherry_graph.structure import map_structure
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.dtype import is_complex, is_floating_point
+from wherry_train.amp import auto_cast
 
 __all__ = ["OUTPUT", "OUTPUT_NUMBER", "OUTPUT_ROWS", "PartialProgram"]
 
@@ -43,9 +44,10 @@ class PartialProgram:
             values = self._trained(tensors)
         else:
             if self._forward is None:
-                self._forward = compiled(self.program, self.program.feeds, self.fetches, level=EXACT)
-            with no_grad():
-                values = self._forward(*tensors)
+                self._forward = compiled(self.program, self.program.feeds, self.fetches, level=passes.EXACT)
+            values = self._forward(*tensors)  # records no gradients
+        if self.outputs is OUTPUT:
+            return values[0]
         rest = iter(values)
         return map_structure(lambda leaf: leaf.of(next(rest)) if isinstance(leaf, _Output) else leaf, self.outputs)
 
@@ -62,106 +64,95 @@ OUTPUT_ROWS = _Output(lambda x: [x[i] for i in range(x.shape[0])])  # a list tha
 OUTPUT_NUMBER = _Output(lambda x: int(x))  # a size
 
 
+# What works on single nodes. Others may join nodes of both passes, and run on each.
+_BEFORE_DIVISION = (passes.dead_code, passes.constants, passes.common_subexpressions, passes.redundant, passes.dead_code)
+
+
 class _Trained:
     """The forward pass with what the backward pass needs kept, and the backward pass, as two programs."""
 
     def __init__(self, partial: PartialProgram) -> None:
         joint, new = partial.program.copy()
         fetches = [new[id(x)] for x in partial.fetches]
-        self.targets = [i for i, x in enumerate(fetches) if partial.wanted[i] and _floats(x)]
-        self.feeds_wanted = [i for i, x in enumerate(joint.feeds) if not x.stop_gradient and _floats(x)]
-        bound = [x for x in joint.bound_variables() if not x.bound.stop_gradient and _floats(x)]  # type: ignore[union-attr]
-        mark = len(joint.nodes)
+        # What is returned as it was given is itself, as in eager code.
+        given = {id(x): i for i, x in enumerate(joint.feeds)}
+        computed = {id(x): x for x in fetches if id(x) not in given and x.bound is None}
+        targets = {id(x): x for x, wanted in zip(fetches, partial.wanted, strict=True) if wanted and id(x) in computed and _floats(x)}
+        from_call = [i for i, x in enumerate(joint.feeds) if not x.stop_gradient and _floats(x)]
+        bound = [x for x in joint.bound_variables() if x.bound is not None and not x.bound.stop_gradient and _floats(x)]
+        inputs = [*(joint.feeds[i] for i in from_call), *bound]
         block = joint.blocks[0]
-        cotangents: list[Variable] = []
-        for i in self.targets:
-            x = fetches[i]
-            cotangents.append(block.variable(x.sizes, x.dtype, None, is_data=True))
-        inputs = [*(joint.feeds[i] for i in self.feeds_wanted), *bound]
-        found = gradients([fetches[i] for i in self.targets], inputs, cotangents) if self.targets else [None] * len(inputs)
-        n = len(self.feeds_wanted)
-        self.bound = [x.bound for x, g in zip(bound, found[n:], strict=True) if g is not None]
-        self.positions = [i for i, g in enumerate(found) if g is not None]  # of the inputs that have a gradient
-        self.given = found[:n]
+        cotangents = [block.variable(x.sizes, x.dtype, None, is_data=True) for x in targets.values()]
+        with auto_cast(enable=False):
+            found = gradients(list(targets.values()), inputs, cotangents) if targets else [None] * len(inputs)
+        # Where gradients come from: tensors of the call, by position, and tensors that the program is bound to.
+        self.from_call = [i for i, g in zip(from_call, found, strict=False) if g is not None]
+        self.from_bound = [x.bound for x, g in zip(bound, found[len(from_call):], strict=True) if g is not None and x.bound is not None]
         grads = [g for g in found if g is not None]
-        made = {id(x) for node in joint.nodes[:mark] for x in node.outputs} | {id(x) for x in joint.feeds}
+
+        order = {at: k for k, at in enumerate(computed)}
+        self.results: list[tuple[int | None, int | None, Tensor | None]] = [
+            (order.get(id(x)), given.get(id(x)), None if id(x) in given else x.bound) for x in fetches
+        ]
+        self.targets = [order[at] for at in targets]
+
+        n_feeds, n_computed = len(joint.feeds), len(computed)
+        joint.feeds = [*joint.feeds, *cotangents]
+        joint.fetches = [*computed.values(), *grads]
+        for one in _BEFORE_DIVISION:
+            joint = one(joint)
+        feeds, cotangents = joint.feeds[:n_feeds], joint.feeds[n_feeds:]
+        outs, grads = joint.fetches[:n_computed], joint.fetches[n_computed:]
+        nodes = joint.nodes
+        made = {id(x) for node in nodes if node.role != BACKWARD for x in node.outputs} | {id(x) for x in feeds}
         needed: dict[int, Variable] = {}
-        for node in joint.nodes[mark:]:
-            for x in node.reads():
-                if id(x) in made:
-                    needed.setdefault(id(x), x)
-        for x in grads:
+        for x in (*(x for node in nodes if node.role == BACKWARD for x in node.reads()), *grads):
             if id(x) in made:
                 needed.setdefault(id(x), x)
-        self.saved = list(needed.values())
-        self.fetches = fetches
-        self.n_fetches = len(fetches)
-        forward, to_forward = joint.copy()
-        del forward.nodes[mark:]
-        backward, to_backward = joint.copy()
-        del backward.nodes[:mark]
-        self.forward = compiled(forward, forward.feeds, [to_forward[id(x)] for x in (*fetches, *self.saved)], level=EXACT)
-        self.backward = compiled(
-            backward, [to_backward[id(x)] for x in (*self.saved, *cotangents)], [to_backward[id(x)] for x in grads], level=EXACT
-        )
-        # What is returned as it was given is itself, as in eager code.
-        feeds = {id(x): i for i, x in enumerate(joint.feeds)}
-        self.same = {i: feeds[id(x)] for i, x in enumerate(fetches) if id(x) in feeds}
-        self.lasting = {i: x.bound for i, x in enumerate(fetches) if x.bound is not None}
-        self.computed = [i for i in range(len(fetches)) if i not in self.same and i not in self.lasting]
-        self.silent = [i for i in self.computed if i not in self.targets]
+        saved = list(needed.values())
+        self.n_computed = n_computed
+        self.forward = _part(joint, lambda node: node.role != BACKWARD, feeds, [*outs, *saved])
+        self.backward = _part(joint, lambda node: node.role == BACKWARD, [*saved, *cotangents], grads)
 
-    def __call__(self, tensors: Sequence[Tensor]) -> list[Tensor]:
-        sources = [tensors[self.feeds_wanted[i]] for i, g in enumerate(self.given) if g is not None] + self.bound
-        results = _Step.apply(self, _Box(tensors), *sources) if self.computed else ()
-        values: list[Any] = [None] * self.n_fetches
-        for i, value in zip(self.computed, results, strict=True):
-            values[i] = value
-        for i, at in self.same.items():
-            values[i] = tensors[at]
-        for i, value in self.lasting.items():
-            values[i] = value
-        return values
+    def __call__(self, tensors: Sequence[Tensor]) -> list[Any]:
+        n = self.n_computed
+        values = self.forward(*tensors)  # records no gradients
+        sources = [*(tensors[i] for i in self.from_call), *self.from_bound]
+        if sources and self.targets:
+            outs = [values[i] for i in self.targets]
+            _engine.record_custom(_Backward(self, values[n:], outs), sources, outs)
+        return [
+            values[at] if at is not None else tensors[position] if position is not None else lasting
+            for at, position, lasting in self.results
+        ]
 
 
-class _Box:
-    """The tensors of a call, out of sight of PyLayer: what it finds in tuples and lists it takes for inputs."""
-
-    __slots__ = ("tensors",)
-
-    def __init__(self, tensors: Sequence[Tensor]) -> None:
-        self.tensors = tensors
+def _part(joint: Program, belongs: Callable[[Node], bool], feeds: Sequence[Variable], fetches: Sequence[Variable]) -> Callable[..., list[Any]]:
+    program, new = joint.copy()
+    program.blocks[0].nodes[:] = [node for node, old in zip(program.nodes, joint.nodes, strict=True) if belongs(old)]
+    return compiled(program, [new[id(x)] for x in feeds], [new[id(x)] for x in fetches], level=passes.EXACT)
 
 
-class _Step(PyLayer):
-    """A captured function as one node of autograd."""
+class _Backward:
+    """The rule of autograd for one call of a captured function."""
 
-    @staticmethod
-    def forward(ctx: Any, trained: _Trained, box: _Box, *sources: Tensor) -> Any:
-        values = trained.forward(*box.tensors)
-        n = trained.n_fetches
-        ctx.trained, ctx.saved = trained, values[n:]
-        ctx.outputs = [values[i] for i in trained.targets]
-        outs = tuple(values[i] for i in trained.computed)
-        ctx.mark_non_differentiable(*(values[i] for i in trained.silent))
-        ctx.set_materialize_grads(False)
-        return outs
+    name = "to_static"
+    __slots__ = ("metas", "saved", "trained")
 
-    @staticmethod
-    def backward(ctx: Any, *cotangents: Tensor | None) -> Any:
-        trained = ctx.trained
+    def __init__(self, trained: _Trained, saved: list[Tensor], outs: list[Tensor]) -> None:
+        self.trained, self.saved = trained, saved
+        self.metas = [(tuple(x.shape), x.dtype) for x in outs]
+
+    def __call__(self, node: Any, cotangents: Sequence[Tensor | None]) -> Sequence[Tensor]:
         if _core.is_grad_enabled():
             raise NotImplementedError(
                 "to_static: a captured function has first derivatives. Got a gradient of a gradient (create_graph=True), expected the first. "
                 "Compute the gradient inside of the function, or call the function that is not converted (rollback)."
             )
-        by_fetch = dict(zip(trained.computed, cotangents, strict=True))
-        given = []
-        for i, out in zip(trained.targets, ctx.outputs, strict=True):
-            ct = by_fetch.get(i)
-            given.append(ops.full_like(out, value=0, dtype=out.dtype) if ct is None else ct)
-        with no_grad():
-            return tuple(trained.backward(*ctx.saved, *given))
+        given = [
+            ops.full(shape=shape, value=0, dtype=dtype) if ct is None else ct for ct, (shape, dtype) in zip(cotangents, self.metas, strict=True)
+        ]
+        return self.trained.backward(*self.saved, *given)
 
 
 def _floats(x: Tensor) -> bool:

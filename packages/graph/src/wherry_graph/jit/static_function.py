@@ -87,7 +87,10 @@ class ConcreteProgram:
 
     def holds(self) -> bool:
         """Are the layers in the mode in which it was captured?"""
-        return all(layer.training is mode for layer, mode in self.modes)
+        for layer, mode in self.modes:  # noqa: SIM110  a generator would cost more than the rest of a call
+            if layer.training is not mode:
+                return False
+        return True
 
 
 class StaticFunction:

@@ -1,0 +1,230 @@
+"""`load`: Paddle's model files as a layer, `TranslatedLayer`."""
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from wherry_graph.capture import current_capture
+from wherry_graph.input_spec import InputSpec
+from wherry_graph.ir import Program, Variable
+from wherry_graph.jit.partial import OUTPUT, PartialProgram
+from wherry_graph.replay import replayed
+from wherry_nn import Layer, Parameter, unique_name
+from wherry_tensor._core import Tensor
+from wherry_tensor.dtype import is_floating_point
+from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.functions.creation import to_tensor
+
+__all__ = ["TranslatedLayer", "load"]
+
+
+class TranslatedLayer(Layer):
+    """A layer made of programs that were saved: it predicts, trains on, and is saved again.
+
+    Args:
+        programs: what its methods run, by name; "forward" is what a call runs.
+        persistable_vars: its parameters and buffers, by name.
+
+    Source:
+        `paddle.jit.TranslatedLayer`; `load` makes it.
+
+    Examples:
+        >>> import tempfile
+        >>> net = wherry.nn.Linear(4, 2)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     wherry.jit.save(net, f"{folder}/net", input_spec=[wherry.static.InputSpec([None, 4])])
+        ...     loaded = wherry.jit.load(f"{folder}/net")
+        >>> len(loaded.parameters()), loaded.training
+        (2, False)
+        >>> loaded(wherry.ones([3, 4])).sum().backward()  # its parameters have gradients now
+    """
+
+    def __init__(self, programs: Mapping[str, Program], persistable_vars: Mapping[str, Tensor]) -> None:
+        super().__init__()
+        self.__dict__["programs"] = dict(programs)
+        self.__dict__["_names"] = {}
+        for n, (name, value) in enumerate(sorted(persistable_vars.items())):
+            self._names[f"param_{n}" if isinstance(value, Parameter) else f"buffer_{n}"] = name
+            if isinstance(value, Parameter):
+                self.add_parameter(f"param_{n}", value)
+            else:
+                self.register_buffer(f"buffer_{n}", value)
+        self.__dict__["_runs"] = {name: _Method(self, name, program) for name, program in programs.items()}
+        for name, run in self._runs.items():
+            if name != "forward":
+                self.__dict__[name] = run
+        self.training = False
+
+    def forward(self, *inputs: Any) -> Any:
+        """Run the program, with one tensor for each of its inputs; one tensor, or a list where it has several outputs."""
+        if "forward" not in self._runs:
+            raise InvalidArgumentError(f"TranslatedLayer: it was saved without forward. Expected a call of one of {sorted(self._runs)}. Call that.")
+        return self._runs["forward"](*inputs)
+
+    def program(self, method_name: str = "forward") -> Program:
+        """The program of a method.
+
+        Args:
+            method_name: of the method.
+
+        Raises:
+            ValueError: there is none of this name.
+
+        Source:
+            `paddle.jit.TranslatedLayer.program`.
+        """
+        if method_name not in self.programs:
+            raise InvalidArgumentError(
+                f"TranslatedLayer.program: The method `{method_name}` does not exist in loaded TranslatedLayer. Expected one of "
+                f"{sorted(self.programs)}. "
+                f"Choose one of them."
+            )
+        return self.programs[method_name]  # type: ignore[no-any-return]
+
+    def _input_spec(self, method_name: str = "forward") -> list[InputSpec]:
+        """What the inputs of a method look like."""
+        return [InputSpec(x.sizes, x.dtype, x.name) for x in self.program(method_name).feeds]
+
+    def _output_spec(self, method_name: str = "forward") -> list[InputSpec]:
+        """What the outputs of a method look like."""
+        return [InputSpec(x.sizes, x.dtype, x.name) for x in self.program(method_name).fetches]
+
+
+class _Method:
+    """A method of a TranslatedLayer."""
+
+    def __init__(self, layer: TranslatedLayer, name: str, program: Program) -> None:
+        self.layer, self.name, self.program = layer, name, program
+        self._partials: dict[tuple[bool, ...], PartialProgram] = {}
+
+    def __call__(self, *inputs: Any) -> Any:
+        feeds = self.program.feeds
+        if len(inputs) != len(feeds):
+            raise InvalidArgumentError(
+                f"TranslatedLayer.{self.name}: got {len(inputs)} inputs, expected {len(feeds)}, one for each of "
+                f"{[x.name for x in feeds]}. Pass them in this "
+                f"order."
+            )
+        tensors = [x if isinstance(x, Tensor) else to_tensor(x) for x in inputs]
+        for x, feed in zip(tensors, feeds, strict=True):
+            if x.dtype is not feed.dtype:
+                raise InvalidArgumentError(
+                    f"TranslatedLayer.{self.name}: input '{feed.name}' has another dtype. Got {x.dtype.name}, expected {feed.dtype.name}, as "
+                    f"it was saved. Cast "
+                    f"it with x.astype('{feed.dtype.name}')."
+                )
+        if current_capture() is not None:
+            return self._inlined(tensors)
+        stops = tuple(x.stop_gradient for x in tensors)
+        partial = self._partials.get(stops)
+        if partial is None:
+            partial = self._partials[stops] = self._made(stops)
+        return partial(tensors)
+
+    def _made(self, stops: Sequence[bool]) -> PartialProgram:
+        program, new = self.program.copy()
+        for x, stop in zip(program.feeds, stops, strict=True):
+            x.stop_gradient = stop
+        fetches = [new[id(x)] for x in self.program.fetches]
+        return PartialProgram(program, _single([OUTPUT] * len(fetches)), fetches, [is_floating_point(x) for x in fetches])
+
+    def _inlined(self, tensors: list[Tensor]) -> Any:
+        """Its ops become part of the program that is being captured."""
+        env: dict[int, Any] = {id(x): value for x, value in zip(self.program.feeds, tensors, strict=True)}
+
+        def find(x: Variable) -> Tensor:
+            assert x.bound is not None, f"variable {x.name} has no value"
+            return x.bound
+
+        replayed(self.program.nodes, env, find)
+        return _single([env[id(x)] if id(x) in env else find(x) for x in self.program.fetches])
+
+
+def _single(values: list[Any]) -> Any:
+    return values[0] if len(values) == 1 else values
+
+
+def load(path: str, **configs: Any) -> TranslatedLayer:
+    """Load what `save` wrote, here or in Paddle, as a layer.
+
+    Args:
+        path: what the names of the files begin with.
+        **configs: `model_filename` and `params_filename`, for files of other names in the folder `path`.
+
+    Returns:
+        A layer in evaluation mode, with what was saved of other methods as methods.
+
+    Raises:
+        ValueError: there are no such files, they are damaged or do not belong together; an unknown option.
+        NotImplementedError: the program has an operator that is not known here.
+
+    Source:
+        `paddle.jit.load`.
+
+    Examples:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     spec = [wherry.static.InputSpec([None], "float32", "x")]
+        ...     wherry.jit.save(lambda x: x * 2, f"{folder}/double", input_spec=spec)
+        ...     double = wherry.jit.load(f"{folder}/double")
+        >>> print(double(wherry.to_tensor([1.0, 2.0])).numpy())
+        [2. 4.]
+    """
+    for name in configs:
+        if name not in ("model_filename", "params_filename", "keep_name_table"):
+            raise InvalidArgumentError(
+                f"load: The additional config ({name}) of `paddle.jit.load` is not supported. Expected model_filename or params_filename. "
+                f"Take it out."
+            )
+    path = os.fspath(path)
+    files = _files_of(path, configs.get("model_filename"), configs.get("params_filename"))
+    if not files:
+        raise InvalidArgumentError(
+            f"load: The ``path`` ({path}) to load model not exists. Got no {path}.pdmodel, expected what `save` wrote. Please make "
+            f"sure that *.pdmodel exists "
+            f"or don't using ``skip_forward=True`` to jit.save."
+        )
+    from wherry_graph.paddle_files.models import load_model
+
+    programs: dict[str, Program] = {}
+    lasting: dict[str, Tensor] = {}
+    for name, options in files.items():
+        program = programs[name] = load_model(path, **options)
+        for x in program.bound_variables():
+            if x.persistable or x.is_parameter:
+                _share(program, x, lasting)
+    for name, value in lasting.items():
+        value.name = unique_name.generate(name)  # other layers of this process may have this name
+    return TranslatedLayer(programs, lasting)
+
+
+def _share(program: Program, x: Variable, lasting: dict[str, Tensor]) -> None:
+    """Methods that use the same parameter use one tensor."""
+    known = lasting.setdefault(x.name, x.bound)  # type: ignore[arg-type]
+    if known is not x.bound:
+        x.bound = known
+
+
+def _files_of(path: str, model: str | None, params: str | None) -> dict[str, dict[str, str]]:
+    """The methods that were saved, with the names of their files."""
+    if model is not None:
+        options = {"model_path": os.path.join(path, model)}
+        options["params_path"] = os.path.join(path, params) if params is not None else path
+        return {"forward": options} if os.path.exists(options["model_path"]) else {}
+    found: dict[str, dict[str, str]] = {}
+    folder, base = os.path.split(os.path.realpath(path))
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return {}
+    for name in names:
+        if not (name.startswith(f"{base}.") and name.endswith(".pdmodel")):
+            continue
+        method = name[len(base) + 1: -len("pdmodel")].rstrip(".")
+        if not method or method.isidentifier():
+            start = os.path.join(folder, f"{base}.{method}" if method else base)
+            found[method or "forward"] = {"model_path": f"{start}.pdmodel", "params_path": f"{start}.pdiparams"}
+    return found
+
+

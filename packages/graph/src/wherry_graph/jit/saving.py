@@ -1,0 +1,167 @@
+"""`save`: captured layers and functions as Paddle's model files."""
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from wherry_graph.ir import Program, Variable
+from wherry_graph.jit.loading import TranslatedLayer
+from wherry_graph.jit.static_function import ConcreteProgram, StaticFunction
+from wherry_nn import Layer, Parameter
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+
+__all__ = ["save"]
+
+_CONFIGS = ("output_spec", "with_hook", "combine_params", "clip_extra", "skip_forward")
+
+
+def save(layer: Any, path: str, input_spec: Sequence[Any] | None = None, **configs: Any) -> None:
+    """Save a layer or function as a program with its parameters, which needs no Python code to run.
+
+    Writes `path.pdmodel` (the program), `path.pdiparams` (parameters and buffers) and `path.pdiparams.info` (what the layer calls them). Methods of
+    a layer that `to_static` has marked are saved with it, under `path.method`. A layer is saved in the mode that it is in: call `eval()` before.
+
+    Args:
+        layer: a layer, a function, or a StaticFunction.
+        path: what the names of the files begin with.
+        input_spec: one entry for each argument, as for `to_static`; None takes what is declared there, or the shapes of the last call.
+        **configs: `output_spec`, the outputs to keep, by position, name or variable; `skip_forward`, whether to leave `forward` out. `with_hook` and
+            `clip_extra` are accepted for compatibility.
+
+    Raises:
+        ValueError: no inputs are known; several methods are marked and `input_spec` is given; the path ends with a slash; an unknown option.
+        TypeError: `layer` is neither a layer nor a function.
+        NotImplementedError: the program has an op that Paddle's files cannot hold.
+        OSError: a file cannot be written; what was there before is there still.
+
+    Source:
+        `paddle.jit.save`.
+
+    Examples:
+        >>> import os, tempfile
+        >>> net = wherry.nn.Linear(4, 2)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     wherry.jit.save(net, f"{folder}/net", input_spec=[wherry.static.InputSpec([None, 4], "float32", "x")])
+        ...     print(sorted(os.listdir(folder)))
+        ...     loaded = wherry.jit.load(f"{folder}/net")
+        ['net.pdiparams', 'net.pdiparams.info', 'net.pdmodel']
+        >>> x = wherry.ones([3, 4])
+        >>> bool((loaded(x) == net(x)).all())
+        True
+    """
+    for name in configs:
+        if name not in _CONFIGS:
+            raise InvalidArgumentError(
+                f"save: The additional config ({name}) of `paddle.jit.save` is not supported. Expected one of {', '.join(_CONFIGS)}. Take it out."
+            )
+    if configs.get("combine_params"):
+        raise InvalidArgumentError(
+            "save: combine_params=True is not supported. Got True, expected False: methods share what they have in common. Leave it out."
+        )
+    path = os.fspath(path)
+    if not os.path.basename(path):
+        raise InvalidArgumentError(
+            f"save: The input path MUST be format of dirname/file_prefix, but received file_prefix is empty string. Got {path!r}, "
+            f"expected what the names of "
+            f"the files begin with. Write {path}model."
+        )
+    if isinstance(layer, TranslatedLayer) and input_spec is None:
+        for name, program in layer.programs.items():
+            _write(path if name == "forward" else f"{path}.{name}", program, program.feeds, program.fetches, layer if name == "forward" else None)
+        return
+    if isinstance(layer, Layer):
+        methods = _methods_of(layer, input_spec, bool(configs.get("skip_forward")))
+        owner: Layer | None = layer
+    elif isinstance(layer, StaticFunction) or (callable(layer) and not isinstance(layer, type)):
+        function = layer if isinstance(layer, StaticFunction) else StaticFunction(layer, full_graph=True)
+        methods = {"forward": function}
+        owner = function._instance if isinstance(function._instance, Layer) else None
+    else:
+        raise InvalidTypeError(
+            f"save: The input of paddle.jit.save should be 'Layer' or 'Function', but received input type is {type(layer)}. Got "
+            f"{layer!r}, expected a layer "
+            f"or a function. For a state_dict use paddle.save."
+        )
+    captured = {name: method.concrete_program_specify_input_spec(input_spec) for name, method in methods.items()}
+    for name, concrete in captured.items():
+        fetches = _wanted_outputs(concrete, configs.get("output_spec"))
+        first = name == next(iter(captured))
+        prefix = path if name == "forward" else f"{path}.{name}"
+        _write(prefix, concrete.main_program, concrete.main_program.feeds, fetches, owner if first else None, path)
+
+
+def _methods_of(layer: Layer, input_spec: Any, skip_forward: bool) -> dict[str, StaticFunction]:
+    """The methods to save, by name; `forward` first."""
+    found: dict[str, StaticFunction] = {}
+    for name in dir(type(layer)):
+        if isinstance(getattr(type(layer), name, None), StaticFunction):
+            found[name] = getattr(layer, name)
+    for name, value in vars(layer).items():
+        if isinstance(value, StaticFunction):
+            found[name] = value
+    forward = found.pop("forward", None)
+    if skip_forward:
+        if not found:
+            raise InvalidArgumentError(
+                "save: skip_forward leaves nothing to save. Got a layer without other methods of to_static. Leave skip_forward out."
+            )
+        return found
+    if forward is None:
+        if found:
+            raise InvalidArgumentError(
+                f"save: `forward` is not marked with to_static, but {sorted(found)} are. Got a layer whose forward has no declared "
+                f"inputs, expected it to be "
+                f"marked too. Write @to_static above forward, or pass skip_forward=True."
+            )
+        forward = StaticFunction(layer.forward, full_graph=True)
+    if found and input_spec is not None:
+        raise InvalidArgumentError(
+            f"save: If there are static functions other than 'forward' that need to be saved, the input 'input_spec' should be None, "
+            f"but received the type of "
+            f"'input_spec' is {type(input_spec).__name__}. Expected inputs that are declared for each of {['forward', *sorted(found)]}. Write "
+            f"@to_static(input_spec=[...]) above each."
+        )
+    return {"forward": forward, **found}
+
+
+def _wanted_outputs(concrete: ConcreteProgram, output_spec: Any) -> list[Variable]:
+    if output_spec is None:
+        return concrete.outputs
+    wanted = []
+    for one in output_spec:
+        names = [x.name for x in concrete.outputs]
+        name = getattr(one, "name", one)
+        at = one if type(one) is int else names.index(name) if name in names else -1
+        if not 0 <= at < len(names):
+            raise InvalidArgumentError(
+                f"save: the outputs have no {one!r}. Got it in output_spec, expected positions below {len(names)} or names among {names}. "
+                f"Take it out."
+            )
+        wanted.append(concrete.outputs[at])
+    return wanted
+
+
+def _write(
+    prefix: str, program: Program, feeds: Sequence[Variable], fetches: Sequence[Variable], owner: Layer | None, info_prefix: str | None = None
+) -> None:
+    from wherry_graph.paddle_files.models import save_model
+
+    info = None if owner is None else _info_of(owner, program)
+    save_model(prefix, program, feeds, fetches, info=info)
+    if info is not None and info_prefix not in (None, prefix):
+        os.replace(f"{prefix}.pdiparams.info", f"{info_prefix}.pdiparams.info")
+
+
+def _info_of(layer: Layer, program: Program) -> dict[str, dict[str, Any]]:
+    """What `.pdiparams.info` says of the parameters and buffers of a layer."""
+    names = {id(x.bound): x.name for x in program.bound_variables()}
+    out = {}
+    for structured, value in layer.state_dict().items():
+        entry: dict[str, Any] = {"structured_name": structured, "stop_gradient": bool(value.stop_gradient)}
+        if isinstance(value, Parameter):
+            entry["trainable"] = bool(value.trainable)
+        out[names.get(id(value), value.name)] = entry
+    return out
+
+

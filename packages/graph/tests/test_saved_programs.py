@@ -1,0 +1,237 @@
+"""`jit.save` and `jit.load`: programs as files, and layers made of them."""
+import os
+
+import numpy as np
+import pytest
+
+import wherry_graph.jit as jit
+import wherry_nn as nn
+import wherry_tensor as wt
+from wherry_autograd import no_grad
+from wherry_graph.input_spec import InputSpec
+from wherry_graph.ir import Program
+from wherry_nn import functional as F
+from wherry_train.optimizer import SGD
+
+wt.seed(0)
+
+
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2D(1, 3, 3)
+        self.norm = nn.BatchNorm2D(3)
+        self.drop = nn.Dropout(0.5)
+        self.out = nn.Linear(12, 2)
+
+    def forward(self, x, doubled=False):
+        x = self.drop(F.relu(self.norm(self.conv(x))))
+        x = F.max_pool2d(x, 2).flatten(1)
+        return self.out(x) * (2 if doubled else 1)
+
+
+IMAGES = InputSpec([None, 1, 6, 6], "float32", "image")
+
+
+def image(batch, seed=0):
+    return wt.to_tensor(np.random.default_rng(seed).standard_normal((batch, 1, 6, 6)).astype("float32"))
+
+
+@pytest.fixture
+def path(tmp_path):
+    return str(tmp_path / "net")
+
+
+def test_a_loaded_layer_gives_what_the_saved_one_gave_for_every_batch(path):
+    net = Net()
+    net.eval()
+    jit.save(net, path, input_spec=[IMAGES])
+    loaded = jit.load(path)
+    assert isinstance(loaded, jit.TranslatedLayer)
+    assert not loaded.training
+    with no_grad():
+        for batch in (1, 5):
+            np.testing.assert_allclose(loaded(image(batch)).numpy(), net(image(batch)).numpy(), rtol=1e-5, atol=1e-6)
+    assert not isinstance(net.forward, jit.StaticFunction)
+
+
+def test_three_files_are_written(path):
+    jit.save(nn.Linear(2, 2), path, input_spec=[InputSpec([None, 2])])
+    assert sorted(os.listdir(os.path.dirname(path))) == ["net.pdiparams", "net.pdiparams.info", "net.pdmodel"]
+
+
+def test_inputs_come_from_the_declaration_or_the_last_call(path):
+    net = jit.to_static(nn.Linear(2, 2), input_spec=[InputSpec([None, 2], name="x")])
+    jit.save(net, path)
+    assert jit.load(path)._input_spec() == [InputSpec([None, 2], "float32", "x")]
+    net = jit.to_static(nn.Linear(2, 2))
+    net(wt.ones([3, 2]))
+    jit.save(net, path)
+    assert jit.load(path)._input_spec()[0].shape == (3, 2)
+    jit.save(nn.Linear(2, 2), path, input_spec=[wt.ones([4, 2])])
+    assert jit.load(path)._input_spec()[0].shape == (4, 2)
+    with pytest.raises(ValueError, match="No valid transformed program"):
+        jit.save(nn.Linear(2, 2), path)
+
+
+def test_the_mode_of_the_layer_is_what_is_saved(path):
+    net = jit.to_static(nn.Sequential(nn.Dropout(0.5)), input_spec=[InputSpec([None])])
+    x = wt.ones([64])
+    jit.save(net, path)
+    assert (jit.load(path)(x).numpy() == 0).any()
+    net.eval()
+    jit.save(net, path)
+    assert (jit.load(path)(x).numpy() == 1).all()
+
+
+def test_a_loaded_layer_trains_and_is_saved_again(path):
+    jit.save(nn.Linear(3, 1), path, input_spec=[InputSpec([None, 3])])
+    loaded = jit.load(path)
+    loaded.train()
+    assert [p.stop_gradient for p in loaded.parameters()] == [False, False]
+    optimizer = SGD(0.1, parameters=loaded.parameters())
+    for _ in range(200):
+        loss = (loaded(wt.ones([4, 3])) - 5.0).square().mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+    assert loss.item() < 1e-4
+    for spec in (None, [wt.ones([1, 3])], [InputSpec([None, 3])]):
+        jit.save(loaded, path + "2", input_spec=spec)
+        np.testing.assert_allclose(jit.load(path + "2")(wt.ones([1, 3])).numpy(), [[5.0]], atol=0.05)
+
+
+def test_gradients_reach_the_inputs_of_a_loaded_layer(path):
+    net = nn.Linear(3, 1)
+    jit.save(net, path, input_spec=[InputSpec([None, 3])])
+    x = wt.ones([2, 3])
+    x.stop_gradient = False
+    jit.load(path)(x).sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), np.broadcast_to(net.weight.numpy().T, (2, 3)), rtol=1e-6)
+
+
+def test_control_flow_is_saved(path):
+    class Gated(nn.Layer):
+        def forward(self, x):
+            n = 0
+            while x.sum() < 20:
+                x = x * 2
+                n += 1
+            if x.mean() > 8:
+                return -x, n
+            return x, n
+
+    jit.save(Gated(), path, input_spec=[InputSpec([None])])
+    loaded = jit.load(path)
+    for values in ([1.0, 2.0], [30.0, 1.0]):
+        x = wt.to_tensor(values)
+        for mine, theirs in zip(loaded(x), Gated()(x), strict=True):
+            np.testing.assert_array_equal(mine.numpy(), np.asarray(theirs))
+
+
+class Two(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 2)
+
+    @jit.to_static(input_spec=[InputSpec([None, 4])])
+    def forward(self, x):
+        return self.layer(x)
+
+    @jit.to_static(input_spec=[InputSpec([None, 4])])
+    def another_forward(self, x):
+        return self.layer(x) * 2
+
+
+def test_methods_have_files_of_their_own_and_share_parameters(path):
+    net = Two()
+    jit.save(net, path)
+    assert sorted(os.listdir(os.path.dirname(path))) == [
+        "net.another_forward.pdiparams", "net.another_forward.pdmodel", "net.pdiparams", "net.pdiparams.info", "net.pdmodel",
+    ]
+    loaded = jit.load(path)
+    x = wt.ones([3, 4])
+    np.testing.assert_allclose(loaded.another_forward(x).numpy(), loaded(x).numpy() * 2, rtol=1e-6)
+    assert len(loaded.parameters()) == 2
+    with no_grad():
+        for p in loaded.parameters():
+            p.set_value(p.numpy() * 0)
+    assert not loaded.another_forward(x).numpy().any()
+    assert isinstance(loaded.program("another_forward"), Program)
+    with pytest.raises(ValueError, match="`other` does not exist in loaded"):
+        loaded.program("other")
+    with pytest.raises(ValueError, match="'input_spec' should be None"):
+        jit.save(net, path, input_spec=[InputSpec([None, 4])])
+
+
+def test_functions_are_saved_too(path):
+    jit.save(lambda x: x * 2 if x.sum() > 0 else x, path, input_spec=[InputSpec([None])])
+    assert jit.load(path)(wt.to_tensor([1.0])).item() == 2.0
+    net = nn.Linear(2, 2)
+    jit.save(jit.to_static(net.forward, input_spec=[InputSpec([None, 2])]), path)
+    np.testing.assert_allclose(jit.load(path)(wt.ones([1, 2])).numpy(), net(wt.ones([1, 2])).numpy(), rtol=1e-6)
+
+
+def test_other_arguments_are_frozen(path):
+    net = Net()
+    net.eval()
+    jit.save(net, path, input_spec=[IMAGES, True])
+    jit.save(net, path + "1", input_spec=[IMAGES])
+    np.testing.assert_allclose(jit.load(path)(image(2)).numpy(), jit.load(path + "1")(image(2)).numpy() * 2, rtol=1e-6)
+
+
+def test_outputs_can_be_chosen(path):
+    jit.save(lambda x: (x, x * 2), path, input_spec=[InputSpec([None])], output_spec=[1])
+    assert jit.load(path)(wt.to_tensor([1.0])).item() == 2.0
+    with pytest.raises(ValueError, match="the outputs have no 5"):
+        jit.save(lambda x: x, path, input_spec=[InputSpec([None])], output_spec=[5])
+
+
+def test_what_cannot_be_saved_or_loaded_is_refused(path, tmp_path):
+    with pytest.raises(TypeError, match="should be 'Layer' or 'Function'"):
+        jit.save(3, path)
+    with pytest.raises(ValueError, match="file_prefix is empty"):
+        jit.save(nn.Linear(2, 2), f"{tmp_path}/")
+    with pytest.raises(ValueError, match=r"additional config \(foo\) of `paddle.jit.save`"):
+        jit.save(nn.Linear(2, 2), path, foo=1)
+    with pytest.raises(ValueError, match=r"additional config \(foo\) of `paddle.jit.load`"):
+        jit.load(path, foo=1)
+    with pytest.raises(ValueError, match="to load model not exists"):
+        jit.load(path)
+    jit.save(nn.Linear(2, 2), path, input_spec=[InputSpec([None, 2])])
+    loaded = jit.load(path)
+    with pytest.raises(ValueError, match="got 2 inputs, expected 1"):
+        loaded(wt.ones([1, 2]), wt.ones([1, 2]))
+    with pytest.raises(ValueError, match="Got float64, expected float32"):
+        loaded(wt.ones([1, 2], "float64"))
+
+    class Odd(nn.Layer):
+        @jit.to_static
+        def other(self, x):
+            return x
+
+        def forward(self, x):
+            return x
+
+    with pytest.raises(ValueError, match="`forward` is not marked with to_static"):
+        jit.save(Odd(), path)
+
+
+def test_a_loaded_layer_is_part_of_what_is_captured(path):
+    jit.save(nn.Linear(2, 2), path, input_spec=[InputSpec([None, 2])])
+    loaded = jit.load(path)
+    f = jit.to_static(lambda x: loaded(x) * 2, full_graph=True)
+    np.testing.assert_allclose(f(wt.ones([1, 2])).numpy(), loaded(wt.ones([1, 2])).numpy() * 2, rtol=1e-6)
+
+
+def test_a_traced_layer_runs_and_is_saved(path):
+    net = nn.Linear(2, 2)
+    out, traced = jit.TracedLayer.trace(net, inputs=[wt.ones([1, 2])])
+    np.testing.assert_array_equal(traced([wt.ones([1, 2])])[0].numpy(), out.numpy())
+    traced.set_strategy()
+    traced.save_inference_model(path, feed=[0], fetch=[0])
+    np.testing.assert_allclose(jit.load(path)(wt.ones([1, 2])).numpy(), out.numpy(), rtol=1e-6)
+    with pytest.raises(ValueError, match="feed holds positions"):
+        traced.save_inference_model(path, feed=[3])
+    with pytest.raises(TypeError, match="this is no layer"):
+        jit.TracedLayer.trace(lambda x: x, [wt.ones([1])])
