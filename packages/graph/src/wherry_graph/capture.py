@@ -97,11 +97,12 @@ class Capture:
     def __call__(self, op: Op, inputs: tuple[Tensor | None, ...], attrs: tuple[Any, ...]) -> tuple[Tensor, ...]:
         metas = op.infer(inputs, attrs)
         block = self.block
-        names = unique_name.generate(op.name)
-        while f"{names}.tmp_0" in block.vars:  # names were counted anew meanwhile
-            names = unique_name.generate(op.name)
+        # Not counted under the op's name alone: names of layers and their parameters are.
+        name = unique_name.generate(f"{op.name}.tmp")
+        while name in block.vars:  # names were counted anew meanwhile
+            name = unique_name.generate(f"{op.name}.tmp")
         outs = tuple(
-            block.variable(meta.shape, meta.dtype, f"{names}.tmp_{i}") for i, meta in enumerate(metas)
+            block.variable(meta.shape, meta.dtype, f"{name}.{i}" if i else name) for i, meta in enumerate(metas)
         )
         self.record(op, inputs, attrs, outs)
         return outs
