@@ -326,6 +326,13 @@ def test_a_chain_becomes_one_loop(monkeypatch):
     same(program, changed, x.transpose([1, 0]).reshape([9, 7]), y)
 
 
+def test_a_fused_program_comes_apart_again():
+    program = recorded(lambda x, y: [(x * 2.0 + y).tanh() * x, x.sum()], [-1, 7], [-1, 7])
+    changed = passes.unfused(passes.elementwise(program))
+    assert sorted(types(changed)) == sorted(types(program)) and len(changed.blocks) == 1
+    same(program, changed, tensor(9, 7), tensor(9, 7, seed=1))
+
+
 def test_a_chain_that_others_read_ends_there(monkeypatch):
     monkeypatch.setattr(planner, "TILE", 5)
 

@@ -97,6 +97,19 @@ def test_a_pass_that_is_deleted_does_not_run(tmp_path):
         config.pass_builder().append_pass("conv_bn_fuse_pass")
 
 
+def test_a_model_that_is_saved_behind_the_passes_is_one_that_paddle_reads(tmp_path):
+    program = Program()
+    x = program.feed([-1, 3], float32, "x")
+    with capture(program):
+        program.fetches = [(x * 2.0 + 1.0).tanh() * x]  # a chain, which runs as one node
+    save_model(str(tmp_path / "net"), program)
+    config = config_of(str(tmp_path / "net"))
+    config.enable_save_optim_model(True)
+    values = answer(create_predictor(config), batch(2))
+    again = answer(create_predictor(config_of(str(tmp_path / "net_optimized"))), batch(2))
+    np.testing.assert_array_equal(values, again)
+
+
 def test_a_model_in_memory(model, net):
     config = Config()
     program, params = (Path(f"{model}.{suffix}").read_bytes() for suffix in ("pdmodel", "pdiparams"))

@@ -15,6 +15,7 @@ from wherry_graph.executor import compiled
 from wherry_graph.interpreter import Interpreter
 from wherry_graph.ir import Program
 from wherry_graph.paddle_files.models import load_model, params_from_bytes, save_model
+from wherry_graph.passes import unfused
 from wherry_infer.config import Config
 from wherry_infer.kinds import DataType, PrecisionType
 from wherry_infer.precision import mixed
@@ -162,7 +163,7 @@ class _Model:
         if config._save_optimized and config._buffers is None:
             name = os.path.splitext(os.path.basename(config.files()[0]))[0]
             folder = config._cache_dir or os.path.dirname(config.files()[0]) or "."
-            save_model(os.path.join(folder, f"{name}_optimized"), program)
+            save_model(os.path.join(folder, f"{name}_optimized"), unfused(program))
         self.device = None if config._device[0] == "cpu" else f"{config._device[0]}:{config._device[1]}"
         if self.device is not None:
             for x in program.bound_variables():

@@ -16,12 +16,12 @@ from wherry_graph.passes.batch_norm import batch_norm
 from wherry_graph.passes.common_subexpressions import common_subexpressions
 from wherry_graph.passes.constants import constants, frozen_constants
 from wherry_graph.passes.dead_code import dead_code
-from wherry_graph.passes.elementwise import elementwise
+from wherry_graph.passes.elementwise import elementwise, unfused
 from wherry_graph.passes.redundant import redundant
 
 __all__ = [
     "EXACT", "INFERENCE", "KEEP_BITS", "NONE", "attention", "batch_norm", "common_subexpressions", "constants", "dead_code", "default", "elementwise",
-    "frozen_constants", "pipeline", "redundant",
+    "frozen_constants", "pipeline", "redundant", "unfused",
 ]
 
 NONE, EXACT, INFERENCE = 0, 1, 2

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from wherry_graph.interpreter import has_io
 from wherry_graph.ir import Block, Node, Program, Variable
-from wherry_graph.passes.rewriting import alias_classes
+from wherry_graph.passes.rewriting import alias_classes, forget_unused
 
 __all__ = ["dead_code"]
 
@@ -43,26 +43,9 @@ def dead_code(program: Program) -> Program:
         block.nodes[:] = kept[::-1]
 
     sweep(out.blocks[0], out.fetches)
-    _forget_unused(out)
+    forget_unused(out)
     return out
 
 
 def _draws(node: Node) -> bool:
     return node.op.random or any(_draws(inner) for block in node.blocks for inner in block.nodes)
-
-
-def _forget_unused(program: Program) -> None:
-    alive = {id(program.blocks[0])} | {id(block) for node in program.walk() for block in node.blocks}
-    program.blocks[:] = [block for block in program.blocks if id(block) in alive]
-    for i, block in enumerate(program.blocks):
-        block.index = i
-    used = {id(x) for x in (*program.feeds, *program.fetches)}
-    for block in program.blocks:
-        used.update(id(x) for x in (*block.inputs, *block.outputs))
-    for node in program.walk():
-        used.update(id(x) for x in (*node.reads(), *node.outputs))
-    for block in program.blocks:
-        for name, x in list(block.vars.items()):
-            if id(x) not in used and not x.is_data:
-                del block.vars[name]
-    program._bound = {at: x for at, x in program._bound.items() if id(x) in used}

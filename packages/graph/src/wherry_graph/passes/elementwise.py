@@ -3,11 +3,11 @@ from __future__ import annotations
 
 from wherry_graph.fused import FUSED
 from wherry_graph.ir import Node, Program, Variable, tensors_of_attrs
-from wherry_graph.passes.rewriting import Uses, drop, is_pure, volatile
+from wherry_graph.passes.rewriting import Uses, drop, forget_unused, is_pure, volatile
 from wherry_tensor import ops
 from wherry_tensor.ops.declare import family_of
 
-__all__ = ["elementwise"]
+__all__ = ["elementwise", "unfused"]
 
 LONGEST = 24  # nodes of a chain: what they share has to stay in the cache
 
@@ -54,6 +54,29 @@ def elementwise(program: Program) -> Program:
             if len(chain.nodes) > 1:
                 chain.nodes.sort(key=lambda node: order[id(node)])
                 _fuse(out, chain.nodes, Uses(out))
+    return out
+
+
+def unfused(program: Program) -> Program:
+    """With the nodes that `elementwise` put together standing one by one again: for files, which know no such node."""
+    out, _ = program.copy()
+    for block in list(out.blocks):
+        nodes: list[Node] = []
+        for node in block.nodes:
+            if node.op is not FUSED:
+                nodes.append(node)
+                continue
+            inner = node.blocks[0]
+            outer = {id(y): x for x, y in zip(node.outputs, inner.outputs, strict=True)}
+            for part in inner.nodes:
+                (y,) = part.outputs
+                if id(y) not in outer:
+                    outer[id(y)] = block.variable(y.sizes, y.dtype, None, stop_gradient=y.stop_gradient)
+                inputs = tuple(None if x is None else outer.get(id(x), x) for x in part.inputs)
+                nodes.append(Node(part.op, inputs, part.attrs, (outer[id(y)],), block=block, role=part.role, line=part.line, scope=part.scope))
+                outer[id(y)].made_by = nodes[-1]
+        block.nodes[:] = nodes
+    forget_unused(out)
     return out
 
 

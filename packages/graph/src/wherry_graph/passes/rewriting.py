@@ -7,7 +7,7 @@ from typing import Any
 from wherry_graph.ir import Block, Node, Program, Variable, attrs_with, tensors_of_attrs
 from wherry_tensor._core import Op, Tensor
 
-__all__ = ["Uses", "alias_classes", "bound_constant", "is_pure", "put_before", "replace", "volatile"]
+__all__ = ["Uses", "alias_classes", "bound_constant", "drop", "forget_unused", "is_pure", "put_before", "replace", "volatile"]
 
 
 def alias_classes(program: Program) -> dict[int, int]:
@@ -116,3 +116,21 @@ def drop(nodes: Iterable[Node]) -> None:
     blocks: dict[int, Block] = {id(node.block): node.block for node in gone.values()}
     for block in blocks.values():
         block.nodes[:] = [node for node in block.nodes if id(node) not in gone]
+
+
+def forget_unused(program: Program) -> None:
+    """Take blocks that no node owns, and variables that nobody reads or makes, out of a program."""
+    alive = {id(program.blocks[0])} | {id(block) for node in program.walk() for block in node.blocks}
+    program.blocks[:] = [block for block in program.blocks if id(block) in alive]
+    for i, block in enumerate(program.blocks):
+        block.index = i
+    used = {id(x) for x in (*program.feeds, *program.fetches)}
+    for block in program.blocks:
+        used.update(id(x) for x in (*block.inputs, *block.outputs))
+    for node in program.walk():
+        used.update(id(x) for x in (*node.reads(), *node.outputs))
+    for block in program.blocks:
+        for name, x in list(block.vars.items()):
+            if id(x) not in used and not x.is_data:
+                del block.vars[name]
+    program._bound = {at: x for at, x in program._bound.items() if id(x) in used}
