@@ -446,6 +446,8 @@ class Reader:
     def _fetch(self, op: OpView) -> None:
         names = op.desc.input("X")
         x = self.value(names[0], op) if len(names) == 1 else None
+        if isinstance(x, Tensor) and not isinstance(x, Variable):
+            x = self.recording.variable_of(x)  # a number that is known when the file is read
         if not isinstance(x, Variable) or len(self.scopes) > 1:
             raise op.bad(f"it fetches {names}", "a tensor of the first block")
         name = names[0]

@@ -1,5 +1,6 @@
 """Activation functions."""
 import wherry_nn.functional as F
+import wherry_tensor as api
 from wherry_graph.paddle_files.column import reads, writes
 from wherry_tensor import ops
 
@@ -48,6 +49,17 @@ for _name, (_paddle_name, _attrs) in _plain.items():
 @reads("swish")
 def read_swish(o):
     return F.silu(o.x("X")) if o.number("beta", 1.0) == 1.0 else o.x("X") * F.sigmoid(o.x("X") * o.number("beta", 1.0))
+
+
+@reads("rrelu")
+def read_rrelu(o):
+    x, lower, upper = o.x("X"), o.number("lower", 0.125), o.number("upper", 1 / 3)
+    return F.rrelu(x, lower, upper, not o.flag("is_test"))
+
+
+@reads("logit")
+def read_logit(o):
+    return api.logit(o.x("X"), o.number("eps", 1e-6))
 
 
 @reads("prelu")

@@ -1,4 +1,5 @@
 """Products of matrices."""
+import wherry_nn.functional as F
 import wherry_tensor as api
 from wherry_graph.paddle_files.column import reads, writes
 from wherry_tensor import ops
@@ -64,6 +65,11 @@ reads("dot")(lambda o: api.dot(o.x("X"), o.x("Y")))
 reads("kron")(lambda o: api.kron(o.x("X"), o.x("Y")))
 reads("cross")(lambda o: api.cross(o.x("X"), o.x("Y"), o.integer("dim", 9)))
 reads("einsum")(lambda o: api.einsum(o.text("equation"), *o.xs("Operands")))
+
+
+@reads("bilinear_tensor_product")
+def read_bilinear(o):
+    return F.bilinear(o.x("X"), o.x("Y"), o.x("Weight"), o.maybe("Bias"))
 
 
 @reads("addmm")

@@ -42,7 +42,7 @@ def read_conv3d_transpose(o):
     return F.conv3d_transpose(
         o.x("Input"), o.x("Filter"), None, stride=o.integers("strides", [1, 1, 1]), padding=paddings_of(o, 3),
         output_padding=0 if size else extra or 0, groups=o.integer("groups", 1), dilation=o.integers("dilations", [1, 1, 1]),
-        output_size=size or None, data_format=o.text("data_format", "NCDHW"),
+        output_size=size or None, data_format=o.text("data_format", "NCDHW").replace("NCHW", "NCDHW").replace("NHWC", "NDHWC"),
     )
 
 

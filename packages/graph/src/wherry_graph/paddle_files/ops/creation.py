@@ -75,17 +75,15 @@ def read_empty(o):
 def read_assign_value(o):
     dtype = o.dtype("dtype")
     names = {"bool": "bool_values", "float32": "fp32_values", "float64": "fp64_values", "int32": "int32_values", "int64": "int64_values"}
-    values = o.attr(names.get(dtype.name, ""), None) or o.attr("values", None)
-    if values is None:
-        raise o.bad(f"it has no values of {dtype.name}", "a list of numbers")
-    if o.attr("values", None) and not o.attr(names.get(dtype.name, ""), None):
-        values = o.attr("values")
+    values = o.attr(names.get(dtype.name, ""), None) or o.attr("values", None) or []
     shape = o.integers("shape")
     count = 1
     for n in shape:
         count *= n
-    if count != len(values):
+    if count != len(values) or min(shape, default=0) < 0:
         raise o.bad(f"it has {len(values)} values for shape {shape}", f"{count}")
+    if not count:
+        return api.zeros(shape, dtype)
     flat = api.to_tensor(list(values), dtype=dtype)
     return ops.copy(api.reshape(flat, shape))
 
@@ -146,6 +144,13 @@ def write_eye(w, *, rows, columns, dtype):
     if type(rows) is Size or type(columns) is Size or dtype.name not in ("float32", "float64", "int32", "int64", "float16"):
         return NotImplemented
     return w("eye", {}, {"num_rows": long(rows), "num_columns": long(columns), "dtype": code_of(dtype)}, dtype=dtype, shape=(rows, columns))
+
+
+@reads("tril_indices", "triu_indices", out="out")
+def read_triangle(o):
+    if o.type == "tril_indices":
+        return api.tril_indices(o.integer("rows"), o.integer("cols"), o.integer("offset"), o.dtype("dtype", "int64"))
+    return api.triu_indices(o.integer("row"), o.integer("col"), o.integer("offset"), o.dtype("dtype", "int64"))
 
 
 @reads("eye")

@@ -1,6 +1,7 @@
 """Element by element: arithmetic, functions, comparisons, logic."""
 import wherry_tensor as api
 from wherry_graph.paddle_files.column import paddle, reads, writes
+from wherry_graph.paddle_files.writing import code_of
 from wherry_tensor import ops
 
 # Functions of one tensor that both sides have, under these names.
@@ -25,7 +26,8 @@ def _both_ways(name, paddle_name):
         if x.dtype in _whole and name in _fixed_on_whole:
             return w("assign", {"X": x})
         if name in ("real", "imag") and not x.dtype.startswith("complex"):
-            return w("scale", {"X": x}, {"scale": float(name == "real"), "bias": 0.0, "bias_after_scale": True})
+            zeros = {"value": 0.0, "dtype": code_of(x.dtype)}
+            return w("assign", {"X": x}) if name == "real" else w("fill_any_like", {"X": x}, zeros)
         return w(paddle_name, {"X": x}, dtype=w.outs[0].dtype)
 
     def read(o):

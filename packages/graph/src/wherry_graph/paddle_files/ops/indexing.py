@@ -96,6 +96,8 @@ def read_take_along_axis(o):
 def write_put_along_axis(w, x, index, value, *, axis, reduce):
     if index.shape != x.shape or -1 in x.shape:  # Paddle's operator does not come back from fewer rows, or writes elsewhere
         return _put_at_places(w, x, index, value, axis, reduce)
+    if value.shape != index.shape:
+        value = w("expand_v2", {"X": value}, {"shape": list(index.shape)}, shape=index.shape)
     attrs = {"Axis": axis, "Reduce": {"multiply": "mul"}.get(reduce, reduce), "Include_self": True}
     return w("put_along_axis", {"Input": x, "Index": index, "Value": value}, attrs, "Result")
 

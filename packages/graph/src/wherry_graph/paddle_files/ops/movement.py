@@ -98,14 +98,18 @@ def write_slice(w, x, *, axes, starts, ends, steps):
         return w("slice", given, attrs | {"infer_flags": [1 if known else -1] * len(axes), "decrease_axis": []})
     if not known:
         return NotImplemented
+    if any(step < 0 and -_FAR < end < 0 and x.shape[axis] < 0 for axis, end, step in zip(axes, ends, steps)):
+        return NotImplemented
     attrs["ends"] = [_end_of(x, axis, end, step) for axis, end, step in zip(axes, ends, steps)]
     return w("strided_slice", given, attrs | {"strides": list(steps), "infer_flags": [1] * len(axes), "decrease_axis": []})
 
 
 def _end_of(x, axis, end, step):
-    """The operator knows one number for "until the first, that included": the one that Python counts to from the end."""
+    """Where a slice ends. Of one that goes backward, -1 tells Paddle's operator to take the first place too."""
     size = x.shape[axis]
-    return -size - 1 if step < 0 and size >= 0 and end < -size else _near(end)
+    if step > 0 or end >= 0:
+        return _near(end)
+    return -1 if end < -(size if size >= 0 else _FAR - 1) else end + size
 
 
 @reads("slice")
@@ -138,7 +142,17 @@ def _index_of(o):
 def read_strided_slice(o):
     x = o.x("Input")
     starts = o.shape("starts", "StartsTensorList", "StartsTensor")
-    return _sliced(o, x, api.strided_slice, starts, o.shape("strides", "StridesTensorList", "StridesTensor"))
+    return _sliced(o, x, _strided, starts, o.shape("strides", "StridesTensorList", "StridesTensor"))
+
+
+def _strided(x, axes, starts, ends, steps):
+    """Of a slice that goes backward, an end of -1 takes the first place too, and one before the first does not."""
+    known = [(end, step, x.shape[axis]) for axis, end, step in zip(axes, ends, steps)]
+    ends = [
+        end if type(end) is Size or step > 0 else -_FAR if end == -1 else 0 if type(size) is not Size and end < -size else end
+        for end, step, size in known
+    ]
+    return api.strided_slice(x, axes, starts, ends, steps)
 
 
 @writes(ops.select)
@@ -373,7 +387,8 @@ def write_repeat_interleave(w, x, *, repeats, axis):
 
 @reads("repeat_interleave")
 def read_repeat_interleave(o):
-    return api.repeat_interleave(o.x("X"), o.integer("Repeats"), o.integer("dim"))
+    repeats = o.maybe("RepeatsTensor")
+    return api.repeat_interleave(o.x("X"), o.integer("Repeats") if repeats is None else repeats, o.integer("dim"))
 
 
 @writes(ops.tril)

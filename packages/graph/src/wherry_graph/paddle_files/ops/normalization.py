@@ -78,7 +78,8 @@ def write_batch_norm_infer(w, x, mean, variance, scale, bias, *, epsilon, data_f
 
 @reads("batch_norm", "sync_batch_norm", out="Y")
 def read_batch_norm(o):
-    x, mean, variance, scale, bias = (o.x(name) for name in ("X", "Mean", "Variance", "Scale", "Bias"))
+    x, mean, variance = (o.x(name) for name in ("X", "Mean", "Variance"))
+    scale, bias = o.maybe("Scale"), o.maybe("Bias")
     epsilon, momentum, layout = o.number("epsilon", 1e-5), o.number("momentum", 0.9), o.text("data_layout", "NCHW")
     layout = "NHWC" if layout in ("NHWC", "NDHWC", "NLC") and x.ndim > 2 else "NCHW"
     if (o.flag("is_test") and not o.flag("trainable_statistics")) or o.flag("use_global_stats"):

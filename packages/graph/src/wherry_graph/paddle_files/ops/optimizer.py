@@ -82,12 +82,14 @@ def write_adadelta(w, param, avg_squared_grad, avg_squared_update, grad, lr, sca
 @writes(ops.rmsprop)
 def write_rmsprop(w, param, momentum, mean_square, mean_grad, grad, lr, scale=None, *, rho, epsilon, mu, centered, weight_decay):
     grad = _scaled(w, grad, scale, param, weight_decay)
+    if not w.in_place:  # Paddle's operator writes over what it is given in any case
+        param, momentum, mean_square, mean_grad = (w("assign", {"X": x}) for x in (param, momentum, mean_square, mean_grad))
     slots = {
         "Param": param, "MeanSquare": mean_square, "MeanGrad": mean_grad, "Grad": grad, "Moment": momentum, "LearningRate": _rate(w, lr),
     }
     into = {"ParamOut": param, "MomentOut": momentum, "MeanSquareOut": mean_square, "MeanGradOut": mean_grad}
     attrs = {"epsilon": epsilon, "decay": rho, "momentum": mu, "centered": centered, "multi_precision": False}
-    return w("rmsprop", slots, attrs, tuple(into), into=into if w.in_place else None)
+    return w("rmsprop", slots, attrs, tuple(into), into=into)
 
 
 # Reading.

@@ -89,6 +89,11 @@ def read_p_norm(o):
     return api.norm(x, o.number("porder", 2.0), None if o.flag("asvector") else o.integer("axis", -1), o.flag("keepdim"))
 
 
+@reads("dist")
+def read_dist(o):
+    return api.dist(o.x("X"), o.x("Y"), o.number("p", 2.0))
+
+
 def _extreme(name, paddle_name):
     op = getattr(ops, name)
 

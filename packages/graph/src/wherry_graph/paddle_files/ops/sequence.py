@@ -1,5 +1,6 @@
 """Sequences: masks by length, labels that are not aligned."""
 import wherry_nn.functional as F
+import wherry_tensor as api
 from wherry_graph.paddle_files.column import paddle, reads
 from wherry_tensor import ops
 
@@ -10,7 +11,9 @@ def read_sequence_mask(o):
 
     longest = o.maybe("MaxLenTensor")
     most = o.integer("maxlen", -1) if longest is None else number_of(longest)
-    return F.sequence_mask(o.x("X"), None if type(most) is int and most < 0 else most, o.dtype("out_dtype", "int64"))
+    if type(most) is int and most < 0:
+        most = number_of(api.max(o.x("X")).astype("int64"))
+    return F.sequence_mask(o.x("X"), most, o.dtype("out_dtype", "int64"))
 
 
 paddle.exempt(ops.ctc_loss, "Paddle's operator takes logits, and keeps what its gradient needs in another form")
