@@ -21,98 +21,209 @@ namespace {
 
 // ---- planes: [n, channels, h, w] ----------------------------------------------------------------
 
-// Outputs of one panel that lie in one row.
-struct Segment {
-  int64_t lane, n, y, x;
+// What the next task reads, asked for bit by bit while this one computes: the same run of values of each channel.
+template <typename T>
+struct Ahead {
+  const T *from;
+  int64_t plane;      // from channel to channel
+  int64_t run;        // cache lines of one channel
+  int64_t at, count;  // lines
+  WRY_INLINE void fetch(int64_t lines) {
+    for (const int64_t end = min_of(count, at + lines); at < end; ++at)
+      __builtin_prefetch(from + at / run * plane + at % run * (64 / int64_t(sizeof(T))), 0, 2);
+  }
 };
 
-// Rows [k0, k0 + steps) of the gathered matrix for outputs [p0, p0 + n): row c * taps + t holds the
-// inputs that tap t of channel c meets. out is a packed panel of B.
+// A packed panel of B with room for one more vector: the inputs that outputs [p0, p0 + n) of a strip meet, in one row for
+// each tap of each channel. Output (y, x), of rows of `ow`, meets value y * line + x of the strip from the row's offset on.
 template <typename T>
-void gather_panel(const Correlation<T> &op, const T *image, int64_t p0, int64_t n, int64_t k0, int64_t steps, T *out) {
+void gather_panel(int64_t ow, int64_t line, const T *strip, const int64_t *offsets, int64_t p0, int64_t n, int64_t rows, T *out) {
   constexpr int64_t columns = gemm_columns<T>;
-  Segment segments[columns];
+  struct {
+    int64_t lane, at;
+  } pieces[columns];
   int count = 0;
   for (int64_t lane = 0; lane < n; ++count) {
-    const int64_t p = p0 + lane, x = p % op.ow, length = min_of(n - lane, op.ow - x);
-    segments[count] = {lane, length, p / op.ow, x};
-    lane += length;
+    const int64_t x = (p0 + lane) % ow;
+    pieces[count] = {lane, (p0 + lane) / ow * line + x};
+    lane += min_of<int64_t>(ow - x, lanes<T>);
   }
-  const int64_t plane = op.ih * op.iw, taps = op.taps;
-  for (int64_t t = 0; t < taps; ++t) {
-    // Cut to what lies inside the input; `n` stays 0 where nothing does.
-    Segment inside[columns];
-    int64_t from[columns];
-    int64_t covered = 0;
-    int kept = 0;
-    for (int s = 0; s < count; ++s) {
-      const Segment &whole = segments[s];
-      const int64_t y = whole.y * op.step_y + op.dy[t];
-      if (y < 0 || y >= op.ih) continue;
-      int64_t first, last;
-      valid_range(whole.n, op.step_x, whole.x * op.step_x + op.dx[t], op.iw, &first, &last);
-      if (first == last) continue;
-      inside[kept] = {whole.lane + first, last - first, 0, 0};
-      from[kept++] = y * op.iw + (whole.x + first) * op.step_x + op.dx[t];
-      covered += last - first;
-    }
-    for (int64_t c = ceil_div(max_of<int64_t>(k0 - t, 0), taps); c * taps + t < k0 + steps; ++c) {
-      const T *at = image + c * plane;
-      T *to = out + (c * taps + t - k0) * columns;
-      // The next panel's: a few bytes from each of many planes is nothing that hardware foresees.
-      if (kept > 0) {
-        __builtin_prefetch(at + from[0] + columns * op.step_x, 0, 2);
-        __builtin_prefetch(at + from[0] + (columns + lanes<T>)*op.step_x, 0, 2);
-      }
-      if (covered == columns && kept == 1 && op.step_x == 1) {
-        store(to, load(at + from[0]));
-        store(to + lanes<T>, load(at + from[0] + lanes<T>));
-        continue;
-      }
-      if (covered < columns) fill_zero(to, columns);
-      for (int s = 0; s < kept; ++s) copy_run(to + inside[s].lane, at + from[s], inside[s].n, op.step_x);
-    }
+  if (n < columns) fill_zero(out, rows * columns);
+  // What a piece writes beyond its end the next one overwrites, or the next row.
+  for (int64_t row = 0; row < rows; ++row, out += columns)
+    for (int i = 0; i < count; ++i) store(out + pieces[i].lane, load(strip + offsets[row] + pieces[i].at));
+}
+
+// Copies what the taps of outputs in rows [y0, y1) meet of one plane, with its zero border: the columns sorted by their
+// remainder by the step (copy_strip), or for one tap only those that it meets.
+template <typename T>
+void copy_lines(const Correlation<T> &op, const Strips &s, const T *plane, int64_t y0, int64_t y1, T *to) {
+  if (op.taps > 1) return copy_strip(op, s, plane, y0, y1, to);
+  int64_t first, last;
+  valid_range(op.ow, op.step_x, op.dx[0], op.iw, &first, &last);
+  for (int64_t row = y0; row < y1; ++row, to += op.ow) {
+    const int64_t y = row * op.step_y + op.dy[0];
+    const bool inside = y >= 0 && y < op.ih;
+    copy_bordered(to, op.ow, inside ? first : 0, inside ? last : 0, plane + y * op.iw + first * op.step_x + op.dx[0], op.step_x);
   }
 }
 
+// How the outputs of one image and group are shared out: rows of one task, and tasks that share the output channels.
+struct Cut {
+  int64_t rows, parts;
+};
+
+// For few images several tasks for each thread, but of outputs enough to repay copying.
 template <typename T>
-bool correlate_planes(const wry_call *call, const Correlation<T> &op) {
-  constexpr int64_t rows = gemm_rows, columns = gemm_columns<T>;
-  const int64_t k = op.cin * op.taps, m = op.cout, outputs = op.oh * op.ow, padded = rounded_up(m, rows);
-  T *packed = workspace<T>(call, op.groups * padded * max_of<int64_t>(k, 1));  // [groups, cuts of k, panels]
+Cut cut_of(const wry_call *call, const Correlation<T> &op, const Strips &s) {
+  constexpr int64_t columns = gemm_columns<T>;
+  constexpr int64_t room = 256 * 1024 / int64_t(sizeof(T));  // of a strip, in the second-level cache
+  const int64_t threads = threads_for(call, INT32_MAX), images = op.images * op.groups;
+  const int64_t wanted = threads > 1 ? ceil_div(4 * threads, images) : 1;
+  const int64_t input_rows = room / max_of<int64_t>(s.pitch * op.cin, 1);
+  int64_t most = max_of<int64_t>(1, min_of(op.oh, (input_rows - s.span_y - 1) / op.step_y + 1));
+  if (ceil_div(op.oh, most) < wanted) most = max_of(min_of(most, ceil_div(2 * columns, op.ow)), ceil_div(op.oh, wanted));
+  // Rows that fill whole panels, if there is such a number near. The last panel of a strip costs two thirds when one
+  // vector of it is filled.
+  const auto cost_of = [&](int64_t outputs) {
+    const int64_t rest = outputs % columns;
+    return outputs / columns * 3 + (rest > columns / 2 ? 3 : rest > 0 ? 2 : 0);
+  };
+  const auto cost = [&](int64_t rows) { return op.oh / rows * cost_of(rows * op.ow) + cost_of(op.oh % rows * op.ow); };
+  Cut cut = {most, 1};
+  for (int64_t rows = most - 1; rows > most / 2; --rows)
+    if (cost(rows) < cost(cut.rows)) cut.rows = rows;
+  const int64_t tasks = images * ceil_div(op.oh, cut.rows);
+  if (threads > 1 && tasks < 2 * threads) cut.parts = max_of<int64_t>(1, min_of(ceil_div(2 * threads, tasks), op.cout / 64));
+  return cut;
+}
+
+// Packed panels of the weight: [groups, cuts of k, panels of rows]; `padded` rows of each group.
+template <typename T>
+T *packed_weight(const wry_call *call, const Correlation<T> &op, int64_t padded) {
+  constexpr int64_t rows = gemm_rows;
+  const int64_t k = op.cin * op.taps, m = op.cout, panels = padded / rows;
+  T *packed = workspace<T>(call, op.groups * padded * max_of<int64_t>(k, 1));
+  if (!packed) return nullptr;
+  parallel_for(call, op.groups * panels, max_of<int64_t>(1, 4096 / (rows * max_of<int64_t>(k, 1))), [&](int64_t begin, int64_t end) {
+    for (int64_t at = begin; at < end; ++at) {
+      const int64_t g = at / panels, i = at % panels * rows;
+      for (int64_t k0 = 0; k0 < k; k0 += gemm_depth) {
+        const int64_t steps = min_of(k - k0, gemm_depth);
+        gemm_pack_rows(packed + (g * k + k0) * padded + i * steps, min_of(m - i, rows), steps,
+                       Matrix<T>{op.weight + (g * m + i) * k + k0, k, 1});
+      }
+    }
+  });
+  return packed;
+}
+
+// A 1x1 window with step 1: the channels are the right factor as they lie.
+template <typename T>
+bool correlate_points(const wry_call *call, const Correlation<T> &op) {
+  constexpr int64_t columns = gemm_columns<T>, width = lanes<T>;
+  const int64_t k = op.cin, m = op.cout, outputs = op.ow, padded = rounded_up(m, int64_t(gemm_rows));
+  T *packed = packed_weight(call, op, padded);
   if (!packed) return false;
-  const int64_t panels = padded / rows;
-  parallel_for(call, op.groups * panels, max_of<int64_t>(1, 4096 / (rows * max_of<int64_t>(k, 1))),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t at = begin; at < end; ++at) {
-                   const int64_t g = at / panels, i = at % panels * rows;
-                   for (int64_t k0 = 0; k0 < k; k0 += gemm_depth) {
-                     const int64_t steps = min_of(k - k0, gemm_depth);
-                     gemm_pack_rows(packed + (g * k + k0) * padded + i * steps, min_of(m - i, rows), steps,
-                                    Matrix<T>{op.weight + (g * m + i) * k + k0, k, 1});
-                   }
-                 }
-               });
   // A task is some panels of one image and group: about 50 microseconds, to share the work evenly.
   const int64_t across = ceil_div(outputs, columns);
   const int64_t share = max_of<int64_t>(1, min_of(across, 3000000 / max_of<int64_t>(1, padded * k * columns)));
   const int64_t shares = ceil_div(across, share);
   parallel_tasks(call, op.images * op.groups * shares, [&](int64_t task) {
     alignas(64) T panel[gemm_depth * columns];
-    const int64_t g = task / shares % op.groups, n = task / shares / op.groups;
-    const T *image = op.in + (n * op.groups + g) * op.cin * op.ih * op.iw;
-    T *out = op.out + (n * op.groups + g) * m * outputs;
+    const int64_t image = task / shares, g = image % op.groups, end = min_of(outputs, (task % shares + 1) * share * columns);
+    T *out = op.out + image * m * outputs;
     Start<T> start;
     start.per_row = op.bias ? op.bias + g * m : nullptr;
-    const int64_t end = min_of(outputs, (task % shares + 1) * share * columns);
     for (int64_t p = task % shares * share * columns; p < end; p += columns) {
-      const int64_t width = min_of(outputs - p, columns);
+      const int64_t n = min_of(outputs - p, columns);
+      for (int64_t k0 = 0; k0 < k; k0 += gemm_depth) {
+        const int64_t steps = min_of(k - k0, gemm_depth);
+        const T *at = op.in + (image * k + k0) * outputs + p;
+        T *to = panel;
+        for (int64_t row = 0; row < steps; ++row, at += outputs, to += columns) {
+          // The next panel's: a few bytes from each of many planes is nothing that hardware foresees.
+          __builtin_prefetch(at + columns, 0, 2);
+          __builtin_prefetch(at + columns + width, 0, 2);
+          if (n == columns) store(to, load(at)), store(to + width, load(at + width));
+          else
+            for (int64_t i = 0; i < columns; i += width) store(to + i, i < n ? load_partial(at + i, min_of(n - i, width)) : vec<T>{});
+        }
+        gemm_packed(m, n, steps, packed + (g * k + k0) * padded, panel, out + p, outputs,
+                    k0 > 0 ? Start<T>{true, nullptr, nullptr} : start);
+      }
+    }
+  });
+  return true;
+}
+
+template <typename T>
+bool correlate_planes(const wry_call *call, const Correlation<T> &op) {
+  constexpr int64_t rows = gemm_rows, columns = gemm_columns<T>;
+  constexpr int64_t room = 192 * 1024 / int64_t(sizeof(T));  // of panels gathered at a time, in the second-level cache
+  const int64_t taps = op.taps, k = op.cin * taps, m = op.cout, outputs = op.oh * op.ow;
+  Strips s = strips_of(op, op.cin);
+  const Cut cut = cut_of(call, op, s);
+  const int64_t share = cut.rows * op.ow;  // outputs of one task
+  s.plane = taps > 1 ? s.input_rows(cut.rows, op.step_y) * s.pitch : share;
+  const int64_t line = taps > 1 ? s.pitch * op.step_y : op.ow;
+  const int64_t panel_size = max_of<int64_t>(1, min_of(k, gemm_depth)) * columns;
+  const int64_t gathered = max_of<int64_t>(1, min_of(ceil_div(share, columns), room / panel_size));
+  const int64_t strip_size = rounded_up(s.plane * op.cin + 4 * lanes<T>, 16);
+  const int64_t shares = ceil_div(op.oh, cut.rows), tall = rounded_up(ceil_div(m, cut.parts), rows);
+  const int64_t tasks = op.images * op.groups * shares * cut.parts;
+  int64_t *offsets = workspace<int64_t>(call, k + 1);
+  Slices<T> slices(call, strip_size + gathered * panel_size + lanes<T>, tasks);
+  if (!offsets || !slices.memory) return false;
+  for (int64_t t = 0; t < taps; ++t) {
+    const int64_t x = op.dx[t] - s.first_dx, y = op.dy[t] - s.first_dy;
+    for (int64_t c = 0; c < op.cin; ++c)
+      offsets[c * taps + t] = c * s.plane + y * s.pitch + x % op.step_x * s.columns + x / op.step_x;
+  }
+  // Rows of the weight that lie a multiple of 4 KiB apart fall into few sets of the caches.
+  const bool scattered = k * int64_t(sizeof(T)) % 4096 == 0;
+  parallel_tasks(call, tasks, [&](int64_t task) {
+    T *const strip = slices.mine(), *const panels = strip + strip_size;
+    alignas(64) T packed[gemm_rows * gemm_depth];
+    const int64_t part = task % cut.parts, y0 = task / cut.parts % shares * cut.rows, y1 = min_of(op.oh, y0 + cut.rows);
+    const int64_t image = task / cut.parts / shares, g = image % op.groups, count = (y1 - y0) * op.ow;
+    const int64_t top = part * tall, bottom = min_of(m, top + tall);
+    const T *in = op.in + image * op.cin * op.ih * op.iw;
+    T *out = op.out + image * m * outputs + y0 * op.ow;
+    for (int64_t c = 0; c < op.cin; ++c) copy_lines(op, s, in + c * op.ih * op.iw, y0, y1, strip + c * s.plane);
+    fill_zero(strip + op.cin * s.plane, 4 * lanes<T>);
+    Ahead<T> ahead = {in, op.ih * op.iw, 1, 0, 0};
+    if (y1 < op.oh) {
+      const auto input_row = [&](int64_t y) { return max_of<int64_t>(0, min_of(op.ih, y)) * op.iw; };
+      const int64_t first = input_row(y1 * op.step_y + s.first_dy);
+      const int64_t last = input_row((min_of(op.oh, y1 + cut.rows) - 1) * op.step_y + s.first_dy + s.span_y + 1);
+      ahead.from += first, ahead.run = ceil_div((last - first) * int64_t(sizeof(T)), 64), ahead.count = op.cin * ahead.run;
+    }
+    const int64_t tiles = ceil_div(max_of<int64_t>(1, bottom - top), rows) * ceil_div(count, gathered * columns) * max_of<int64_t>(1, ceil_div(k, gemm_depth));
+    const int64_t lines_ahead = ceil_div(ahead.count, tiles);
+    for (int64_t p0 = 0; p0 < count; p0 += gathered * columns) {
+      const int64_t end = min_of(count, p0 + gathered * columns);
       int64_t k0 = 0;
       do {  // at least once: without taps the output is the bias
         const int64_t steps = min_of(k - k0, gemm_depth);
-        gather_panel(op, image, p, width, k0, steps, panel);
-        gemm_packed(m, width, steps, packed + (g * k + k0) * padded, panel, out + p, outputs,
-                    k0 > 0 ? Start<T>{true, nullptr, nullptr} : start);
+        for (int64_t p = p0; p < end; p += columns)
+          gather_panel(op.ow, line, strip, offsets + k0, p, min_of(end - p, columns), steps, panels + (p - p0) / columns * panel_size);
+        for (int64_t i = top; i < bottom; i += rows) {
+          ahead.fetch(lines_ahead);
+          Start<T> start = {k0 > 0, nullptr, nullptr};
+          if (k0 == 0 && op.bias) start.per_row = op.bias + g * m + i;
+          const int64_t height = min_of(bottom - i, rows);
+          Matrix<T> weight = {op.weight + (g * m + i) * k + k0, k, 1};
+          if (scattered) {
+            gemm_pack_rows(packed, height, steps, weight);
+            weight = {packed, 1, rows};
+          }
+          for (int64_t p = p0; p < end; p += columns) {
+            const auto tile = end - p > lanes<T> ? gemm_tile<T, 2> : gemm_tile<T, 1>;
+            tile(height, end - p, steps, weight.data, weight.row, weight.column, panels + (p - p0) / columns * panel_size,
+                 columns, out + i * outputs + p, outputs, start);
+          }
+        }
         k0 += gemm_depth;
       } while (k0 < k);
     }
@@ -183,10 +294,12 @@ bool correlate_channels_last(const wry_call *call, const Correlation<T> &op) {
 template <typename T>
 bool correlate(const wry_call *call, const Correlation<T> &given) {
   Correlation<T> op = given;
+  bool points = false;
   if (op.taps == 1 && op.dy[0] == 0 && op.dx[0] == 0 && op.step_y == 1 && op.step_x == 1 && op.iw == op.ow &&
       op.ih == op.oh) {
     // A 1x1 window keeps no neighbours apart: one long row has no ends to look after.
     op.iw = op.ow = op.oh * op.ow, op.ih = op.oh = 1;
+    points = !op.channels_last;
   }
   if (op.channels_last && op.cin == 1 && op.cout == 1 && op.groups > 1) return depthwise_channels_last(call, op);
   if (!op.channels_last && op.cout <= 4 && (op.cin == 1 || op.ow >= lanes<T> / 2)) return few_planes(call, op);
@@ -194,6 +307,7 @@ bool correlate(const wry_call *call, const Correlation<T> &given) {
     if (winograd::applies(op)) return winograd::run(call, op);
   }
   if (flat::applies(op, max_of<int64_t>(16, 2 * lanes<T>))) return flat::run(call, op);
+  if (points) return correlate_points(call, op);
   return op.channels_last ? correlate_channels_last(call, op) : correlate_planes(call, op);
 }
 
@@ -436,8 +550,10 @@ int transpose_convolution(const wry_call *call, const char *name, const wry_tens
   const A *x = as_arithmetic<T>(call, input(call, 0), &failed), *w = as_arithmetic<T>(call, weight, &failed);
   const A *bias = as_arithmetic<T>(call, bias_tensor, &failed);
   A *turned = workspace<A>(call, groups * cout * cin * taps + 1);  // [groups * cout, cin, taps]
-  A *part = whole ? nullptr : workspace<A>(call, in.n * to.channels * ceil_div(to.h, sy) * ceil_div(to.w, sx));
-  if (failed || !result || !turned || (!whole && !part)) return no_memory(call, name);
+  // The outputs of one remainder along y, those of each remainder along x by themselves.
+  const int64_t part_size = in.n * to.channels * ceil_div(to.h, sy) * ceil_div(to.w, sx);
+  A *parts_x = whole ? nullptr : workspace<A>(call, part_size * min_of(sx, to.w));
+  if (failed || !result || !turned || (!whole && !parts_x)) return no_memory(call, name);
   RepeatedCall parts(call);
   const int64_t remainders_y = min_of(sy, to.h), remainders_x = min_of(sx, to.w);
   const int64_t first_y = fullest_remainder(kh, sy, paddings[0], dilations[0], to.h, iy, oy);
@@ -448,29 +564,38 @@ int transpose_convolution(const wry_call *call, const char *name, const wry_tens
       const int64_t ny = taps_of_remainder(kh, sy, paddings[0], dilations[0], ry, iy, oy);
       const int64_t nx = taps_of_remainder(kw, sx, paddings[2], dilations[1], rx, ix, ox);
       for (int64_t t = 0; t < ny * nx; ++t) dy[t] = oy[t / nx], dx[t] = ox[t % nx];
-      A *turned_to = turned;
-      for (int64_t g = 0; g < groups; ++g)
-        for (int64_t m = 0; m < cout; ++m)
+      parallel_for(call, groups * cout, max_of<int64_t>(1, 4096 / (cin * max_of<int64_t>(ny * nx, 1))), [&](int64_t begin, int64_t end) {
+        for (int64_t o = begin; o < end; ++o) {
+          A *turned_to = turned + o * cin * ny * nx;
           for (int64_t c = 0; c < cin; ++c) {
-            const A *window = w + ((g * cin + c) * cout + m) * taps;
+            const A *window = w + ((o / cout * cin + c) * cout + o % cout) * taps;
             for (int64_t i = 0; i < ny; ++i)
               for (int64_t j = 0; j < nx; ++j) *turned_to++ = window[iy[i] * kw + ix[j]];
           }
+        }
+      });
       const int64_t ph = ceil_div(to.h - ry, sy), pw = ceil_div(to.w - rx, sx);
       const Correlation<A> op = {in.n, groups, cin, cout, in.h, in.w, ph, pw, 1, 1, ny * nx, dy, dx,
-                                 x, turned, bias, whole ? result : part, last};
+                                 x, turned, bias, whole ? result : parts_x + rx * part_size, last};
       parts.used = 0;
       if (!correlate(&parts.call, op)) return no_memory(call, name);
-      if (whole) continue;
+      if (whole || u + 1 < remainders_x) continue;
       const int64_t unit = last ? to.channels : 1, planes = last ? in.n : in.n * to.channels;
-      parallel_for(call, planes * ph, max_of<int64_t>(1, 16384 / (pw * unit)), [&](int64_t begin, int64_t end) {
+      parallel_for(call, planes * ph, max_of<int64_t>(1, 16384 / (to.w * unit)), [&](int64_t begin, int64_t end) {
         for (int64_t at = begin; at < end; ++at) {
-          const A *from = part + at * pw * unit;
-          A *row = result + ((at / ph * to.h + at % ph * sy + ry) * to.w + rx) * unit;
-          if (unit == 1)
-            for (int64_t i = 0; i < pw; ++i) row[i * sx] = from[i];
-          else
-            for (int64_t i = 0; i < pw; ++i) copy_run(row + i * sx * unit, from + i * unit, unit, 1);
+          A *row = result + (at / ph * to.h + at % ph * sy + ry) * to.w * unit;
+          if (unit == 1 && sx == 2 && to.w > 1) {
+            interleave(row, parts_x + at * ceil_div(to.w, 2), parts_x + part_size + at * (to.w / 2), to.w);
+            continue;
+          }
+          for (int64_t r = 0; r < remainders_x; ++r) {
+            const int64_t n = ceil_div(to.w - r, sx);
+            const A *from = parts_x + r * part_size + at * n * unit;
+            if (unit == 1)
+              for (int64_t i = 0; i < n; ++i) row[r + i * sx] = from[i];
+            else
+              for (int64_t i = 0; i < n; ++i) copy_run(row + (r + i * sx) * unit, from + i * unit, unit, 1);
+          }
         }
       });
     }

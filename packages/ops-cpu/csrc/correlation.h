@@ -61,10 +61,47 @@ WRY_INLINE void copy_run(T *WRY_RESTRICT to, const T *WRY_RESTRICT from, int64_t
     const typename detail::make_sequence<width>::type all;
     int64_t i = 0;
     for (; i + width <= n; i += width) store(to + i, every_other(from + 2 * i, all));
+    if (i < n && n >= width) i = n, store(to + n - width, every_other(from + 2 * (n - width), all));  // some twice
     for (; i < n; ++i) to[i] = from[2 * i];
   } else {
     for (int64_t i = 0; i < n; ++i) to[i] = from[i * step];
   }
+}
+
+// Lanes of the lower and of the upper half in turn.
+template <typename V, int... I>
+WRY_INLINE V alternating(V v, detail::sequence<I...>) {
+  return __builtin_shufflevector(v, v, (I / 2 + I % 2 * int(sizeof...(I)) / 2)...);
+}
+
+// to[0, n) = even[0], odd[0], even[1], odd[1], ...
+template <typename T>
+WRY_INLINE void interleave(T *WRY_RESTRICT to, const T *WRY_RESTRICT even, const T *WRY_RESTRICT odd, int64_t n) {
+  constexpr int width = lanes<T>;
+  int64_t i = 0;
+  for (; i + width <= n / 2; i += width) {
+    const vec<T> a = load(even + i), b = load(odd + i);
+    const vec<T> low = detail::join(lower_half<width>(a), lower_half<width>(b), typename detail::make_sequence<width>::type());
+    const vec<T> high = detail::join(upper_half<width>(a), upper_half<width>(b), typename detail::make_sequence<width>::type());
+    store(to + 2 * i, alternating(low, typename detail::make_sequence<width>::type()));
+    store(to + 2 * i + width, alternating(high, typename detail::make_sequence<width>::type()));
+  }
+  for (; i < n / 2; ++i) to[2 * i] = even[i], to[2 * i + 1] = odd[i];
+  if (n % 2) to[n - 1] = even[n / 2];
+}
+
+// to[first, last) = from[0], from[step], ..., and zeros in the rest of [0, n).
+template <typename T>
+WRY_INLINE void copy_bordered(T *to, int64_t n, int64_t first, int64_t last, const T *from, int64_t step) {
+  constexpr int64_t width = lanes<T>;
+  if (n >= width && first <= width && n - last <= width) {  // borders are narrow: a vector of zeros under either end
+    if (first > 0) store(to, vec<T>{});
+    if (last < n) store(to + n - width, vec<T>{});
+  } else {
+    fill_zero(to, first);
+    fill_zero(to + last, n - last);
+  }
+  copy_run(to + first, from, last - first, step);
 }
 
 #if defined(__AVX__)

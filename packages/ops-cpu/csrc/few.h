@@ -59,19 +59,14 @@ void tap_offsets(const Correlation<T> &op, const Strips &s, int64_t *offsets) {
 template <typename T>
 void copy_strip(const Correlation<T> &op, const Strips &s, const T *plane, int64_t y0, int64_t y1, T *strip) {
   const int64_t rows = s.input_rows(y1 - y0, op.step_y), top = y0 * op.step_y + s.first_dy;
-  for (int64_t r = 0; r < rows; ++r) {
-    const int64_t y = top + r;
-    T *to = strip + r * s.pitch;
-    if (y < 0 || y >= op.ih) {
-      fill_zero(to, s.pitch);
-      continue;
-    }
-    for (int64_t remainder = 0; remainder < op.step_x; ++remainder, to += s.columns) {
-      int64_t first, last;
-      valid_range(s.columns, op.step_x, s.first_dx + remainder, op.iw, &first, &last);
-      fill_zero(to, first);
-      copy_run(to + first, plane + y * op.iw + first * op.step_x + s.first_dx + remainder, last - first, op.step_x);
-      fill_zero(to + last, s.columns - last);
+  for (int64_t remainder = 0; remainder < op.step_x; ++remainder) {
+    int64_t first, last;
+    valid_range(s.columns, op.step_x, s.first_dx + remainder, op.iw, &first, &last);
+    for (int64_t r = 0; r < rows; ++r) {
+      const int64_t y = top + r;
+      const bool inside = y >= 0 && y < op.ih;
+      copy_bordered(strip + r * s.pitch + remainder * s.columns, s.columns, inside ? first : 0, inside ? last : 0,
+                    plane + y * op.iw + first * op.step_x + s.first_dx + remainder, op.step_x);
     }
   }
 }

@@ -286,6 +286,41 @@ static void multiply_row(int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T *WRY_
   }
 }
 
+// One panel of B at a time on the stack; A where it lies, or packed into `room` (as many rows of gemm_depth values)
+// where that is given and repays.
+template <typename T>
+static void multiply_block(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T *c, int64_t ldc, Start<T> start,
+                           T *room) {
+  constexpr int columns = gemm_columns<T>, rows = gemm_rows;
+  alignas(64) T panel[gemm_depth * columns];
+  // Rows that lie a multiple of 4 KiB apart fall into few sets of the caches.
+  const bool scattered = a.column != 1 || a.row * int64_t(sizeof(T)) % 4096 == 0;
+  const bool pack = room && scattered && n > 2 * columns;
+  for (int64_t at = 0; at < k; at += gemm_depth) {
+    const int64_t depth = min_of(k - at, gemm_depth);
+    if (pack)
+      for (int64_t i = 0; i < m; i += rows)
+        gemm_pack_rows(room + i * depth, min_of<int64_t>(m - i, rows), depth, a.from(i, at));
+    for (int64_t j = 0; j < n; j += columns) {
+      gemm_pack_columns(panel, min_of(n - j, int64_t(columns)), depth, b.from(at, j));
+      const Start<T> here = at > 0 ? Start<T>{true, nullptr, nullptr} : start.at(0, j);
+      // Rows of the next panel, some with each tile: short runs far apart are nothing that hardware foresees.
+      const bool fetch = b.column == 1 && j + 2 * columns <= n;
+      const T *next = b.data + at * b.row + j + columns;
+      const int64_t share = (depth * rows + m - 1) / m;
+      for (int64_t i = 0, row = 0; i < m; i += rows) {
+        if (fetch)
+          for (const int64_t end = min_of(depth, row + share); row < end; ++row) {
+            __builtin_prefetch(next + row * b.row, 0, 2);
+            __builtin_prefetch(next + row * b.row + columns / 2, 0, 2);
+          }
+        gemm_tile<T, 2>(min_of<int64_t>(m - i, rows), n - j, depth, pack ? room + i * depth : a.data + i * a.row + at * a.column,
+                        pack ? 1 : a.row, pack ? rows : a.column, panel, columns, c + i * ldc + j, ldc, here.at(i, 0));
+      }
+    }
+  }
+}
+
 template <typename T>
 void gemm_serial(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T *c, int64_t ldc, Start<T> start) {
   if (m <= 0 || n <= 0) return;
@@ -297,100 +332,55 @@ void gemm_serial(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T *c
   // two apart fall into few sets of the cache, which packing cures.
   if (b.column == 1 && (m <= 2 * gemm_rows || n <= lanes<T> || n * k <= 64 * 64))
     return multiply_direct(m, n, k, a, b, c, ldc, start);
-  // One panel of B at a time on the stack; A where it lies.
-  constexpr int columns = gemm_columns<T>;
-  alignas(64) T panel[gemm_depth * gemm_columns<T>];
-  for (int64_t at = 0; at < k; at += gemm_depth) {
-    const int64_t depth = min_of(k - at, gemm_depth);
-    for (int64_t j = 0; j < n; j += columns) {
-      gemm_pack_columns(panel, min_of(n - j, int64_t(columns)), depth, b.from(at, j));
-      for (int64_t i = 0; i < m; i += gemm_rows)
-        gemm_tile<T, 2>(min_of(m - i, int64_t(gemm_rows)), n - j, depth, a.data + i * a.row + at * a.column, a.row,
-                        a.column, panel, columns, c + i * ldc + j, ldc,
-                        at > 0 ? Start<T>{true, nullptr, nullptr} : start.at(i, j));
-    }
-  }
+  multiply_block(m, n, k, a, b, c, ldc, start, static_cast<T *>(nullptr));
 }
 
 // ---- large products -----------------------------------------------------------------------------
 
 // Up to here, waking threads costs more than they save.
 static constexpr int64_t small_product = 64 * 64 * 64;
-// A task computes at most this many rows and columns of C: its packed block of A (240 x gemm_depth
-// floats are 360 KiB) stays in the second-level cache while panels of B pass.
-static constexpr int64_t task_rows = 240, task_columns = 256;
-// A and B are packed for at most this many rows and columns at a time, so scratch memory is bounded.
-static constexpr int64_t most_rows = 16 * task_rows, most_columns = 16 * task_columns;
+// A task computes at most this many rows and columns of C: its block of A (256 x gemm_depth floats are 384 KiB) stays
+// in the second-level cache while panels of B pass.
+static constexpr int64_t task_rows = 32 * gemm_rows, task_columns = 512;
+// With fewer rows, packing B for each task would take more than a twentieth of the time.
+static constexpr int64_t least_rows = 16 * gemm_rows;
 
 static WRY_INLINE int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 
 template <typename T>
 bool gemm_scratch(const wry_call *call, int64_t m, int64_t n, int64_t k, GemmScratch<T> *scratch) {
   if (m * n * k <= small_product) return true;
-  const int64_t depth = min_of(k, gemm_depth);
-  scratch->rows = workspace<T>(call, round_up(min_of(m, most_rows), gemm_rows) * depth);
-  scratch->columns = workspace<T>(call, round_up(min_of(n, most_columns), gemm_columns<T>) * depth);
-  return scratch->rows && scratch->columns;
+  const int threads = threads_for(call, INT32_MAX);
+  scratch->size = round_up(min_of(m, task_rows), gemm_rows) * min_of(k, gemm_depth);
+  scratch->rows = workspace<T>(call, scratch->size * threads);
+  return scratch->rows != nullptr;
 }
 
+// Threads share what they read but nothing that one of them writes and another reads: where two processors have no
+// cache in common, passing a packed factor from one to the other took longer than packing it twice. So each task goes
+// through the whole of k for its part of C, and there is one loop for threads to meet at.
 template <typename T>
-static void multiply_packed(const wry_call *call, int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T *c,
-                            int64_t ldc, Start<T> start, GemmScratch<T> scratch) {
+static void multiply_large(const wry_call *call, int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T *c, int64_t ldc,
+                           Start<T> start, GemmScratch<T> scratch) {
   constexpr int64_t rows = gemm_rows, columns = gemm_columns<T>;
-  T *const packed_a = scratch.rows, *const packed_b = scratch.columns;
-  for (int64_t j0 = 0; j0 < n; j0 += most_columns) {
-    const int64_t width = min_of(n - j0, most_columns);
-    for (int64_t i0 = 0; i0 < m; i0 += most_rows) {
-      const int64_t height = min_of(m - i0, most_rows);
-      for (int64_t p0 = 0; p0 < k; p0 += gemm_depth) {
-        const int64_t steps = min_of(k - p0, gemm_depth);
-        const int64_t a_panels = (height + rows - 1) / rows, b_panels = (width + columns - 1) / columns;
-        const auto pack_b = [&](int64_t panel) {
-          const int64_t j = panel * columns;
-          gemm_pack_columns(packed_b + j * steps, min_of(width - j, columns), steps, b.from(p0, j0 + j));
-        };
-        // With few rows a task packs its columns itself, while they are near.
-        const bool few_rows = height <= task_rows;
-        parallel_for(call, a_panels + (few_rows ? 0 : b_panels * 4), 8, [&](int64_t first, int64_t last) {
-          // A panel of B counts four times: it is wider.
-          for (int64_t at = first; at < last; ++at) {
-            if (at < a_panels) {
-              const int64_t i = at * rows;
-              gemm_pack_rows(packed_a + i * steps, min_of(height - i, rows), steps, a.from(i0 + i, p0));
-            } else if ((at - a_panels) % 4 == 0) {
-              pack_b((at - a_panels) / 4);
-            }
-          }
-        });
-        // Equal pieces, and several for each thread. How C is cut changes no value of it.
-        const int64_t threads = threads_for(call, a_panels * b_panels);
-        int64_t down = few_rows ? 1 : (height + task_rows - 1) / task_rows, across = (width + task_columns - 1) / task_columns;
-        while (threads > 1 && down * across < 4 * threads && (across < b_panels || (!few_rows && down < a_panels))) {
-          const bool halve_rows = !few_rows && down < a_panels && (height * across >= width * down || across >= b_panels);
-          if (halve_rows) down = min_of(2 * down, a_panels);
-          else across = min_of(2 * across, b_panels);
-        }
-        const int64_t tall = round_up((height + down - 1) / down, rows);
-        const int64_t wide = round_up((width + across - 1) / across, columns);
-        parallel_tasks(call, down * across, [&](int64_t task) {
-          const int64_t i = task / across * tall, j = task % across * wide;
-          if (i >= height || j >= width) return;
-          const int64_t here_rows = min_of(height - i, tall), here_columns = min_of(width - j, wide);
-          const Start<T> here = p0 > 0 ? Start<T>{true, nullptr, nullptr} : start.at(i0 + i, j0 + j);
-          T *const to = c + (i0 + i) * ldc + j0 + j;
-          if (!few_rows) {
-            gemm_packed<T>(here_rows, here_columns, steps, packed_a + i * steps, packed_b + j * steps, to, ldc, here);
-            return;
-          }
-          for (int64_t at = 0; at < here_columns; at += columns) {
-            pack_b((j + at) / columns);
-            gemm_packed<T>(here_rows, min_of(here_columns - at, columns), steps, packed_a + i * steps,
-                           packed_b + (j + at) * steps, to + at, ldc, here.at(0, at));
-          }
-        });
-      }
-    }
+  const int64_t a_panels = (m + rows - 1) / rows, b_panels = (n + columns - 1) / columns;
+  // Equal pieces, and several for each thread. How C is cut changes no value of it.
+  const int64_t threads = threads_for(call, a_panels * b_panels);
+  int64_t down = (m + task_rows - 1) / task_rows, across = (n + task_columns - 1) / task_columns;
+  while (threads > 1 && down * across < 4 * threads) {
+    // Too few rows only where threads would have nothing else to do.
+    const bool rows_left = m >= 2 * down * (down * across < threads ? 2 * rows : least_rows), columns_left = across < b_panels;
+    if (columns_left && (n * down >= m * across || !rows_left)) across = min_of(2 * across, b_panels);
+    else if (rows_left) down = 2 * down;
+    else break;
   }
+  const int64_t tall = round_up((m + down - 1) / down, rows), wide = round_up((n + across - 1) / across, columns);
+  parallel_tasks(call, down * across, [&](int64_t task) {
+    const int64_t i = task % down * tall, j = task / down * wide;
+    if (i >= m || j >= n) return;
+    multiply_block(min_of(m - i, tall), min_of(n - j, wide), k, a.from(i, 0), b.from(0, j), c + i * ldc + j, ldc, start.at(i, j),
+                   scratch.rows + scratch.size * thread_index());
+  });
 }
 
 template <typename T>
@@ -421,7 +411,7 @@ void gemm(const wry_call *call, int64_t m, int64_t n, int64_t k, Matrix<T> a, Ma
     });
     return;
   }
-  multiply_packed(call, m, n, k, a, b, c, ldc, start, scratch);
+  multiply_large(call, m, n, k, a, b, c, ldc, start, scratch);
 }
 
 #define WRY_GEMM_OF(T)                                                                                             \

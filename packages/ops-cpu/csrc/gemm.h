@@ -114,7 +114,8 @@ void gemm_serial(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T *c
 // Scratch memory of a product of up to this size, to be taken once for many products.
 template <typename T>
 struct GemmScratch {
-  T *rows = nullptr, *columns = nullptr;
+  T *rows = nullptr;  // of A, `size` values for each thread
+  int64_t size = 0;
 };
 template <typename T>
 bool gemm_scratch(const wry_call *call, int64_t m, int64_t n, int64_t k, GemmScratch<T> *scratch);

@@ -6,7 +6,8 @@
 //
 // - every participant owns a share of the pieces of a loop, and who is done takes from the others' ends:
 //   a thread that got no processor holds nobody back, the caller computes its share and takes the job back;
-// - who waits spins for some microseconds only, then sleeps in the kernel, which may then run another thread there;
+// - who waits spins for some microseconds only, lingers for some hundred while nobody else wants the processor, then
+//   sleeps in the kernel;
 // - an account of what threads saved and what waiting for them cost decides whether the next loop gets any.
 #include "common.h"
 
@@ -94,6 +95,17 @@ uint32_t spin_on(uint32_t *word, uint32_t value, int64_t patience) {
   return value;
 }
 
+// The same, but whoever else wants the processor meanwhile has it.
+uint32_t linger_on(uint32_t *word, uint32_t value, int64_t patience) {
+  uint32_t found;
+  for (const int64_t end = now() + patience; now() < end; sched_yield())
+    for (int i = 0; i < 16; ++i) {
+      if ((found = __atomic_load_n(word, __ATOMIC_ACQUIRE)) != value) return found;
+      relax();
+    }
+  return value;
+}
+
 // ---- loops --------------------------------------------------------------------------------------
 
 constexpr int most_threads = WRY_CPU_MOST_THREADS;
@@ -158,6 +170,10 @@ int callers;  // loops that run now
 // How long a worker looks for more work before it sleeps: ops of a model follow each other within some
 // microseconds, and waking one costs as much again.
 constexpr int64_t idle_patience = 30000;
+// ... and then, while nobody else wants its processor: waking a thread takes its caller 8 microseconds on a virtual
+// machine, where that means a word with the host. It is longer than the time that loops run alone for such a debt (see
+// the account), or short ones that follow each other would find it asleep each time.
+constexpr int64_t idle_leisure = 400000;
 // ... and a caller for the last piece, which rarely takes longer.
 constexpr int64_t caller_patience = 20000;
 
@@ -183,6 +199,7 @@ void *worker_main(void *of) {
   for (;;) {
     uint32_t state = __atomic_load_n(&w.state, __ATOMIC_ACQUIRE);
     if ((state & state_mask) == idle) state = spin_on(&w.state, state, idle_patience);
+    if ((state & state_mask) == idle) state = linger_on(&w.state, state, idle_leisure);
     switch (state & state_mask) {
       case idle:
         __atomic_compare_exchange_n(&w.state, &state, (state & ~state_mask) | asleep, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
@@ -230,17 +247,18 @@ void grow(int wanted) {
 // ---- the account --------------------------------------------------------------------------------
 
 // Nanoseconds that threads have saved, less what waking and waiting for them cost. When it is overdrawn
-// (another process has the processor), loops run on their callers alone for `penance` times the debt: so
-// threads never cost more than a twentieth. What was saved is remembered up to `most_credit`.
+// (another process has the processor, or small loops come so rarely that their worker sleeps each time), loops run
+// on their callers alone until they have taken `penance` times the debt: so threads never cost more than a twentieth.
+// What was saved is remembered up to `most_credit`.
 int64_t credit;
-int64_t alone_until;
-constexpr int64_t penance = 20, most_credit = 10000000;
+int64_t alone;  // how long loops still run alone
+constexpr int64_t penance = 20, most_credit = 10000000, longest_penance = 500000000;
 
-void settle(int64_t saved, int64_t time) {
+void settle(int64_t saved) {
   int64_t sum = __atomic_load_n(&credit, __ATOMIC_RELAXED) + saved;
   if (sum > most_credit) sum = most_credit;
   if (sum < 0) {
-    __atomic_store_n(&alone_until, time - sum * penance, __ATOMIC_RELAXED);
+    __atomic_store_n(&alone, min_of(-sum * penance, longest_penance), __ATOMIC_RELAXED);
     sum = 0;
   }
   __atomic_store_n(&credit, sum, __ATOMIC_RELAXED);
@@ -252,7 +270,7 @@ void after_fork_in_child() {
   worker_count = callers = 0;
   growing = PTHREAD_MUTEX_INITIALIZER;
   reset_sleepers();
-  credit = alone_until = 0;
+  credit = alone = 0;
 }
 
 void run_alone(int64_t pieces, void (*run)(const void *, int64_t), const void *closure) {
@@ -265,7 +283,11 @@ void wry_cpu_start_runtime(void) { pthread_atfork(nullptr, nullptr, after_fork_i
 
 extern "C" void wry_cpu_run_pieces(int threads, int64_t pieces, void (*run)(const void *, int64_t), const void *closure) {
   const int64_t start = now();
-  if (pieces > UINT32_MAX || start < __atomic_load_n(&alone_until, __ATOMIC_RELAXED)) return run_alone(pieces, run, closure);
+  if (pieces > UINT32_MAX || __atomic_load_n(&alone, __ATOMIC_RELAXED) > 0) {
+    run_alone(pieces, run, closure);
+    __atomic_fetch_sub(&alone, now() - start, __ATOMIC_RELAXED);
+    return;
+  }
   if (__atomic_load_n(&worker_count, __ATOMIC_ACQUIRE) < threads - 1) grow(threads - 1);
   const int known = __atomic_load_n(&worker_count, __ATOMIC_ACQUIRE);
   // Loops of several of the program's threads share the workers.
@@ -317,7 +339,7 @@ extern "C" void wry_cpu_run_pieces(int threads, int64_t pieces, void (*run)(cons
   }
   __atomic_fetch_sub(&callers, 1, __ATOMIC_RELAXED);
   const int64_t end = now();
-  settle((done - woken) / max_of<int64_t>(own, 1) * (pieces - own) - (end - done) - (woken - start), end);
+  settle((done - woken) / max_of<int64_t>(own, 1) * (pieces - own) - (end - done) - (woken - start));
 }
 
 #endif
