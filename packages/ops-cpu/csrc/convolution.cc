@@ -87,7 +87,7 @@ Cut cut_of(const wry_call *call, const Correlation<T> &op, const Strips &s) {
   // vector of it is filled.
   const auto cost_of = [&](int64_t outputs) {
     const int64_t rest = outputs % columns;
-    return outputs / columns * 3 + (rest > columns / 2 ? 3 : rest > 0 ? 2 : 0);
+    return outputs / columns * 3 + (rest > columns / 2) + 2 * (rest > 0);
   };
   const auto cost = [&](int64_t rows) { return op.oh / rows * cost_of(rows * op.ow) + cost_of(op.oh % rows * op.ow); };
   Cut cut = {most, 1};
@@ -98,13 +98,14 @@ Cut cut_of(const wry_call *call, const Correlation<T> &op, const Strips &s) {
   return cut;
 }
 
-// Packed panels of the weight: [groups, cuts of k, panels of rows]; `padded` rows of each group.
+// A 1x1 window with step 1: the channels are the right factor as they lie.
 template <typename T>
-T *packed_weight(const wry_call *call, const Correlation<T> &op, int64_t padded) {
-  constexpr int64_t rows = gemm_rows;
-  const int64_t k = op.cin * op.taps, m = op.cout, panels = padded / rows;
-  T *packed = workspace<T>(call, op.groups * padded * max_of<int64_t>(k, 1));
-  if (!packed) return nullptr;
+bool correlate_points(const wry_call *call, const Correlation<T> &op) {
+  constexpr int64_t rows = gemm_rows, columns = gemm_columns<T>, width = lanes<T>;
+  const int64_t k = op.cin, m = op.cout, outputs = op.ow, padded = rounded_up(m, rows);
+  const int64_t panels = padded / rows;
+  T *packed = workspace<T>(call, op.groups * padded * max_of<int64_t>(k, 1));  // [groups, cuts of k, panels]
+  if (!packed) return false;
   parallel_for(call, op.groups * panels, max_of<int64_t>(1, 4096 / (rows * max_of<int64_t>(k, 1))), [&](int64_t begin, int64_t end) {
     for (int64_t at = begin; at < end; ++at) {
       const int64_t g = at / panels, i = at % panels * rows;
@@ -115,16 +116,6 @@ T *packed_weight(const wry_call *call, const Correlation<T> &op, int64_t padded)
       }
     }
   });
-  return packed;
-}
-
-// A 1x1 window with step 1: the channels are the right factor as they lie.
-template <typename T>
-bool correlate_points(const wry_call *call, const Correlation<T> &op) {
-  constexpr int64_t columns = gemm_columns<T>, width = lanes<T>;
-  const int64_t k = op.cin, m = op.cout, outputs = op.ow, padded = rounded_up(m, int64_t(gemm_rows));
-  T *packed = packed_weight(call, op, padded);
-  if (!packed) return false;
   // A task is some panels of one image and group: about 50 microseconds, to share the work evenly.
   const int64_t across = ceil_div(outputs, columns);
   const int64_t share = max_of<int64_t>(1, min_of(across, 3000000 / max_of<int64_t>(1, padded * k * columns)));
@@ -137,7 +128,8 @@ bool correlate_points(const wry_call *call, const Correlation<T> &op) {
     start.per_row = op.bias ? op.bias + g * m : nullptr;
     for (int64_t p = task % shares * share * columns; p < end; p += columns) {
       const int64_t n = min_of(outputs - p, columns);
-      for (int64_t k0 = 0; k0 < k; k0 += gemm_depth) {
+      int64_t k0 = 0;
+      do {  // at least once: without channels the output is the bias
         const int64_t steps = min_of(k - k0, gemm_depth);
         const T *at = op.in + (image * k + k0) * outputs + p;
         T *to = panel;
@@ -151,7 +143,8 @@ bool correlate_points(const wry_call *call, const Correlation<T> &op) {
         }
         gemm_packed(m, n, steps, packed + (g * k + k0) * padded, panel, out + p, outputs,
                     k0 > 0 ? Start<T>{true, nullptr, nullptr} : start);
-      }
+        k0 += gemm_depth;
+      } while (k0 < k);
     }
   });
   return true;

@@ -4,6 +4,8 @@ The fused gradient ops (softmax_vjp, layer_norm_vjp ...) are differentiated agai
 decompositions. There the statistics, and the softmax, are inputs of their own; so the rules below
 also take cotangents for these outputs.
 """
+import math
+
 from wherry_autograd.rules import vjp
 from wherry_tensor import ops
 from wherry_tensor.ops.normalization import (
@@ -13,6 +15,7 @@ from wherry_tensor.ops.normalization import (
     label_distribution,
 )
 from wherry_tensor.ops.reduction import count_of, widened
+from wherry_tensor.ops.shapes import UNKNOWN, element_count
 
 
 @vjp.rule(ops.softmax)
@@ -30,7 +33,16 @@ def vjp_layer_norm(ct, out, x, scale, _bias, *, epsilon, begin_axis):
     out_ct, mean_ct, rstd_ct = ct
     _, mean, rstd = out
     x_ct = scale_ct = bias_ct = None
-    if out_ct is not None:
+    if out_ct is not None and scale is None and _bias is None and element_count(x.shape) != UNKNOWN:
+        # Rows are then channels of one image; the sums for parameters would be half of the work.
+        shape = (1, math.prod(x.shape[:begin_axis]), math.prod(x.shape[begin_axis:]))
+        variance = ops.reshape(1.0 / ops.square(rstd), shape=(shape[1],))
+        x_ct, _, _ = ops.batch_norm_vjp(
+            ops.reshape(out_ct, shape=shape), ops.reshape(x, shape=shape), None, ops.reshape(mean, shape=(shape[1],)), variance,
+            epsilon=0.0, data_format="NCHW",
+        )
+        x_ct = ops.reshape(x_ct, shape=tuple(x.shape))
+    elif out_ct is not None:
         x_ct, scale_ct, bias_ct = ops.layer_norm_vjp(out_ct, x, scale, mean, rstd, begin_axis=begin_axis)
     axes = tuple(range(begin_axis, len(x.shape)))
     n = count_of(x, axes, mean.dtype)
