@@ -148,6 +148,107 @@ int layer_norm_vjp(const wry_call *call) {
   return sum_blocks(call, partial, blocks, n, output(call, 1), output(call, 2));
 }
 
+// ---- group_norm ---------------------------------------------------------------------------------
+
+// x [N, channels, run]: the channels of a group lie behind one another, as one row. f(row, where) as in each_row_to, which
+// trusts rows to be whole vectors; here every channel has to be.
+template <typename T, typename F>
+void each_group(const wry_call *call, const T *out, int64_t rows, int64_t n, int64_t run, F &&f) {
+  if (run % lanes<T> == 0) each_row_to(call, out, rows, n, f);
+  else each_row(call, rows, n, [&](int64_t r) { f(r, Near()); });
+}
+
+template <typename T>
+int group_norm(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  using V = vec<T>;
+  const wry_tensor *in = input(call, 0);
+  bool failed = false;
+  const A *scale = values_of<A>(call, input(call, 1), &failed), *bias = values_of<A>(call, input(call, 2), &failed);
+  if (failed) return fail_memory(call, "group_norm", 2 * in->shape[1] * int64_t(sizeof(A)));
+  const A epsilon = A(attr_float(call, 0));
+  const int64_t groups = attr_int(call, 1), channels = in->shape[1] / groups, run = size_from(in, 2), n = channels * run;
+  const T *x0 = data<T>(in);
+  T *out0 = data<T>(output(call, 0));
+  A *means = data<A>(output(call, 1)), *rstds = data<A>(output(call, 2));
+  each_group(call, out0, output(call, 1)->size, n, run, [&](int64_t r, auto where) {
+    const T *x = x0 + r * n;
+    const A mean = row_reduce<T>(n, A(0), [&](int64_t i, auto part) { return get(x + i, part); }, Plus()) / A(n);
+    const V m = splat<V>(mean);
+    const A squares = row_reduce<T>(n, A(0), [&](int64_t i, auto part) {
+      const V d = keep<V>(get(x + i, part) - m, V{}, part);
+      return d * d; }, Plus());
+    const A rstd = A(1) / scalar_sqrt(squares / A(n) + epsilon);
+    means[r] = mean;
+    rstds[r] = rstd;
+    for (int64_t c = 0; c < channels; ++c) {
+      const int64_t channel = r % groups * channels + c;
+      const V f = splat<V>(scale ? rstd * scale[channel] : rstd), b = splat<V>(bias ? bias[channel] : A(0));
+      T *out = out0 + r * n + c * run;
+      over<T>(run, [&](int64_t i, auto part) { put_to<decltype(where)>(out + i, fma(get(x + c * run + i, part) - m, f, b), part); });
+    }
+  });
+  return WRY_OK;
+}
+
+template <typename T>
+int group_norm_vjp(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  using V = vec<T>;
+  const wry_tensor *in = input(call, 1);
+  const T *ct0 = data<T>(input(call, 0)), *x0 = data<T>(in);
+  bool failed = false;
+  const A *scale = values_of<A>(call, input(call, 2), &failed);
+  const A *means = data<A>(input(call, 3)), *rstds = data<A>(input(call, 4));
+  T *out0 = data<T>(output(call, 0));
+  const int64_t groups = attr_int(call, 0), all = in->shape[1], channels = all / groups, run = size_from(in, 2), n = channels * run;
+  const int64_t rows = input(call, 3)->size;
+  // Of each channel of each image, the sums of ct times what was normalized, and of ct.
+  double *sums = workspace<double>(call, 2 * rows * channels + 1);
+  A *totals = workspace<A>(call, 2 * all);
+  if (failed || !sums || !totals) return fail_memory(call, "group_norm_vjp", 2 * (rows * channels + all) * int64_t(sizeof(double)));
+  each_group(call, out0, rows, n, run, [&](int64_t r, auto where) {
+    const T *ct = ct0 + r * n, *x = x0 + r * n;
+    const A *factors = scale ? scale + r % groups * channels : nullptr;
+    const V m = splat<V>(means[r]);
+    double along = 0, plain = 0;  // of the group, with its factors
+    for (int64_t c = 0; c < channels; ++c) {
+      double *of = sums + 2 * (r * channels + c);
+      of[0] = of[1] = 0;
+      for (int64_t i0 = 0; i0 < run; i0 += reduce_block) {
+        V s{}, t{};
+        over<T>(min_of(reduce_block, run - i0), [&](int64_t i, auto part) {
+          const V g = get(ct + c * run + i0 + i, part);
+          s = s + g;
+          t = fma(g, get(x + c * run + i0 + i, part) - m, t);
+        });
+        of[0] += double(reduce_add(t)) * double(rstds[r]);
+        of[1] += double(reduce_add(s));
+      }
+      along += of[0] * double(factors ? factors[c] : A(1));
+      plain += of[1] * double(factors ? factors[c] : A(1));
+    }
+    // x_ct = (ct * factor - mean(ct * factor) - normal * mean(ct * factor * normal)) * rstd.
+    const V slope = splat<V>(A(along / double(n)) * rstds[r]), mean_ct = splat<V>(A(plain / double(n))), s = splat<V>(rstds[r]);
+    for (int64_t c = 0; c < channels; ++c) {
+      const V f = splat<V>(factors ? factors[c] : A(1));
+      T *out = out0 + r * n + c * run;
+      over<T>(run, [&](int64_t i, auto part) {
+        const V d = get(x + c * run + i, part) - m;
+        put_to<decltype(where)>(out + i, (get(ct + c * run + i, part) * f - mean_ct - d * slope) * s, part);
+      });
+    }
+  });
+  for (int64_t k = 0; k < all; ++k) {
+    double along = 0, plain = 0;
+    for (int64_t at = k; at < rows * channels; at += all) along += sums[2 * at], plain += sums[2 * at + 1];
+    totals[k] = A(along), totals[all + k] = A(plain);
+  }
+  write_values(totals, output(call, 1));
+  write_values(totals + all, output(call, 2));
+  return WRY_OK;
+}
+
 // ---- batch_norm ---------------------------------------------------------------------------------
 
 // The tensor as [batch, channels, run] of contiguous runs, or [batch, channels] where channels lie last.
@@ -406,6 +507,8 @@ int dropout(const wry_call *call) {
 const wry_kernel_entry table[] = {
     WRY_FLOAT_ROWS("layer_norm", WRY_WANTS_CONTIGUOUS, layer_norm),
     WRY_FLOAT_ROWS("layer_norm_vjp", WRY_WANTS_CONTIGUOUS, layer_norm_vjp),
+    WRY_FLOAT_ROWS("group_norm", WRY_WANTS_CONTIGUOUS, group_norm),
+    WRY_FLOAT_ROWS("group_norm_vjp", WRY_WANTS_CONTIGUOUS, group_norm_vjp),
     WRY_FLOAT_ROWS("batch_norm", WRY_WANTS_CONTIGUOUS, batch_norm),
     WRY_FLOAT_ROWS("batch_norm_infer", WRY_WANTS_CONTIGUOUS, batch_norm_infer),
     WRY_FLOAT_ROWS("batch_norm_vjp", WRY_WANTS_CONTIGUOUS, batch_norm_vjp),

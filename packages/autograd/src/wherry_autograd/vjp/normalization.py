@@ -12,6 +12,7 @@ from wherry_tensor.ops.normalization import (
     attention_probability,
     attention_scores,
     dropout_scale,
+    grouped_parts,
     label_distribution,
 )
 from wherry_tensor.ops.reduction import count_of, widened
@@ -52,6 +53,25 @@ def vjp_layer_norm(ct, out, x, scale, _bias, *, epsilon, begin_axis):
         # rstd ** -2 is the variance and epsilon, so rstd' = -rstd ** 3 / 2 * variance'.
         slope = ops.unsqueeze(rstd_ct * rstd * rstd * rstd, axes=axes) / n
         x_ct = _plus(x_ct, (ops.unsqueeze(mean, axes=axes) - widened(x)) * slope)
+    return x_ct, None if scale is None else scale_ct, None if _bias is None else bias_ct
+
+
+@vjp.rule(ops.group_norm, keep_outputs=("mean", "rstd"))
+def vjp_group_norm(ct, out, x, scale, _bias, *, epsilon, groups):
+    out_ct, mean_ct, rstd_ct = ct
+    _, mean, rstd = out
+    x_ct = scale_ct = bias_ct = None
+    if out_ct is not None:
+        x_ct, scale_ct, bias_ct = ops.group_norm_vjp(out_ct, x, scale, mean, rstd, groups=groups)
+    if mean_ct is not None or rstd_ct is not None:
+        parts, axes = grouped_parts(widened(x), groups)
+        n = count_of(parts, axes, mean.dtype)
+        slope = None
+        if mean_ct is not None:
+            slope = ops.unreduce_like(ops.unsqueeze(mean_ct, axes=axes) / n, parts, axes=axes, keepdim=True)
+        if rstd_ct is not None:
+            slope = _plus(slope, (ops.unsqueeze(mean, axes=axes) - parts) * (ops.unsqueeze(rstd_ct * rstd * rstd * rstd, axes=axes) / n))
+        x_ct = _plus(x_ct, ops.reshape(slope, shape=tuple(x.shape)))
     return x_ct, None if scale is None else scale_ct, None if _bias is None else bias_ct
 
 

@@ -7,10 +7,9 @@ from typing import Any
 
 from wherry_nn.functional._windows import sizes
 from wherry_tensor import _core, ops
-from wherry_tensor._core import DType, Tensor, bfloat16, float16, float32, float64
+from wherry_tensor._core import DType, Tensor, bfloat16, float16, float32
 from wherry_tensor.arguments import number, refused, require_tensor
 from wherry_tensor.errors import InvalidArgumentError
-from wherry_tensor.functions.creation import full
 from wherry_tensor.sizes import equals
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm"]
@@ -351,22 +350,16 @@ def group_norm(
         shape = _batched(x, "group_norm")
         if last:
             x, shape = _channels_second(x)
-        n, channels = shape[:2]
+        channels = shape[1]
         if not isinstance(num_groups, int) or num_groups < 1 or channels % num_groups:
             raise InvalidArgumentError(
                 f"group_norm: num_groups does not divide the channels. Got num_groups={num_groups!r} for x with {channels} "
                 f"channels, expected a divisor of {channels}. 1 normalizes them together, {channels} each alone."
             )
-        rows = ops.reshape(x, (n * num_groups, channels // num_groups * math.prod(shape[2:])))
-        out = ops.reshape(ops.layer_norm(rows, None, None, epsilon, 1)[0], tuple(shape))
-        if weight is not None or bias is not None:
-            for parameter in weight, bias:
-                if parameter is not None and parameter.shape != [channels]:
-                    raise _misfit("group_norm", parameter, channels)
-            # Scale and shift in one pass: normalization with mean 0 and variance 1.
-            statistic = float64 if out.dtype is float64 else float32
-            zeros, ones = (full([channels], value, statistic) for value in (0.0, 1.0))
-            out = ops.batch_norm_infer(out, zeros, ones, weight, bias, 0.0, "NCHW")
+        for parameter in weight, bias:
+            if parameter is not None and parameter.shape != [channels]:
+                raise _misfit("group_norm", parameter, channels)
+        out = ops.group_norm(x, weight, bias, epsilon, num_groups)[0]
         return _channels_last(out) if last else out
     except (TypeError, AttributeError) as error:
         raise _affine_error("group_norm", error, x, weight, bias) from None

@@ -4,6 +4,7 @@ from wherry_tensor._core import bool_, float32, float64, uint8
 from wherry_tensor.ops.declare import Meta, decompose, infer, op
 from wherry_tensor.ops.reduction import count, largest_of, positions, widened
 from wherry_tensor.ops.shapes import (
+    UNKNOWN,
     bools,
     floats,
     integers,
@@ -31,6 +32,11 @@ log_softmax_vjp = op("log_softmax_vjp", "ct, out", axis=int)
 layer_norm = op("layer_norm", "x, scale?, bias?", epsilon=float, begin_axis=int, outputs="out, mean, rstd")
 layer_norm_vjp = op("layer_norm_vjp", "ct, x, scale?, mean, rstd", begin_axis=int,
                     outputs="x_ct, scale_ct, bias_ct")
+
+# x [N, channels, ...]: the channels fall into `groups` of neighbours, each of which is normalized by itself, with the axes
+# behind. mean and rstd [N, groups] as in layer_norm; scale and bias [channels].
+group_norm = op("group_norm", "x, scale?, bias?", epsilon=float, groups=int, outputs="out, mean, rstd")
+group_norm_vjp = op("group_norm_vjp", "ct, x, scale?, mean, rstd", groups=int, outputs="x_ct, scale_ct, bias_ct")
 
 # The channel axis is 1 ("NCHW": any rank >= 2) or the last ("NHWC"). variance is the biased one.
 # mean and variance are float32 (float64 for float64) of shape [channels], like scale and bias.
@@ -99,6 +105,24 @@ def infer_layer_norm_vjp(ct, x, scale, mean, rstd, *, begin_axis):
     _affine("layer_norm_vjp", x, columns, scale=scale)
     _statistics("layer_norm_vjp", x, rows, mean=mean, rstd=rstd)
     parameter = Meta(columns, scale.dtype if scale is not None else x.dtype)
+    return x, parameter, parameter
+
+
+@infer.rule(group_norm)
+def infer_group_norm(x, scale, bias, *, epsilon, groups):
+    rows, channels = _grouped("group_norm", x, groups)
+    _affine("group_norm", x, channels, scale=scale, bias=bias)
+    statistic = Meta(rows, _statistic_dtype(x))
+    return x, statistic, statistic
+
+
+@infer.rule(group_norm_vjp)
+def infer_group_norm_vjp(ct, x, scale, mean, rstd, *, groups):
+    x = _alike("group_norm_vjp", ct=ct, x=x)
+    rows, channels = _grouped("group_norm_vjp", x, groups)
+    _affine("group_norm_vjp", x, channels, scale=scale)
+    _statistics("group_norm_vjp", x, rows, mean=mean, rstd=rstd)
+    parameter = Meta(channels, scale.dtype if scale is not None else x.dtype)
     return x, parameter, parameter
 
 
@@ -199,6 +223,17 @@ def _layer_norm_parts(op_name, x, begin_axis):
     require_dtype(op_name, "x", x.dtype, floats)
     require_axis(op_name, begin_axis, x.shape, "begin_axis")
     return x.shape[:begin_axis], x.shape[begin_axis:]
+
+
+def _grouped(op_name, x, groups):
+    """The shapes of the statistics and of the parameters."""
+    channels = _channels(op_name, x, "NCHW")
+    if groups < 1 or channels[0] != UNKNOWN and channels[0] % groups:
+        raise ValueError(
+            f"{op_name}: groups does not divide the channels. Got groups={groups} for x of shape {show(x.shape)}, expected a "
+            f"divisor of {channels[0]}. 1 normalizes the channels together, {channels[0]} each alone."
+        )
+    return (x.shape[0], groups), channels
 
 
 def _channels(op_name, x, data_format):
@@ -356,6 +391,33 @@ def decompose_layer_norm_vjp(ct, x, scale, mean, rstd, *, begin_axis):
     return ops.cast(_centred_ct(c, scale, normal, rstd, axes), dtype=x.dtype), scale_ct, bias_ct
 
 
+@decompose.rule(group_norm)
+def decompose_group_norm(x, scale, bias, *, epsilon, groups):
+    parts, axes = grouped_parts(widened(x), groups)
+    mean = ops.reduce_mean(parts, axes=axes, keepdim=True)
+    centred = parts - mean
+    rstd = ops.rsqrt(ops.reduce_mean(ops.square(centred), axes=axes, keepdim=True) + epsilon)
+    out = _scaled(centred * rstd, *(_grouped_parameter(each, parts) for each in (scale, bias)))
+    out = ops.cast(ops.reshape(out, shape=tuple(x.shape)), dtype=x.dtype)
+    return out, ops.squeeze(mean, axes=axes), ops.squeeze(rstd, axes=axes)
+
+
+@decompose.rule(group_norm_vjp)
+def decompose_group_norm_vjp(ct, x, scale, mean, rstd, *, groups):
+    parts, axes = grouped_parts(widened(x), groups)
+    c, _ = grouped_parts(widened(ct), groups)
+    rstd = ops.unsqueeze(rstd, axes=axes)
+    normal = (parts - ops.unsqueeze(mean, axes=axes)) * rstd
+    dtype = x.dtype if scale is None else scale.dtype
+    others = (0, *range(3, len(parts.shape)))
+    scale_ct, bias_ct = (
+        ops.cast(ops.reshape(ops.reduce_sum(each, axes=others, keepdim=False), shape=(x.shape[1],)), dtype=dtype)
+        for each in (c * normal, c)
+    )
+    x_ct = _centred_ct(c, _grouped_parameter(scale, parts), normal, rstd, axes)
+    return ops.cast(ops.reshape(x_ct, shape=tuple(x.shape)), dtype=x.dtype), scale_ct, bias_ct
+
+
 @decompose.rule(batch_norm)
 def decompose_batch_norm(x, scale, bias, *, epsilon, data_format):
     wide = widened(x)
@@ -502,6 +564,19 @@ def _centred_ct(ct, scale, normal, rstd, axes):
     c = ct if scale is None else ct * widened(scale)
     along = ops.reduce_mean(c * normal, axes=axes, keepdim=True)
     return (c - ops.reduce_mean(c, axes=axes, keepdim=True) - normal * along) * rstd
+
+
+def grouped_parts(x, groups):
+    """[N, groups, channels of one, ...], and the axes that are normalized."""
+    n, channels, *rest = x.shape
+    parts = ops.reshape(x, shape=(n, groups, channels // groups, *rest))
+    return parts, tuple(range(2, len(parts.shape)))
+
+
+def _grouped_parameter(x, parts):
+    if x is None:
+        return None
+    return ops.reshape(x, shape=(1, *parts.shape[1:3], *[1] * (len(parts.shape) - 3)))
 
 
 def _reduced_axes(x, data_format):

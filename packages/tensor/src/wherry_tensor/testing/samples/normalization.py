@@ -123,6 +123,62 @@ def spec_layer_norm_vjp(rng):
                 )
 
 
+# group_norm.
+
+
+def _parts(x, groups):
+    return x.reshape(x.shape[0], groups, x.shape[1] // groups, *x.shape[2:])
+
+
+def _per_part(values, parts):
+    return None if values is None else values.reshape(1, *parts.shape[1:3], *[1] * (parts.ndim - 3))
+
+
+def _group_norm(x, scale, bias, epsilon, groups):
+    parts = _parts(x, groups)
+    out, mean, rstd = _layer_norm(parts, _per_part(scale, parts), _per_part(bias, parts), epsilon, 2)
+    return out.reshape(x.shape), mean, rstd
+
+
+_GROUPED = ((2, 4), 2), ((2, 4, 3), 2), ((3, 4, 2, 3), 1), ((2, 3, 2, 2), 3), ((3, 12, 17, 5), 4), ((0, 4, 3), 2)
+
+
+@spec(ops.group_norm, reference=_group_norm, tolerance=_NORM)
+def spec_group_norm(rng):
+    for shape, groups in _GROUPED:
+        for scaled, biased in (True, True), (True, False), (False, True), (False, False):
+            yield case(
+                rng.standard_normal(shape) * 2 + 1, rng.standard_normal(shape[1]) if scaled else None,
+                rng.standard_normal(shape[1]) if biased else None, epsilon=1e-1, groups=groups, differentiable=np.prod(shape) < 100,
+            )
+    x = np.zeros((2, 6, 3))
+    yield bad(x, np.zeros(4), None, epsilon=1e-5, groups=2, error=ValueError, match=r"`scale`.*\[4\] and \[6\]")
+    yield bad(x, None, None, epsilon=1e-5, groups=4, error=ValueError, match="groups does not divide the channels. Got groups=4")
+    yield bad(np.zeros(3), None, None, epsilon=1e-5, groups=1, error=ValueError, match="needs a batch and a channel")
+
+
+def _group_norm_vjp(ct, x, scale, mean, rstd, groups):
+    parts, c = _parts(x, groups), _parts(ct, groups)
+    axes, others = tuple(range(2, parts.ndim)), (0, *range(3, parts.ndim))
+    spread = (*mean.shape, *[1] * len(axes))
+    normal = (parts - mean.reshape(spread)) * rstd.reshape(spread)
+    x_ct = _normal_ct(c, _per_part(scale, parts), normal, rstd.reshape(spread), axes)
+    return x_ct.reshape(x.shape), (c * normal).sum(axis=others).reshape(-1), c.sum(axis=others).reshape(-1)
+
+
+@spec(ops.group_norm_vjp, reference=_group_norm_vjp, cast=(0, 1, 2), dtypes="float32 float64", tolerance={"float32": (1e-4, 1e-4)})
+def spec_group_norm_vjp(rng):
+    for dtype in "float64", "float32":
+        for shape, groups in _GROUPED:
+            x = rng.standard_normal(shape)
+            _, mean, rstd = _group_norm(x, None, None, 1e-1, groups)
+            for scaled in True, False:
+                yield case(
+                    rng.standard_normal(shape), x, rng.standard_normal(shape[1]) if scaled else None,
+                    mean.astype(dtype), rstd.astype(dtype), groups=groups, dtypes=dtype, differentiable=np.prod(shape) < 100,
+                )
+
+
 # batch_norm.
 
 
