@@ -272,7 +272,7 @@ def _family_of(node: Node) -> str:
 
 
 _TELLING = ("strides", "paddings", "dilations", "kernel", "groups", "axis", "axes", "perm", "shape", "dtype", "transpose_y", "p")
-_USUAL = {"strides": {1}, "dilations": {1}, "paddings": {0}, "groups": {1}, "transpose_y": {False}}
+_USUAL: dict[str, set[Any]] = {"strides": {1}, "dilations": {1}, "paddings": {0}, "groups": {1}, "transpose_y": {False}}
 
 
 def _lines_of(node: Node) -> list[str]:
@@ -282,7 +282,7 @@ def _lines_of(node: Node) -> list[str]:
     for name, value in node.named_attrs().items():
         if name not in _TELLING:
             continue
-        parts = set() if _is_size(value) else set(value) if type(value) is tuple else {value}
+        parts: set[Any] = set() if _is_size(value) else set(value) if type(value) is tuple else {value}
         if parts and parts <= _USUAL.get(name, set()):
             continue
         told.append(f"{name} {_short(value)}")

@@ -95,7 +95,7 @@ def predict(chosen: argparse.Namespace) -> int:
     begun = time.perf_counter()
     predictor.run()
     first = time.perf_counter() - begun
-    answers = {}
+    answers: dict[str, Any] = {}
     for name in predictor.get_output_names():
         answers[name] = predictor.get_output_handle(name).copy_to_cpu()
         print(_described(np, name, answers[name]))
