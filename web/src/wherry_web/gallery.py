@@ -4,9 +4,10 @@
       digits/
         model.json        what it is: architecture, labels, shape of an input, size and digest of the weights
         weights.pdparams
+        program.pdmodel, program.pdiparams
 
-Weights are read by the restricted reader of `wherry.load`, and only architectures that are listed here are
-built: a folder from elsewhere can hold wrong numbers, but no code.
+The server answers from the program, pages build the network from the weights. Both are read by readers that run nothing, and only
+architectures that are listed here are built: a folder from elsewhere can hold wrong numbers, but no code.
 """
 from __future__ import annotations
 
@@ -26,6 +27,7 @@ import wherry as paddle
 from wherry_web.client.networks import ARCHITECTURES, network, restore
 
 log = logging.getLogger(__name__)
+PROGRAM = "program"  # the names of its files begin so
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
@@ -71,11 +73,13 @@ class SavedModel:
         return content
 
     def load(self) -> paddle.nn.Layer:
-        """Build the network and read its weights.
+        """Load the program; where there is none, build the network and read its weights.
 
         Raises:
-            BrokenModel: the file is not what the card says, or does not fit the architecture.
+            BrokenModel: a file is not what the card says, or does not fit the architecture.
         """
+        if "program_sha256" in self.card:
+            return self.program()
         content = self.content()
         net = network(self.card["architecture"], len(self.card["labels"]))
         try:
@@ -84,6 +88,41 @@ class SavedModel:
             raise BrokenModel(f"{self.weights}: {error}") from error
         net.eval()
         return net
+
+
+    def program(self) -> paddle.nn.Layer:
+        """The network as a saved program.
+
+        Raises:
+            BrokenModel: a file is not what the card says.
+        """
+        prefix = self.folder / PROGRAM
+        try:
+            if digest_of(prefix) != self.card["program_sha256"]:
+                raise BrokenModel(f"{prefix}: the program changed after it was saved. Got another sha256 than the card's. Save the model again.")
+            net = paddle.jit.load(str(prefix))
+        except (OSError, ValueError, NotImplementedError) as error:
+            if isinstance(error, BrokenModel):
+                raise
+            raise BrokenModel(f"{prefix}: {error}") from error
+        net.eval()
+        return net
+
+
+def digest_of(prefix: Path) -> str:
+    """sha256 over both files of a program.
+
+    Raises:
+        BrokenModel: one is a link to somewhere else.
+        OSError: one is not there.
+    """
+    digest = hashlib.sha256()
+    for suffix in (".pdmodel", ".pdiparams"):
+        path = prefix.with_name(prefix.name + suffix)
+        if path.is_symlink():
+            raise BrokenModel(f"{path}: a link. Got a link to another file, expected the file. Save the model again.")
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 class Gallery:
@@ -146,6 +185,7 @@ CARD: dict[str, Any] = {
         "weights": {"type": "string", "pattern": r"^[A-Za-z0-9_][A-Za-z0-9_.-]*\Z"},
         "sha256": {"type": "string", "pattern": r"^[0-9a-f]{64}\Z"},
         "bytes": {"type": "integer", "minimum": 0},
+        "program_sha256": {"type": "string", "pattern": r"^[0-9a-f]{64}\Z"},
         "accuracy": {"type": "number"},
     },
 }
@@ -178,7 +218,7 @@ def save_model(
     Args:
         folder: of the gallery; made if needed.
         name: of the model, lower-case letters, digits, `-` and `_`: it becomes part of addresses.
-        network: its `state_dict` is saved as `.pdparams`.
+        network: its `state_dict` is saved as `.pdparams`, what it computes as a program.
         title: for people.
         architecture: a key of `ARCHITECTURES`.
         labels: of the classes, in the order of the outputs.
@@ -196,10 +236,17 @@ def save_model(
     place.mkdir(parents=True, exist_ok=True)
     weights = place / "weights.pdparams"
     paddle.save(network.state_dict(), str(weights))
+    program = place / PROGRAM
+    was_training = network.training
+    network.eval()
+    paddle.jit.save(network, str(program), input_spec=[paddle.static.InputSpec([None, *input_shape], "float32", "image")])
+    if was_training:
+        network.train()
     content = weights.read_bytes()
     card = {
         "title": title, "architecture": architecture, "labels": labels, "input_shape": input_shape, **facts,
         "weights": weights.name, "sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content),
+        "program_sha256": digest_of(program),
     }
     # The card comes last and in one piece: a model is there once its card is.
     unfinished = place / "model.json.new"
