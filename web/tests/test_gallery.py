@@ -9,7 +9,7 @@ import pytest
 import wherry as paddle
 from wherry_web import Gallery, save_model
 from wherry_web.client.networks import network
-from wherry_web.gallery import BrokenModel
+from wherry_web.gallery import BrokenModel, digest_of
 
 ROW = [[[0.5] * 28] * 28]
 
@@ -22,9 +22,9 @@ def changed(models, **values):
 
 
 def weights(models, content: bytes):
-    """Other weights, with a card that says so."""
+    """Other weights, with a card that says so, and no program, which would be asked first."""
     (models / "digits" / "weights.pdparams").write_bytes(content)
-    changed(models, sha256=hashlib.sha256(content).hexdigest(), bytes=len(content))
+    changed(models, sha256=hashlib.sha256(content).hexdigest(), bytes=len(content), program_sha256=...)
 
 
 @pytest.mark.parametrize("values", [
@@ -65,20 +65,38 @@ def test_weights_that_are_none_do_no_harm(client, models, content):
     assert client.get("/api/health").status_code == 200
 
 
+@pytest.mark.parametrize("content", [b"", b"no program", b"\x0a" * 1000])
+@pytest.mark.parametrize("suffix", ["pdmodel", "pdiparams"])
+def test_a_program_that_is_none_does_no_harm(client, models, suffix, content):
+    prefix = models / "digits" / "program"
+    prefix.with_suffix(f".{suffix}").write_bytes(content)
+    for digest in ("0" * 64, digest_of(prefix)):
+        changed(models, program_sha256=digest)
+        answer = client.post("/api/models/digits/predict", json={"inputs": ROW})
+        assert answer.status_code == 500 and "saved wrongly" in answer.get_json()["error"]["detail"]
+    assert client.get("/api/health").status_code == 200
+
+
+def test_the_server_answers_from_the_program(models):
+    assert type(Gallery(models).find("digits").load()).__name__ == "TranslatedLayer"
+
+
 def test_weights_that_changed_after_saving_are_refused(models):
     (models / "digits" / "weights.pdparams").write_bytes(b"changed")
+    changed(models, program_sha256=...)
     model = Gallery(models).find("digits")
     with pytest.raises(BrokenModel, match="changed after they were saved"):
         model.load()
 
 
 def test_weights_of_another_network_are_refused(models):
-    changed(models, architecture="MLP")
+    changed(models, architecture="MLP", program_sha256=...)
     with pytest.raises(BrokenModel, match="weights of another network"):
         Gallery(models).find("digits").load()
 
 
 def test_missing_weights_are_explained(models):
+    changed(models, program_sha256=...)
     (models / "digits" / "weights.pdparams").unlink()
     with pytest.raises(BrokenModel, match="No such file"):
         Gallery(models).find("digits").load()
