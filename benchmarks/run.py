@@ -65,7 +65,7 @@ def megabytes(size: float) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("module", help="the cases: core, train or graph")
+    parser.add_argument("module", help="the cases: core, train, graph or numeric")
     parser.add_argument("--torch", help="a Python that has PyTorch")
     parser.add_argument("--paddle", help="a Python that has real Paddle")
     parser.add_argument("--numpy", default=sys.executable, help="a Python that has NumPy")

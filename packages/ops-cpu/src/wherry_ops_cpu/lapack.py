@@ -1,65 +1,29 @@
 """Kernels of the family `linalg` that iterate: NumPy's LAPACK computes them.
 
-NumPy's functions take whole batches and release the interpreter's lock, so a large batch is cut into as many parts as
-there are threads. Each part is computed alike wherever the cuts are.
+Threads are the business of the BLAS that NumPy brings along. Parts of a batch in threads of ours were slower (up to a hundred
+times where other processes run): two callers of that library wait for each other's threads.
 """
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from wherry_tensor import _core, ops
 
 if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
-
     import numpy as np
 
     Array = np.ndarray[Any, Any]
     Arrays = tuple[Array, ...]
 
-_PART = 2_000_000  # n^3 over a batch from which on a second thread pays for being asked
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    from concurrent.futures import ThreadPoolExecutor
-
-    return ThreadPoolExecutor(max_workers=64, thread_name_prefix="wherry-lapack")
-
-
-def _over_batch(compute: Callable[..., Any], outputs: Arrays, x: Array) -> None:
-    """`compute` of each matrix of `x` into the same place of the outputs."""
-    m, n = x.shape[-2:]
-    if x.size == 0:
-        return
-    flat = x.reshape(-1, m, n)
-    count = flat.shape[0]
-    targets = [out.reshape(count, *out.shape[x.ndim - 2 :]) for out in outputs]
-    least = min(m, n)
-    parts = min(_core.get_num_threads(), count, max(1, count * m * n * least // _PART))
-
-    def run(part: int) -> None:
-        piece = slice(count * part // parts, count * (part + 1) // parts)
-        results = compute(flat[piece])
-        for target, result in zip(targets, results if isinstance(results, tuple) else (results,), strict=True):
-            target[piece] = result
-
-    if parts == 1:
-        run(0)
-    else:
-        others = [_pool().submit(run, part) for part in range(1, parts)]
-        run(0)
-        for other in others:
-            other.result()
-
 
 def _converged(op_name: str, compute: Callable[..., Any], outputs: Arrays, x: Array) -> None:
     import numpy as np
 
+    if x.size == 0:
+        return
     try:
-        _over_batch(compute, outputs, x)
+        results = compute(x)
     except np.linalg.LinAlgError:
         finite = bool(np.isfinite(x).all())
         raise ValueError(
@@ -67,6 +31,8 @@ def _converged(op_name: str, compute: Callable[..., Any], outputs: Arrays, x: Ar
             f"{'whose values are all finite' if finite else 'with values that are not finite'}, expected finite values of "
             f"moderate size. {'Scale it, or use float64' if finite else 'Look for NaN and infinity before the call'}."
         ) from None
+    for out, result in zip(outputs, results if isinstance(results, tuple) else (results,), strict=True):
+        out[...] = result
 
 
 def svd(outputs: Arrays, x: Array, *, full_matrices: bool) -> None:
