@@ -2,7 +2,7 @@
 import pytest
 
 from small_tensors import make, total
-from wherry_autograd import grad, saved_tensors_hooks
+from wherry_autograd import enable_grad, grad, saved_tensors_hooks
 from wherry_tensor import _core, ops
 
 
@@ -59,9 +59,14 @@ def test_hooks_of_inputs_do_not_run_in_grad_but_those_of_intermediates_do(x):
 
 
 def test_a_hook_may_run_a_backward_pass_of_its_own(x, y):
-    x.register_hook(lambda g: total(y * y).backward())
+    @x.register_hook
+    def pass_of_its_own(g):
+        with enable_grad():
+            total(y * y).backward()
+
     total(x * 2).backward()
     assert x.grad.numpy().tolist() == [2, 2, 2]
+    assert y.grad.numpy().tolist() == (2 * y.numpy()).tolist()
 
 
 def test_bad_hooks_are_refused(x):
