@@ -512,7 +512,7 @@ class ProgramMembers:
 
                 warnings.warn(f"Skip loading for '{name}': the program has no variable of this name that lasts.", stacklevel=2)
 
-    def to_string(self, throw_on_error: bool = True, with_details: bool = False) -> str:
+    def to_string(self, throw_on_error: bool, with_details: bool = False) -> str:
         """It as text.
 
         Args:

@@ -56,6 +56,7 @@ _WORDS = {  # those of which one can only say that they are not here yet
     "nn": "RNNTLoss",
     "nn.functional": "rnnt_loss",
     "optimizer": "LBFGS",
+    "static.nn": "crf_decoding deform_conv2d multi_box_head static_pylayer",
     "vision": "datasets ops",
     "vision.models": """
         AlexNet DenseNet GoogLeNet InceptionV3 MobileNetV1 MobileNetV2 MobileNetV3Large MobileNetV3Small ResNet

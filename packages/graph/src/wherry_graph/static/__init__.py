@@ -1,7 +1,8 @@
 """`paddle.static`: programs that are described first and run then."""
 from wherry_graph.input_spec import InputSpec
 from wherry_graph.ir import Program, Variable
-from wherry_graph.static import amp, nn
+from wherry_graph.static import amp as amp
+from wherry_graph.static import nn as nn
 from wherry_graph.static.averages import ExponentialMovingAverage
 from wherry_graph.static.executor import CompiledProgram, Executor, ParallelExecutor
 from wherry_graph.static.files import (
@@ -50,10 +51,10 @@ from wherry_nn import WeightNormParamAttr
 
 __all__ = [
     "BuildStrategy", "CompiledProgram", "ExecutionStrategy", "Executor", "ExponentialMovingAverage", "InputSpec", "IpuCompiledProgram", "IpuStrategy",
-    "LoDTensor", "ParallelExecutor", "Print", "Program", "Scope", "Variable", "WeightNormParamAttr", "accuracy", "amp", "append_backward", "auc",
+    "LoDTensor", "ParallelExecutor", "Print", "Program", "Scope", "Variable", "WeightNormParamAttr", "accuracy", "append_backward", "auc",
     "cpu_places", "create_global_var", "create_lod_tensor", "create_parameter", "ctr_metric_bundle", "cuda_places", "data", "default_main_program",
     "default_startup_program", "deserialize_persistables", "deserialize_program", "device_guard", "disable_static", "enable_static", "global_scope",
     "gradients", "in_static_mode", "ipu_shard_guard", "load", "load_from_file", "load_inference_model", "load_program_state", "mlu_places",
-    "name_scope", "nn", "normalize_program", "npu_places", "program_guard", "py_func", "save", "save_inference_model", "save_to_file", "scope_guard",
+    "name_scope", "normalize_program", "npu_places", "program_guard", "py_func", "save", "save_inference_model", "save_to_file", "scope_guard",
     "serialize_persistables", "serialize_program", "set_ipu_shard", "set_program_state", "xpu_places",
 ]

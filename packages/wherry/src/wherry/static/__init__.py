@@ -1,12 +1,11 @@
 """`paddle.static`: programs that are described first and run then."""
-from typing import TYPE_CHECKING
+# ruff: noqa: F403, F405  wherry_graph lists its names
+from wherry._absent import looked_up as _looked_up
+from wherry.static import amp, nn
+from wherry_graph.static import *
+from wherry_graph.static import __all__ as _names
 
-from wherry.static import amp as amp
-from wherry.static import nn as nn
-from wherry_graph.static import *  # noqa: F403
-from wherry_graph.static import __all__ as __all__
+__all__ = ["amp", "nn"]
+__all__ += _names
 
-if not TYPE_CHECKING:  # checkers find misspelled names themselves
-    from wherry._absent import looked_up as _looked_up
-
-    __getattr__ = _looked_up(__name__)
+__getattr__ = _looked_up(__name__)
