@@ -1,9 +1,9 @@
 """Stub of wherry.static, written by tools/stubs.py: where each public name comes from."""
+from wherry.static import amp as amp
+from wherry.static import nn as nn
 from wherry_graph.input_spec import InputSpec as InputSpec
 from wherry_graph.ir import Program as Program
 from wherry_graph.ir import Variable as Variable
-from wherry_graph.static import amp as amp
-from wherry_graph.static import nn as nn
 from wherry_graph.static.averages import ExponentialMovingAverage as ExponentialMovingAverage
 from wherry_graph.static.executor import CompiledProgram as CompiledProgram
 from wherry_graph.static.executor import Executor as Executor
