@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,6 @@ from wherry_tensor.errors import (
     InvalidArgumentError,
     InvalidTypeError,
     PreconditionNotMetError,
-    UnimplementedError,
 )
 from wherry_tensor.notebook import table_to_html
 from wherry_train import amp
@@ -622,15 +622,17 @@ class Model:
     # Files and tables.
 
     def save(self, path: str, training: bool = True) -> None:
-        """Write the weights to `<path>.pdparams` and the optimizer's state to `<path>.pdopt`.
+        """Write the weights to `<path>.pdparams` and the optimizer's state to `<path>.pdopt`; or a program for inference.
 
         Args:
             path: where, without an ending. The folder is made when needed. Each file is replaced in one step.
-            training: False asks for a program for inference.
+            training: False writes what the network computes, as `jit.save` does: `<path>.pdmodel` and `<path>.pdiparams`, for inputs as
+                described when the Model was made, or else as they last came, in batches of any size.
 
         Raises:
             ValueError: `path` has no file name (also an AssertionError).
-            NotImplementedError: `training` is False.
+            RuntimeError: `training` is False, and what the network takes is not known.
+            ModuleNotFoundError: `training` is False, and wherry-graph, which captures programs, is not installed.
 
         Source:
             `paddle.Model.save`. An optimizer without state, as SGD with a fixed rate, has no file.
@@ -641,14 +643,36 @@ class Model:
                 f"Write 'checkpoints/last'."
             )
         if not training:
-            raise UnimplementedError(
-                "Model.save: a program for inference needs a network captured as a graph, which this Wherry cannot do yet. "
-                "Got training=False, expected True. Save the weights, and build the network from its class to predict."
-            )
+            self._save_program(path)
+            return
         save(self.network.state_dict(), path + ".pdparams")
         state = {} if self._optimizer is None else self._optimizer.state_dict()
         if state:
             save(state, path + ".pdopt")
+
+    def _save_program(self, path: str) -> None:
+        try:
+            # By name: programs stand above this package.
+            jit, described = import_module("wherry_graph.jit"), import_module("wherry_graph.input_spec").InputSpec
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(
+                "Model.save: programs are captured by a package of their own. Got training=False and no wherry_graph, expected it. "
+                "pip install wherry-graph", name=error.name
+            ) from error
+        specs = [described(list(spec.shape), spec.dtype, getattr(spec, "name", None)) for spec in self._inputs]
+        specs = specs or [described([None, *shape[1:]] if shape else [], dtype) for shape, dtype in self._seen]
+        if not specs:
+            raise PreconditionNotMetError(
+                "Model.save: what the network takes is not known. Got a Model without inputs that has not seen data, expected their "
+                "description. Model(network, inputs=[paddle.static.InputSpec([None, 3], 'float32')]), or call predict once."
+            )
+        training = self.network.training
+        self.network.eval()
+        try:
+            jit.save(self.network, path, input_spec=specs)
+        finally:
+            if training:
+                self.network.train()
 
     def load(self, path: str, skip_mismatch: bool = False, reset_optimizer: bool = False) -> None:
         """Read what `save` wrote.
