@@ -268,6 +268,20 @@ def test_a_list_that_grows_in_a_loop_of_the_program():
     agrees(f, [[1.0, -2.0, 3.0]], [[1.0, 1.0]], unknown=True)
 
 
+def test_a_list_that_grew_is_stacked_and_joined():
+    def f(x):
+        rows = []
+        for i in range(wt.shape(x)[0]):
+            if x[i].sum() > 0:
+                rows.append(x[i] * i)
+        return wt.stack(rows), wt.stack(rows, axis=1), wt.concat(rows), wt.stack(rows, -1)
+
+    x = wt.to_tensor([[1.0, 2.0], [-5.0, 1.0], [3.0, 4.0]])
+    agrees(f, [x], [wt.to_tensor([[1.0, 2.0]])])
+    for got, wanted in zip(captured(f, x, shapes=[[-1, 2]]), f(x), strict=True):
+        np.testing.assert_array_equal(got, wanted.numpy())
+
+
 def test_lists_of_the_same_length_stay_lists():
     def f(x):
         out = [x]

@@ -187,6 +187,19 @@ def test_outputs_can_be_chosen(path):
         jit.save(lambda x: x, path, input_spec=[InputSpec([None])], output_spec=[5])
 
 
+def test_names_of_the_process_that_saved_do_not_stand_in_the_way(path):
+    """Gradients of a loaded program make names, which may be those in the file."""
+    from wherry_nn import unique_name
+
+    with unique_name.guard():
+        jit.save(lambda x: x * 2 if x.sum() > 0 else x, path, input_spec=[InputSpec([None])])
+    with unique_name.guard():
+        x = wt.ones([2])
+        x.stop_gradient = False
+        jit.load(path)(x).sum().backward()
+    assert x.grad.numpy().tolist() == [2.0, 2.0]
+
+
 def test_what_cannot_be_saved_or_loaded_is_refused(path, tmp_path):
     with pytest.raises(TypeError, match="should be 'Layer' or 'Function'"):
         jit.save(3, path)

@@ -126,6 +126,7 @@ class _Method:
         program, new = self.program.copy()
         for x, stop in zip(program.feeds, stops, strict=True):
             x.stop_gradient = stop
+        _make_room(program)
         fetches = [new[id(x)] for x in self.program.fetches]
         return PartialProgram(program, _single([OUTPUT] * len(fetches)), fetches, [is_floating_point(x) for x in fetches])
 
@@ -139,6 +140,16 @@ class _Method:
 
         replayed(self.program.nodes, env, find)
         return _single([env[id(x)] if id(x) in env else find(x) for x in self.program.fetches])
+
+
+def _make_room(program: Program) -> None:
+    """Rename what it computes: names that are made in this process, for gradients, may be those of the process that saved it."""
+    for block in program.blocks:
+        for x in list(block.vars.values()):
+            if x.bound is None and not x.is_data:
+                del block.vars[x.name]
+                x.name = f"{x.name}@loaded"
+                block.vars[x.name] = x
 
 
 def _single(values: list[Any]) -> Any:

@@ -14,8 +14,9 @@ from typing import Any
 from wherry_graph.capture import current_capture
 from wherry_graph.jit.convert import choices, loops, values
 from wherry_graph.jit.convert.function import converted
-from wherry_graph.jit.convert.symbolic import Counted, decides_at_run_time, is_unknown_iterable
+from wherry_graph.jit.convert.symbolic import Counted, TensorList, decides_at_run_time, is_unknown_iterable
 from wherry_tensor._core import Tensor
+from wherry_tensor.functions import movement
 from wherry_tensor.sizes import Size, largest, smallest
 
 __all__ = [
@@ -260,6 +261,17 @@ def _with_converted(plain: Callable[..., Any]) -> Callable[..., Any]:
     return of
 
 
+def _joining(plain: Callable[..., Any], stacked: bool) -> Callable[..., Any]:
+    """`stack` and `concat`, of lists too whose length the program knows."""
+    @functools.wraps(plain)
+    def joining(x: Any, axis: Any = 0, name: Any = None) -> Any:
+        if isinstance(x, TensorList) and isinstance(axis, int):
+            return x.joined(axis, stacked)
+        return plain(x, axis, name)
+
+    return joining
+
+
 _BUILTINS: dict[int, Callable[..., Any]] = {
     id(print): _print,
     id(len): _len,
@@ -274,6 +286,8 @@ _BUILTINS: dict[int, Callable[..., Any]] = {
     id(builtins.max): _extreme(max, largest, "maximum"),
     id(any): _folded(any, or_, False),
     id(all): _folded(all, and_, True),
+    id(movement.stack): _joining(movement.stack, True),
+    id(movement.concat): _joining(movement.concat, False),
     id(map): _with_converted(map),
     id(filter): _with_converted(filter),
     id(functools.reduce): _with_converted(functools.reduce),

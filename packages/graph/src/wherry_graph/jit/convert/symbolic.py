@@ -176,6 +176,22 @@ class TensorList:
         _check_fits(x, list(self.data.shape[1:]), self.data.dtype)
         self.data = ops.concat(self.data, ops.unsqueeze(x, axes=(0,)), axis=0)
 
+    def joined(self, axis: int, stacked: bool) -> Tensor:
+        """The items as one tensor: along a new axis, or along one that they have."""
+        rank = self.data.ndim if stacked else self.data.ndim - 1
+        if not -rank <= axis < rank:
+            raise ValueError(
+                f"{'stack' if stacked else 'concat'}: axis {axis} is out of range for items of shape {list(self.data.shape[1:])}. Got it at "
+                f"{user_line()}, expected each axis in [{-rank}, {rank})."
+            )
+        axis = axis % rank
+        order = [*range(1, axis + 1), 0, *range(axis + 1, self.data.ndim)]
+        out = self.data if axis == 0 else ops.transpose(self.data, perm=tuple(order))
+        if stacked:
+            return out
+        shape = list(out.shape)
+        return ops.reshape(out, shape=(*shape[:axis], shape[axis] * shape[axis + 1], *shape[axis + 2:]))
+
     def extend(self, items: Any) -> None:
         """Put items behind the others."""
         if isinstance(items, TensorList):
