@@ -488,3 +488,17 @@ def test_what_happens_without_one_tensor_is_refused_clearly():
         exe = static.Executor()
         exe.close()
         exe.run()
+
+
+def test_a_data_loader_feeds_a_program():
+    from wherry_train.io import DataLoader, TensorDataset
+
+    x, label = static.data("x", [None, 2]), static.data("label", [None, 1], "int64")
+    out = x * 2.0 + label.astype("float32")
+    data = TensorDataset([wt.to_tensor(values(6, 2)), wt.to_tensor(np.arange(6)[:, None])])
+    before = len(static.default_main_program().global_block().ops)
+    exe, seen = static.Executor(), []
+    for feed in DataLoader(data, feed_list=[x, label], batch_size=3, return_list=False):
+        seen.append(exe.run(feed=feed, fetch_list=[out])[0])
+    np.testing.assert_allclose(np.concatenate(seen), values(6, 2) * 2 + np.arange(6)[:, None], rtol=1e-6)
+    assert len(static.default_main_program().global_block().ops) == before

@@ -32,6 +32,9 @@ class Builder(Protocol):
     def updating(self, optimizer: Any) -> AbstractContextManager[Any]:
         """A context: the ops inside are the update of `optimizer`."""
 
+    def paused(self) -> AbstractContextManager[Any]:
+        """A context: the ops inside run at once."""
+
     def backward(
         self, optimizer: Any, loss: Tensor, startup_program: Any, parameters: Any, no_grad_set: Any, callbacks: Any
     ) -> list[tuple[Any, Any]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from wherry_autograd import no_grad
 from wherry_graph.ir import Program, StaticParameter, Variable
-from wherry_graph.static.mode import default_main_program, default_startup_program, recording_into
+from wherry_graph.static.mode import default_main_program, default_startup_program, paused, recording_into
 from wherry_nn import Parameter, WeightNormParamAttr, unique_name
 from wherry_tensor import ops
 from wherry_tensor._core import DType, Tensor
@@ -72,6 +72,10 @@ class StaticBuilder:
         from wherry_graph.static.training import updating
 
         return updating(optimizer)
+
+    def paused(self) -> Any:
+        """A context: the ops inside run at once."""
+        return paused()
 
     def backward(
         self, optimizer: Any, loss: Tensor, startup_program: Any, parameters: Any, no_grad_set: Any, callbacks: Any

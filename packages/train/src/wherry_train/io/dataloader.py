@@ -4,11 +4,13 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wherry_tensor import _core
+from wherry_tensor.building import building
 from wherry_tensor.constructed import check_arguments, flag
 from wherry_tensor.device import device_code
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, InvalidTypeError
@@ -28,10 +30,11 @@ class DataLoader:
 
     Args:
         dataset: anything with `__getitem__` and `__len__`, or an IterableDataset.
-        feed_list: for static graphs; unused.
+        feed_list: of static programs: the variables that are fed, in the order of a sample's parts.
         places: where the tensors go, a place or a list with one; None is the current device. `CUDAPinnedPlace()` leaves
             them in memory of the host from which a GPU copies faster.
-        return_list: accepted for compatibility: batches are lists, or what the samples are.
+        return_list: False gives, with `feed_list`, what an Executor is fed: a list of one dict of tensors by the names of the variables.
+            Else batches are lists, or what the samples are.
         batch_sampler: yields lists of indices; it stands instead of `batch_size`, `shuffle` and `drop_last`.
         batch_size: samples in a batch; None gives single samples, not stacked.
         shuffle: whether the order is random, drawn from `numpy.random` in each epoch.
@@ -168,6 +171,17 @@ class DataLoader:
         return len(self.dataset if self.batch_sampler is None else self.batch_sampler)
 
     def __iter__(self) -> Iterator[Any]:
+        if self.feed_list is not None and not self.return_list:
+            return self._fed(_at_once(self._batches()))
+        return self._batches() if building.builder is None else _at_once(self._batches())
+
+    def _fed(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Batches by the names of the variables that they are for."""
+        names = [x if isinstance(x, str) else x.name for x in self.feed_list]
+        for batch in batches:
+            yield [dict(zip(names, batch if isinstance(batch, (list, tuple)) else [batch], strict=True))]
+
+    def _batches(self) -> Iterator[Any]:
         if self.num_workers == 0:
             return self._placed(self._in_this_process())
         try:
@@ -320,3 +334,14 @@ def _number(value: Any, name: str, least: int, kinds: Any, most: float = math.in
             f"{least}. Leave it out for the default."
         )
     return value
+
+
+def _at_once(batches: Iterator[Any]) -> Iterator[Any]:
+    """Batches that are made of values, also where static mode records what is done meanwhile."""
+    end = object()
+    while True:
+        with nullcontext() if building.builder is None else building.builder.paused():
+            batch = next(batches, end)
+        if batch is end:
+            return
+        yield batch
