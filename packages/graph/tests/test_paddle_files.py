@@ -68,7 +68,7 @@ def test_an_op_comes_back_from_a_file_as_it_was(op):
         pytest.skip("Paddle has no such operator; the message of writing it says so, and is tested below")
     spec, done = specs[op], 0
     for case in spec.cases():
-        dtype = next((d for d in case.dtypes or spec.dtypes if d in ("float32", "int64", "bool", "complex64", "float64")), None)
+        dtype = next((d for d in case.dtypes or spec.dtypes if d in ("float32", "int64", "bool", "complex64", "int32", "float64")), None)
         typed = _typed(spec, case, dtype) if dtype else None
         if typed is None or done >= 4 or any(x is not None and x.size > 5000 for x in case.inputs):
             continue
@@ -94,7 +94,7 @@ def test_an_op_comes_back_from_a_file_as_it_was(op):
         done += 1
         if not op.random:
             same(program, again, *inputs)
-    assert done or op.name in {"max_pool2d_take"}, "no sample was written"
+    assert done or op not in paddle, "no sample was written"
 
 
 def test_every_op_is_written_or_decomposes_or_says_why_not():

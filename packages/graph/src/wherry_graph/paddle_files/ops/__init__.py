@@ -10,6 +10,7 @@ from wherry_graph.paddle_files.ops import (
     detection,
     elementwise,
     indexing,
+    linalg,
     loss,
     movement,
     normalization,
@@ -19,9 +20,10 @@ from wherry_graph.paddle_files.ops import (
     reduction,
     resampling,
     sequence,
+    spectral,
 )
 
 __all__ = [
-    "activation", "attention", "contraction", "control", "convolution", "convolution3d", "creation", "detection", "elementwise", "indexing", "loss",
-    "movement", "normalization", "optimizer", "random", "recurrent", "reduction", "resampling", "sequence",
+    "activation", "attention", "contraction", "control", "convolution", "convolution3d", "creation", "detection", "elementwise", "indexing", "linalg",
+    "loss", "movement", "normalization", "optimizer", "random", "recurrent", "reduction", "resampling", "sequence", "spectral",
 ]  # fmt: skip
