@@ -57,8 +57,8 @@ ROOM = 1 << 30             # bytes that a child may ask for beyond what it start
 EXPECTED = (ValueError, TypeError, IndexError, MemoryError, NotImplementedError, OverflowError, RuntimeError, KeyError,
             BufferError, OSError, ImportError, ArithmeticError, AttributeError, StopIteration, UnicodeError)
 # ... and what says that nobody thought of them, when our own code raises it.
-INTERNAL = (AttributeError, KeyError, ZeroDivisionError, FloatingPointError, RecursionError, AssertionError, SystemError,
-            UnboundLocalError, NameError, StopIteration, UnicodeError)
+INTERNAL = (AttributeError, KeyError, IndexError, ZeroDivisionError, OverflowError, FloatingPointError, RecursionError, AssertionError,
+            SystemError, UnboundLocalError, NameError, StopIteration, UnicodeError)
 
 
 class TooSlow(BaseException):
@@ -534,8 +534,8 @@ class Api:
         last = ours[-1]
         if raised_on_purpose(error):
             return  # somebody thought of it, and the class is Paddle's
-        if last.name == "forward" and isinstance(error, AttributeError) or isinstance(error, RecursionError) and "repr" in str(error):
-            return  # not entered by its door; or a text that quotes an argument thousands of lists deep
+        if last.name == "forward" and isinstance(error, AttributeError):
+            return  # not entered by its door
         place = f"{Path(last.filename).name}:{last.lineno}"
         findings.add(f"{type(error).__name__} at {place}", f"call {number}: {' '.join(steps)}: {type(error).__name__} at {place}: {text}")
 

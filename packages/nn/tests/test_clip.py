@@ -91,3 +91,17 @@ def test_wrong_limits_say_what_was_expected():
     for make in nn.ClipGradByValue, nn.ClipGradByNorm, nn.ClipGradByGlobalNorm:
         with pytest.raises(TypeError, match="must be a number. Got 'a'"):
             make("a")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([1, 2], r"it takes pairs. Got \[1, 2\] \(list\)"),
+        ([(1, 2, 3)], r"it takes pairs. Got \[\(1, 2, 3\)\]"),
+        (7, r"it takes pairs. Got 7 \(int\)"),
+        ([(1, 2)], "argument 'gradient' must be a Tensor. Got int"),
+    ],
+)
+def test_what_are_no_pairs_is_refused(given, said):
+    with pytest.raises(TypeError, match=said):
+        nn.ClipGradByNorm(1.0)(given)

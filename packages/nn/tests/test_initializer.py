@@ -231,3 +231,9 @@ def test_arguments_are_checked(make, error, expected):
 def test_shapes_and_dtypes_that_do_not_fit_are_refused(initializer, shape, dtype, error, expected):
     with pytest.raises(error, match=expected):
         filled(initializer, shape, dtype)
+
+
+@pytest.mark.parametrize("initializer", [init.KaimingNormal(), init.XavierUniform()])
+def test_the_deviation_is_that_of_a_tensor(initializer):
+    with pytest.raises(TypeError, match="'param' must be a Tensor. Got int"):
+        initializer.std(3)

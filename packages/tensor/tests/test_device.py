@@ -117,3 +117,19 @@ def test_events_that_were_never_made_are_refused():
     for call in event.query, event.synchronize, lambda: event.elapsed(event), lambda: event.record(_core.DeviceStream(0, default=True)):
         with pytest.raises(ValueError, match="never made"):
             call()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: device.set_stream(3),
+        lambda: device.current_stream().wait_event(3),
+        lambda: device.current_stream().wait_stream(3),
+        lambda: device.current_stream().record_event(3),
+        lambda: device.Stream(stream_base=3),
+        lambda: device.stream_guard(3).__enter__(),
+    ],
+)
+def test_what_is_no_stream_or_event_is_refused(call):
+    with pytest.raises(TypeError, match=r"must be of the class \w+. Got 3 \(int\), expected an instance"):
+        call()

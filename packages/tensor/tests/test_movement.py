@@ -762,3 +762,14 @@ M = [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
 def test_bad_input_is_refused(call, error, match):
     with pytest.raises(error, match=match):
         call(to_tensor(M))
+
+
+@pytest.mark.parametrize("axis", [2**32 + 1, 2**63, 10**30, -(2**33)])
+def test_axes_that_no_tensor_has_are_refused(axis):
+    # 2 ** 32 + 1 is 1 in 32 bits.
+    with pytest.raises(ValueError, match="transpose"):
+        ones([2, 3]).transpose([axis, 0])
+    with pytest.raises(ValueError):
+        _core.op_of_name("squeeze")(ones([1, 1]), (axis,))
+    with pytest.raises(ValueError):
+        _core.op_of_name("slice")(ones([2, 3]), (axis,), (0,), (1,), (1,))

@@ -8,11 +8,16 @@ import pytest
 import wherry_nn as nn
 import wherry_tensor as wt
 from wherry_tensor import errors
-from wherry_train import amp, io
+from wherry_train import amp, io, regularizer
 from wherry_train import optimizer as opt
 from wherry_train.optimizer import lr
 
-HOSTILE = [None, "x", -1, 0, 1.5, math.nan, math.inf, 10**30, [], {}, object(), (1, 2, 3), [None], np.zeros(3), wt.zeros([2]), b"a", [-1.0]]
+DEEP: list = []  # its repr fails
+for _ in range(5000):
+    DEEP = [DEEP]
+HOSTILE = [
+    None, "x", -1, 0, 1.5, math.nan, math.inf, 10**30, [], {}, object(), (1, 2, 3), [None], np.zeros(3), wt.zeros([2]), b"a", [-1.0], DEEP,
+]
 OWN = tuple(kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception))
 DATA = [1, 2, 3, 4]
 GIVEN = {
@@ -65,7 +70,7 @@ def test_no_argument_ends_in_an_error_of_python(kind, use):
             except OWN as error:
                 assert "ot " in str(error)
             except Exception as error:
-                assert "Got" in str(error), f"{kind.__name__}({name}={value!r}): {type(error).__name__}: {error}"
+                assert "Got" in str(error), f"{kind.__name__}({name}={errors.short(value)}): {type(error).__name__}: {error}"
 
 
 def test_rates_are_not_divided_by_zero():
@@ -77,3 +82,26 @@ def test_rates_are_not_divided_by_zero():
     short = lr.OneCycleLR(0.1, 2, phase_pct=0.5)
     short.step()
     assert math.isfinite(short())
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: amp.GradScaler().step(3),
+        lambda: amp.GradScaler(enable=False).step(3),
+        lambda: amp.AmpScaler().unscale_(3),
+        lambda: regularizer.L1Decay(0.1)(3, wt.zeros([2])),
+        lambda: regularizer.L2Decay(0.1)(wt.zeros([2]), 3),
+        lambda: lr.LinearWarmup(0.1, 3, 0.0, 0.1).set_state_dict("x"),
+    ],
+)
+def test_methods_say_what_they_got(call):
+    with pytest.raises(TypeError, match="Got (3|int|str)"):
+        call()
+
+
+def test_a_cosine_of_a_very_long_period_has_a_rate_everywhere():
+    decay = lr.CosineAnnealingDecay(0.1, T_max=10**9)
+    decay.last_epoch = 10**9 + 1  # cos(pi * (1 - 1e-9)) is -1 in float64
+    decay.step()
+    assert 0 <= decay() < 1e-9

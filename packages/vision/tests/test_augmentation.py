@@ -131,7 +131,12 @@ def test_what_is_out_of_place_is_named(call, message):
         call()
 
 
-HOSTILE = [None, "x", -1, 0, 1.5, math.nan, math.inf, 10**30, [], {}, object(), (1, 2, 3), [None], True, np.zeros(3), wt.zeros([2]), b"a", (0, 0)]
+DEEP: list = []  # its repr fails
+for _ in range(5000):
+    DEEP = [DEEP]
+HOSTILE = [
+    None, "x", -1, 0, 1.5, math.nan, math.inf, 10**30, [], {}, object(), (1, 2, 3), [None], True, np.zeros(3), wt.zeros([2]), b"a", (0, 0), DEEP,
+]
 GIVEN = {
     "size": 4, "output_size": 4, "transforms": [], "value": 0.1, "padding": 1, "degrees": 10, "mean": 0.5, "std": 0.5, "top": 0, "left": 0,
     "height": 2, "width": 2, "angle": 10, "i": 0, "j": 0, "h": 2, "w": 2, "v": 0, "translate": (0, 0), "scale": 1.0, "shear": (0, 0),

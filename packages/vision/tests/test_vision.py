@@ -2,6 +2,8 @@
 import subprocess
 import sys
 
+import pytest
+
 import wherry_vision
 from wherry_vision import image, transforms
 
@@ -15,3 +17,8 @@ def test_models_need_no_numpy():
     program = "import sys, wherry_vision; wherry_vision.models.LeNet(); print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_what_is_no_path_is_refused():
+    with pytest.raises(TypeError, match=r"a path is text. Got 3 \(int\)"):
+        image.image_load(3)

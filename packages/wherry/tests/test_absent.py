@@ -43,6 +43,12 @@ def test_a_missing_attribute_is_explained(expression, said):
         ("from wherry.vision import ops", "wherry.vision.ops: Paddle has it"),
         ("import wherry.fluid", "Use wherry.nn"),
         ("import wherry.zork", "No module named 'wherry.zork'"),
+        ("from wherry.callbacks import WandbCallback", "wherry.callbacks.WandbCallback: Paddle has it"),
+        ("from wherry.linalg import nrom", "module 'wherry.linalg' has no attribute 'nrom'. Did you mean 'norm'?"),
+        ("from wherry.vision.models import LeNt", "Did you mean 'LeNet'?"),
+        ("from wherry.utils.dlpack import from_dlpac", "Did you mean 'from_dlpack'"),
+        ("from wherry.tensor.math import ad", "module 'wherry.tensor.math' has no attribute 'ad'"),
+        ("from wherry import zork", "cannot import name 'zork' from 'wherry'"),
     ],
 )
 def test_a_missing_import_is_explained(statement, said):
@@ -51,9 +57,15 @@ def test_a_missing_import_is_explained(statement, said):
     assert said in str(caught.value)
 
 
-def test_a_name_that_a_plain_module_does_not_have_is_explained_on_the_screen():
+def test_the_screen_says_it_once():
     done = subprocess.run([sys.executable, "-c", "from wherry.callbacks import WandbCallback"], capture_output=True, text=True)
-    assert "wherry.callbacks.WandbCallback: Paddle has it" in done.stderr
+    assert done.stderr.count("wherry.callbacks.WandbCallback: Paddle has it") == 1
+
+
+def test_what_is_not_there_can_be_tried():
+    with pytest.raises(AttributeError):
+        _ = wherry.callbacks.WandbCallback
+    assert not hasattr(wherry.callbacks, "WandbCallback") and getattr(wherry.callbacks, "WandbCallback", None) is None
 
 
 def test_the_module_of_tensors_is_not_called():
@@ -138,3 +150,15 @@ def test_alias_of_wherry_is_silent():
         warnings.simplefilter("error")
         import wherry.framework
         import wherry.nn.layer  # noqa: F401
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: wherry.DataParallel(3),
+        lambda: wherry.static.InputSpec.from_numpy(3),
+    ],
+)
+def test_an_argument_of_another_kind_is_a_type_error(call):
+    with pytest.raises(TypeError, match=r"Got 3 \(int\), expected"):
+        call()

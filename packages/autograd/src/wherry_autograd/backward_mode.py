@@ -9,6 +9,7 @@ from wherry_autograd import _engine
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, add_methods, clear_gradients, is_symbolic
 from wherry_tensor.arguments import require_tensor
+from wherry_tensor.errors import short
 from wherry_tensor.tracebacks import warn
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def grad(
     wanted = _tensors("grad", "inputs", inputs)
     if only_inputs is not True:
         raise AssertionError(
-            f"grad: only_inputs=False is not supported, as in Paddle. Got only_inputs={only_inputs!r}, expected True. "
+            f"grad: only_inputs=False is not supported, as in Paddle. Got only_inputs={short(only_inputs)}, expected True. "
             f"Call backward() to fill the .grad of every leaf."
         )
     blocked = [] if no_grad_vars is None else _tensors("grad", "no_grad_vars", no_grad_vars, may_be_empty=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from wherry_tensor import DType, Tensor
 from wherry_tensor.dtype import as_dtype
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 
 __all__ = ["InputSpec"]
 
@@ -51,13 +51,18 @@ class InputSpec:
     @classmethod
     def from_numpy(cls, ndarray: Any, name: str | None = None) -> InputSpec:
         """The spec of a NumPy array."""
+        if not (hasattr(ndarray, "shape") and hasattr(ndarray, "dtype")):
+            raise InvalidTypeError(
+                f"InputSpec.from_numpy: this is not an array. Got {short(ndarray)} ({type(ndarray).__name__}), expected a NumPy array. "
+                f"Convert it with np.asarray."
+            )
         return cls(ndarray.shape, str(ndarray.dtype), name)
 
     def batch(self, batch_size: int) -> InputSpec:
         """Put an axis of this size in front; changes the spec, and returns it."""
         if type(batch_size) is not int or batch_size < -1:
             raise InvalidArgumentError(
-                f"InputSpec.batch: a batch has a size. Got {batch_size!r}, expected an int, -1 if it is not known. Pass the size."
+                f"InputSpec.batch: a batch has a size. Got {short(batch_size)}, expected an int, -1 if it is not known. Pass the size."
             )
         self.shape = (batch_size, *self.shape)
         return self
@@ -84,12 +89,12 @@ class InputSpec:
 def _sizes(shape: Any) -> tuple[int, ...]:
     if not isinstance(shape, (list, tuple)):
         raise InvalidTypeError(
-            f"InputSpec: shape is a list of sizes. Got {shape!r} ({type(shape).__name__}), expected a list or tuple. Write [None, 3]."
+            f"InputSpec: shape is a list of sizes. Got {short(shape)} ({type(shape).__name__}), expected a list or tuple. Write [None, 3]."
         )
     for size in shape:
         if not (size is None or (type(size) is int and size >= -1)):
             raise InvalidArgumentError(
-                f"InputSpec: this is not a size. Got {size!r} in shape {list(shape)}, expected ints >= 0, or None or -1 where a "
+                f"InputSpec: this is not a size. Got {short(size)} in shape {list(shape)}, expected ints >= 0, or None or -1 where a "
                 f"size is not known. Write [None, 3]."
             )
     return tuple(-1 if size is None else size for size in shape)

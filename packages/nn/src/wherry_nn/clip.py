@@ -11,8 +11,9 @@ from typing import Any
 from wherry_autograd.selected_rows import SelectedRows
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, scalar
+from wherry_tensor.arguments import require_tensor
 from wherry_tensor.constructed import as_constructed
-from wherry_tensor.errors import AssertedArgumentError, InvalidTypeError
+from wherry_tensor.errors import AssertedArgumentError, InvalidTypeError, short
 
 __all__ = ["ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue"]
 
@@ -25,7 +26,16 @@ class ClipGradBase:
         return as_constructed(self)
 
     def __call__(self, params_grads: Iterable[tuple[Any, Tensor | None]]) -> list[tuple[Any, Tensor]]:
-        present = [(p, g) for p, g in params_grads if g is not None]
+        try:
+            present = [(p, g) for p, g in params_grads if g is not None]
+        except (TypeError, ValueError):
+            raise InvalidTypeError(
+                f"{type(self).__name__}: it takes pairs. Got {short(params_grads)} ({type(params_grads).__name__}), expected a list of "
+                f"(parameter, gradient). Write [(p, p.grad) for p in parameters]."
+            ) from None
+        for _, grad in present:
+            if not isinstance(grad, SelectedRows):
+                require_tensor(grad, type(self).__name__, "gradient")
         before = _core.set_grad_mode(False)
         try:
             clipped = self._clip([p for p, _ in present], [g for _, g in present])
@@ -83,13 +93,13 @@ class ClipGradByValue(ClipGradBase):
         self.max = _number(max, "ClipGradByValue", "max")
         if min is None and self.max <= 0.0:
             raise AssertedArgumentError(
-                f"ClipGradByValue: without `min`, `max` must be positive. Got max={max!r}, expected a number > 0. Name both "
+                f"ClipGradByValue: without `min`, `max` must be positive. Got max={short(max)}, expected a number > 0. Name both "
                 f"ends of the range."
             )
         self.min = -self.max if min is None else _number(min, "ClipGradByValue", "min")
         if self.min > self.max:
             raise AssertedArgumentError(
-                f"ClipGradByValue: max should be greater than or equal to min. Got max={max!r} and min={min!r}, expected an "
+                f"ClipGradByValue: max should be greater than or equal to min. Got max={short(max)} and min={short(min)}, expected an "
                 f"interval. `max` is the first argument."
             )
 
@@ -205,7 +215,7 @@ def _factor(grads: list[Tensor], clip_norm: float) -> Tensor:
 def _number(value: Any, kind: str, name: str) -> float:
     if isinstance(value, str) or not hasattr(value, "__float__"):
         raise InvalidTypeError(
-            f"{kind}: {name} must be a number. Got {value!r} ({type(value).__name__}), expected a float. Write "
+            f"{kind}: {name} must be a number. Got {short(value)} ({type(value).__name__}), expected a float. Write "
             f"{kind}({name}=1.0), say."
         )
     return float(value)

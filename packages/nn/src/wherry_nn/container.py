@@ -6,7 +6,7 @@ from typing import Any
 
 from wherry_nn.layer import Layer
 from wherry_nn.parameter import Parameter
-from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidTypeError
+from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidTypeError, short
 
 __all__ = ["Identity", "LayerDict", "LayerList", "ParameterList", "Sequential"]
 
@@ -55,7 +55,7 @@ class Sequential(Layer):
             for pair in layers:
                 if not (isinstance(pair, (list, tuple)) and len(pair) == 2 and isinstance(pair[0], (str, int))):
                     raise AssertedTypeError(
-                        f"Sequential: this is no (name, layer) pair. Got {pair!r}, expected pairs since the first argument "
+                        f"Sequential: this is no (name, layer) pair. Got {short(pair)}, expected pairs since the first argument "
                         f"is one. For a list of layers write Sequential(*layers)."
                     )
                 self.add_sublayer(str(pair[0]), pair[1])
@@ -264,7 +264,7 @@ class LayerDict(Layer):
         for i, pair in enumerate(pairs):
             if not isinstance(pair, (list, tuple)) or len(pair) != 2:
                 raise InvalidTypeError(
-                    f"LayerDict: element {i} is not a pair. Got {pair!r}, expected (name, layer). Write ('name', layer)."
+                    f"LayerDict: element {i} is not a pair. Got {short(pair)}, expected (name, layer). Write ('name', layer)."
                 )
             self.add_sublayer(*pair)
 
@@ -330,7 +330,7 @@ def _position(layers: Sequential | LayerList, index: Any, error: type[Exception]
         at = index.__index__()
     except (AttributeError, TypeError):
         raise InvalidTypeError(
-            f"{kind}: layers are counted. Got index {index!r} ({type(index).__name__}), expected an int, a slice or a name. "
+            f"{kind}: layers are counted. Got index {short(index)} ({type(index).__name__}), expected an int, a slice or a name. "
             f"The first layer is 0, the last -1."
         ) from None
     if not -count <= at < count:

@@ -23,7 +23,7 @@ from wherry_tensor.arguments import numpy_module, sizes_of
 from wherry_tensor.building import building
 from wherry_tensor.device import device_code
 from wherry_tensor.dtype import as_dtype, get_default_dtype
-from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidTypeError
+from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidTypeError, short
 from wherry_tensor.functions.creation import to_tensor
 from wherry_tensor.suggestions import check_keywords, did_you_mean
 from wherry_tensor.tracebacks import tidy, warn
@@ -48,7 +48,7 @@ class HookRemoveHelper:
     def __init__(self, hooks: OrderedDict[int, Callable[..., Any]], hook: Callable[..., Any], op_name: str) -> None:
         if not callable(hook):
             raise InvalidTypeError(
-                f"{op_name}: a hook is a function. Got {hook!r} ({type(hook).__name__}), expected a callable. "
+                f"{op_name}: a hook is a function. Got {short(hook)} ({type(hook).__name__}), expected a callable. "
                 f"Pass the function itself, not its result."
             )
         self._hooks_ref = weakref.ref(hooks)
@@ -189,7 +189,7 @@ class Layer:
     def __init__(self, name_scope: str | None = None, dtype: Any = "float32") -> None:
         if not (name_scope is None or isinstance(name_scope, str)):
             raise InvalidTypeError(
-                f"Layer: name_scope is text. Got {name_scope!r} ({type(name_scope).__name__}), expected a str or None. "
+                f"Layer: name_scope is text. Got {short(name_scope)} ({type(name_scope).__name__}), expected a str or None. "
                 f"Leave it out to name the layer after its class."
             )
         # Straight into __dict__: __setattr__ needs these tables, and layers are made by the thousand.
@@ -898,7 +898,7 @@ class Layer:
         """
         code = None if device is None else device_code(device, "to")
         if not (blocking is None or isinstance(blocking, bool)):
-            raise AssertedTypeError(f"to: blocking is not a bool. Got {blocking!r}, expected True, False or None. Leave it out.")
+            raise AssertedTypeError(f"to: blocking is not a bool. Got {short(blocking)}, expected True, False or None. Leave it out.")
         if dtype is not None:
             self._cast(as_dtype(dtype, "to"), False, ())
         if code is not None:
@@ -1042,7 +1042,7 @@ def new_parameter(
     known = as_dtype(get_default_dtype() if dtype is None else dtype, "create_parameter")
     if not (default is None or isinstance(default, Initializer) or callable(default)):
         raise TypeError(
-            f"create_parameter: default_initializer is not an initializer. Got {default!r} ({type(default).__name__}), expected "
+            f"create_parameter: default_initializer is not an initializer. Got {short(default)} ({type(default).__name__}), expected "
             f"an object of nn.initializer. Write nn.initializer.Constant(...) for a number."
         )
     initializer = said.initializer or global_initializer(bool(is_bias)) or default
@@ -1074,7 +1074,7 @@ def new_parameter(
 def _sizes(shape: Any) -> tuple[int, ...]:
     if not isinstance(shape, (list, tuple, Tensor)) and type(shape).__module__ != "numpy":
         raise InvalidTypeError(
-            f"create_parameter: argument 'shape' must be a list or tuple of ints. Got {shape!r} ({type(shape).__name__}), "
+            f"create_parameter: argument 'shape' must be a list or tuple of ints. Got {short(shape)} ({type(shape).__name__}), "
             f"expected a shape. Write [{shape}] for one axis."
         )
     if isinstance(shape, (list, tuple)):
@@ -1223,7 +1223,7 @@ def _prefix_between(missing: list[str], unused: list[Any]) -> str:
         return ""
     for longer, shorter in (given, missing), (missing, given):
         known = set(shorter)
-        prefix = next((one[: -len(short)] for one in longer[:1] for short in shorter if one.endswith(f".{short}")), "")
+        prefix = next((one[: -len(end)] for one in longer[:1] for end in shorter if one.endswith(f".{end}")), "")
         fits = sum(one.startswith(prefix) and one[len(prefix):] in known for one in longer)
         if prefix and 2 * fits > len(longer):
             return prefix
@@ -1235,7 +1235,7 @@ def _layer_classes(excluded: Any, op_name: str) -> tuple[type, ...]:
     for one in given:
         if not (isinstance(one, type) and issubclass(one, Layer)):
             raise InvalidTypeError(
-                f"{op_name}: excluded_layers names classes of layers. Got {one!r} ({type(one).__name__}), expected a subclass "
+                f"{op_name}: excluded_layers names classes of layers. Got {short(one)} ({type(one).__name__}), expected a subclass "
                 f"of nn.Layer, or a list of them. Pass the class, as in excluded_layers=nn.LayerNorm."
             )
     return given

@@ -7,6 +7,7 @@ from typing import Any
 
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
+from wherry_tensor.errors import short
 from wherry_tensor.printing import tensor_to_string
 
 __all__ = ["Parameter"]
@@ -78,7 +79,7 @@ class Parameter(Tensor):
     def trainable(self, trainable: bool) -> None:
         if not isinstance(trainable, bool):
             raise ValueError(  # Paddle's class
-                f"trainable: this is not a bool. Got {trainable!r} ({type(trainable).__name__}), expected True or False. "
+                f"trainable: this is not a bool. Got {short(trainable)} ({type(trainable).__name__}), expected True or False. "
                 f"Set False to freeze the parameter."
             )
         self.stop_gradient = not trainable

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 
 __all__ = ["ParameterNameChecker", "UniqueNameGenerator", "claim", "generate", "guard", "switch"]
 
@@ -147,7 +147,7 @@ def guard(new_generator: str | bytes | UniqueNameGenerator | None = None) -> Ite
         new_generator = UniqueNameGenerator(new_generator)
     if not (new_generator is None or isinstance(new_generator, UniqueNameGenerator)):
         raise InvalidTypeError(
-            f"unique_name.guard: this is not a generator of names. Got {new_generator!r}, expected a prefix (str) or a "
+            f"unique_name.guard: this is not a generator of names. Got {short(new_generator)}, expected a prefix (str) or a "
             f"generator that unique_name.switch() returned. Leave it out to start at 0."
         )
     before = switch(new_generator)

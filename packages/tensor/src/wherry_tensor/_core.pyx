@@ -14,7 +14,7 @@ from cpython.buffer cimport (
     PyBUF_FORMAT, PyBUF_FULL_RO, PyBUF_ND, PyBUF_STRIDES, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer,
 )
 from cpython.memoryview cimport PyMemoryView_FromMemory
-from cpython.object cimport PyObject, PyTypeObject, destructor
+from cpython.object cimport PyObject, PyTypeObject, destructor, reprfunc
 from cpython.ref cimport Py_INCREF, Py_DECREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
 from libc.stdint cimport int8_t, uint16_t
@@ -153,7 +153,6 @@ cdef extern from "Python.h":
     bint PyTuple_CheckExact(object)
     bint PyUnicode_CheckExact(object)
     long long PyLong_AsLongLongAndOverflow(object, int *) except? -1
-    long long PyLong_AsLongLong(object) except? -1
     double PyFloat_AS_DOUBLE(object)
     double PyFloat_AsDouble(object) except? -1.0
     const char *PyUnicode_AsUTF8AndSize(object, Py_ssize_t *) except NULL

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from wherry_tensor import _core, ops
 from wherry_tensor._core import DType, Tensor, float32, int32, int64, is_symbolic
@@ -19,6 +19,7 @@ from wherry_tensor.sizes import Size
 
 Axes: TypeAlias = int | Sequence[int] | Tensor | None
 Shape: TypeAlias = int | Sequence[int | Tensor] | Tensor
+_Kind = TypeVar("_Kind")
 
 MAX_RANK = 12  # what the kernel ABI's tensors hold
 _HUGE = 1 << 62  # sums of two such numbers still fit
@@ -46,6 +47,15 @@ def at_hand(x: Tensor) -> bool:
 def never_from_the_end(index: Tensor, size: Any) -> Tensor:
     """`index` with `size` in place of negative numbers, which ops would count from the end; they are refused when the op runs."""
     return ops.where(index < 0, ops.full(shape=(), value=size, dtype=index.dtype), index)
+
+
+def require(value: Any, kind: type[_Kind], op_name: str, name: str, remedy: str) -> _Kind:
+    """`value`, which must be an instance of `kind`; `remedy` says where one is to be had."""
+    if isinstance(value, kind):
+        return value
+    raise InvalidTypeError(
+        f"{op_name}: argument '{name}' must be of the class {kind.__name__}. Got {_shown(value)}, expected an instance. {remedy}"
+    )
 
 
 def integer(value: Any, op_name: str, name: str) -> int:
@@ -232,6 +242,8 @@ def sizes_of(shape: Shape, op_name: str, name: str = "shape") -> tuple[int, ...]
                 f"{op_name}: a size cannot be negative. Got {name}={short(list(sizes))}, expected sizes >= 0. "
                 f"A new tensor has nothing from which -1 could be inferred."
             )
+        if size >= _HUGE:  # even beside a size of 0
+            raise MemoryError(f"{op_name}: no machine holds such a tensor. Got {name}={short(list(sizes))}. Check the sizes.")
         total *= size
     if len(sizes) > MAX_RANK:
         raise InvalidArgumentError(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 
 __all__ = ["Check", "as_constructed", "check_arguments", "epoch_number", "flag", "integer", "listed_numbers", "number", "numbers", "text"]
 
@@ -33,7 +33,7 @@ def as_constructed(thing: Any, *skipped: str) -> str:
         value = vars(thing).get(name, vars(thing).get(f"_{name}", _ABSENT))
         if value is _ABSENT or name in skipped or name == "keys" or _same(value, parameter.default):
             continue
-        text = repr(value)
+        text = short(value)
         shown.append(f"{name}={text if len(text) <= _LONG else type(value).__name__ + '(...)'}")
     return f"{type(thing).__name__}({', '.join(shown)})"
 
@@ -93,10 +93,8 @@ def check_arguments(owner: str, given: Mapping[str, Any], **checks: Check) -> No
     for name, (holds, expected) in checks.items():
         value = given.get(name, _ABSENT)
         if value is not _ABSENT and not holds(value):
-            shown = repr(value)
-            shown = shown if len(shown) <= _LONG else shown[: _LONG - 3] + "..."
             kind = InvalidArgumentError if isinstance(value, (int, float)) and expected.startswith("a number") else InvalidTypeError
             raise kind(
-                f"{owner}: {name} does not fit. Got {name}={shown} ({type(value).__name__}), expected {expected}. Leave it out where it "
+                f"{owner}: {name} does not fit. Got {name}={short(value)} ({type(value).__name__}), expected {expected}. Leave it out where it "
                 f"has a default."
             )

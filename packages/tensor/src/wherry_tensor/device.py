@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from wherry_tensor import _core
+from wherry_tensor.arguments import require
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PermissionDeniedError, short
 
 __all__ = [
@@ -285,7 +286,7 @@ def as_place(place: Any, op_name: str) -> Place:
     named = _device_name(place) if isinstance(place, str) else None
     if named is None:
         raise InvalidArgumentError(
-            f"{op_name}: this is not a place. Got {place!r}, expected 'cpu', 'gpu', 'gpu:0', ... or a Place. Write CPUPlace()."
+            f"{op_name}: this is not a place. Got {short(place)}, expected 'cpu', 'gpu', 'gpu:0', ... or a Place. Write CPUPlace()."
         )
     if not is_known(named[0]):
         raise InvalidArgumentError(absent(op_name, place))
@@ -488,6 +489,10 @@ def max_memory_allocated(device: Any = None) -> int:
     return int(_core.memory_stats(device_code(device, "max_memory_allocated"))["peak_allocated"])
 
 
+_STREAMS = "Make one with device.Stream(), or take device.current_stream()."
+_EVENTS = "Make one with device.Event(), or take what record_event() returns."
+
+
 class Stream:
     """A queue of work on a device; what is put on one stream runs in that order.
 
@@ -498,13 +503,17 @@ class Stream:
     Raises:
         NotImplementedError: the device has one stream only, as the CPU has.
         ValueError: there is no such device.
+        TypeError: `stream_base`, or what a method is given, is no stream or event (also a ValueError).
 
     Source:
         `paddle.device.Stream`.
     """
 
     def __init__(self, device: Any = None, priority: int = 2, blocking: bool = False, stream_base: Any = None) -> None:
-        self.stream_base = stream_base or _core.DeviceStream(device_code(device, "Stream"))
+        self.stream_base: Any = (
+            _core.DeviceStream(device_code(device, "Stream")) if stream_base is None
+            else require(stream_base, _core.DeviceStream, "Stream", "stream_base", "Leave it out.")
+        )
 
     @property
     def device(self) -> Place:
@@ -521,15 +530,15 @@ class Stream:
 
     def wait_event(self, event: Event) -> None:
         """Let later work of this stream wait until `event` has passed."""
-        self.stream_base.wait_event(event.event_base)
+        self.stream_base.wait_event(require(event, Event, "wait_event", "event", _EVENTS).event_base)
 
     def wait_stream(self, stream: Stream) -> None:
         """Let later work of this stream wait for all that is on `stream` now."""
-        self.wait_event(stream.record_event())
+        self.wait_event(require(stream, Stream, "wait_stream", "stream", _STREAMS).record_event())
 
     def record_event(self, event: Event | None = None) -> Event:
         """An event that passes when everything on the stream has run."""
-        event = Event(self.device) if event is None else event
+        event = Event(self.device) if event is None else require(event, Event, "record_event", "event", _EVENTS)
         event.record(self)
         return event
 
@@ -569,7 +578,7 @@ class Event:
     def record(self, stream: Stream | None = None) -> None:
         """Mark the place that `stream` has come to; None is the current stream."""
         stream = current_stream(_place_of_code(self.event_base.device)) if stream is None else stream
-        self.event_base.record(stream.stream_base)
+        self.event_base.record(require(stream, Stream, "Event.record", "stream", _STREAMS).stream_base)
 
     def query(self) -> bool:
         """Whether everything before the mark has run."""
@@ -581,7 +590,7 @@ class Event:
 
     def elapsed_time(self, end_event: Event) -> float:
         """Milliseconds from this mark to another."""
-        return float(self.event_base.elapsed(end_event.event_base))
+        return float(self.event_base.elapsed(require(end_event, Event, "elapsed_time", "end_event", _EVENTS).event_base))
 
 
 def current_stream(device: Any = None) -> Stream:
@@ -591,7 +600,7 @@ def current_stream(device: Any = None) -> Stream:
 
 def set_stream(stream: Stream) -> Stream:
     """Let this thread's operations go to `stream`; returns the one before. Source: `paddle.device.set_stream`."""
-    return Stream(stream_base=_core.set_stream(stream.stream_base))
+    return Stream(stream_base=_core.set_stream(require(stream, Stream, "set_stream", "stream", _STREAMS).stream_base))
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Any
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import require_tensor
-from wherry_tensor.errors import InvalidTypeError
+from wherry_tensor.errors import InvalidTypeError, short
 
 __all__ = ["from_dlpack", "methods", "to_dlpack"]
 
@@ -120,8 +120,9 @@ def _dlpack(
     """A DLPack capsule; libraries call this."""
     x = _shared(self)
     here = _dlpack_device(x)
-    if dl_device is not None and (int(dl_device[0]), int(dl_device[1])) != here:
-        if int(dl_device[0]) != _CPU or copy is False:
+    wanted = here if dl_device is None else _pair(dl_device, "dl_device")
+    if wanted != here:
+        if wanted[0] != _CPU or copy is False:
             raise BufferError(
                 f"__dlpack__: the tensor is on {x.place}. Got dl_device={dl_device}, expected {here}. Copy it there afterwards."
             )
@@ -131,7 +132,16 @@ def _dlpack(
     if here[0] == 0:
         raise BufferError(f"__dlpack__: DLPack has no number for {x.place}. Got a tensor there, expected one on the cpu. Use x.cpu().")
     _core.ready_for(_core.device_of(x), stream)
-    return _core.to_dlpack(x, versioned=max_version is not None and max_version[0] >= 1, copied=bool(copy))
+    newest = (0, 0) if max_version is None else _pair(max_version, "max_version")
+    return _core.to_dlpack(x, versioned=newest[0] >= 1, copied=bool(copy))
+
+
+def _pair(value: Any, name: str) -> tuple[int, int]:
+    try:
+        first, second = value
+        return int(first), int(second)
+    except (TypeError, ValueError):
+        raise InvalidTypeError(f"__dlpack__: '{name}' is two ints. Got {short(value)}, expected a tuple. Leave it out.") from None
 
 
 def _dlpack_device(self: Tensor) -> tuple[int, int]:

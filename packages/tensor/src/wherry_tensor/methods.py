@@ -15,7 +15,7 @@ from wherry_tensor.arguments import require_tensor
 from wherry_tensor.device import Place, device_code, names_device, place_of
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError
-from wherry_tensor.suggestions import FOREIGN, did_you_mean
+from wherry_tensor.suggestions import FOREIGN, did_you_mean, hint_for
 
 # Functions of these modules that are methods under their own name.
 _METHODS = {
@@ -387,6 +387,7 @@ def bind() -> None:
     known = {*dir(Tensor), *methods}
     absent = {name: (_AbsentSwitch if name == "requires_grad" else _Absent)(name) for name in FOREIGN if name not in known and name.isidentifier()}
     _core.add_methods({**absent, "__dir__": lambda self: sorted(set(object.__dir__(self)) - absent.keys())})
+    _core.explain_type_errors(hint_for)
     _core.set_fallback("binary", binary)
     _core.set_fallback("to_tensor", to_tensor)
     _core.set_fallback("repr", tensor_to_string)

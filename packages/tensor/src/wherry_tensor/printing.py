@@ -11,6 +11,7 @@ from typing import Any
 
 from wherry_tensor import _core
 from wherry_tensor._core import Tensor
+from wherry_tensor.errors import short
 
 __all__ = ["set_printoptions", "tensor_to_string"]
 
@@ -64,7 +65,7 @@ def set_printoptions(
             continue
         if isinstance(value, bool) or not hasattr(type(value), "__index__"):
             raise TypeError(
-                f"set_printoptions: {name} is not an int. Got {value!r}, expected an int of 0 or more. "
+                f"set_printoptions: {name} is not an int. Got {short(value)}, expected an int of 0 or more. "
                 f"Leave {name} out to keep its present value, {getattr(_Options, name)}."
             )
         if value < 0:
@@ -74,7 +75,7 @@ def set_printoptions(
             )
     if sci_mode is not None and not isinstance(sci_mode, bool):
         raise TypeError(
-            f"set_printoptions: sci_mode is not a bool. Got {sci_mode!r}, expected True or False. "
+            f"set_printoptions: sci_mode is not a bool. Got {short(sci_mode)}, expected True or False. "
             f"Leave it out to keep its present value, {_Options.sci_mode}."
         )
     for name, value in numbers.items():

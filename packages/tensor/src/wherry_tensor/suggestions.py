@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable
+from types import FunctionType, ModuleType
 from typing import Any
 
-__all__ = ["add_hint", "check_keywords", "did_you_mean", "keywords_of"]
+__all__ = ["check_keywords", "did_you_mean", "hint_for", "keywords_of"]
 
 # Names of PyTorch and NumPy: the name here, or a sentence where one name does not say it. A name is only
 # suggested where it exists (a keyword argument to a function that has it, say).
@@ -307,16 +308,15 @@ _TOO_MANY = re.compile(r"([\w.<>]+)\(\) takes (?:from )?[\d to]+ positional argu
 _LISTS = ("shape", "perm", "axis", "repeat_times", "sizes")  # arguments that PyTorch takes one by one
 
 
-def add_hint(error: BaseException) -> None:
-    """Add a note to an error that Python itself raised for a call of one of our functions: what was meant.
+def hint_for(error: TypeError, text: str) -> str:
+    """What was meant by a call of one of our functions that Python itself refused, or "".
 
-    Python says "sum() got an unexpected keyword argument 'dim'" before the function runs, so the hint comes when
-    the error leaves a layer or reaches the screen.
+    Python says "sum() got an unexpected keyword argument 'dim'" before the function runs; the core asks for this when
+    somebody reads the error's text.
     """
-    if not isinstance(error, TypeError) or not error.args or not isinstance(error.args[0], str):
-        return
-    text = error.args[0]
     hint = ""
+    if not _knows_us(error):
+        return hint
     if text == "'int' object is not callable" and ".size(" in _line_of(error):
         hint = "size is the number of elements of a tensor; the size of an axis is x.shape[0]."
     elif found := _UNEXPECTED.match(text):
@@ -331,8 +331,26 @@ def add_hint(error: BaseException) -> None:
         if named:
             short = found[1].rpartition(".")[2]
             hint = f"{named[0]!r} is one list: {short}([2, 3]) and not {short}(2, 3)."
-    if hint and hint not in getattr(error, "__notes__", ()):
-        error.add_note(hint)
+    return hint
+
+
+def _knows_us(error: BaseException) -> bool:
+    """Whether the code that made the call has anything of ours at hand: functions of other libraries have such names, too."""
+    last = error.__traceback__
+    if last is None:
+        return False
+    while last.tb_next is not None:
+        last = last.tb_next
+    frame = last.tb_frame
+    held = [*frame.f_locals.values(), *frame.f_globals.values()]
+    return any(is_ours(_module_of(value)) for value in held)
+
+
+def _module_of(value: Any) -> str:
+    """The module that a module is, or that a function, a class or an object comes from."""
+    if isinstance(value, ModuleType):
+        return value.__name__
+    return str(value.__module__ if isinstance(value, (FunctionType, type)) else type(value).__module__)
 
 
 def _line_of(error: BaseException) -> str:

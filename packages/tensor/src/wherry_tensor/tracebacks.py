@@ -12,14 +12,13 @@ from types import TracebackType
 
 from wherry_tensor import flags
 from wherry_tensor.errors import EnforceNotMet, FatalError, raised_on_purpose
-from wherry_tensor.suggestions import add_hint, is_ours
+from wherry_tensor.suggestions import is_ours
 
 __all__ = ["tidy", "warn"]
 
 
 def tidy(error: BaseException) -> None:
-    """Take our entries out of the error's traceback, and add what may have been meant. Changes `error` in place."""
-    add_hint(error)
+    """Take our entries out of the error's traceback. Changes `error` in place."""
     if not flags.full_tracebacks():
         error.__traceback__ = _without_ours(error, error.__traceback__)
         before = error.__context__

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wherry_tensor.errors import AssertedTypeError, InvalidArgumentError
+from wherry_tensor.errors import AssertedTypeError, InvalidArgumentError, short
 from wherry_train.checkpoint import Checkpoint
 from wherry_train.optimizer.lr import LRScheduler as Scheduler
 from wherry_train.progress_bar import ProgressBar
@@ -120,7 +120,7 @@ class CallbackList:
         for callback in found:
             if isinstance(callback, type) or not callable(getattr(callback, "set_model", None)):
                 raise AssertedTypeError(
-                    f"Model: that is not a callback. Got {callback!r} ({type(callback).__name__}), expected objects of "
+                    f"Model: that is not a callback. Got {short(callback)} ({type(callback).__name__}), expected objects of "
                     f"paddle.callbacks.Callback. Pass an instance, not the class or a number."
                 )
         if verbose and not any(isinstance(c, ProgBarLogger) for c in found):
@@ -174,7 +174,7 @@ class ProgBarLogger(Callback):
         super().__init__()
         if not isinstance(log_freq, int) or log_freq < 1:
             raise InvalidArgumentError(
-                f"ProgBarLogger: log_freq counts steps. Got log_freq={log_freq!r}, expected an int of 1 or more. "
+                f"ProgBarLogger: log_freq counts steps. Got log_freq={short(log_freq)}, expected an int of 1 or more. "
                 f"Pass verbose=0 to print nothing."
             )
         self.epochs: int | None = None
@@ -306,7 +306,7 @@ class ModelCheckpoint(Callback):
         super().__init__()
         if not isinstance(save_freq, int) or save_freq < 1:
             raise InvalidArgumentError(
-                f"ModelCheckpoint: save_freq counts epochs. Got save_freq={save_freq!r}, expected an int of 1 or more. "
+                f"ModelCheckpoint: save_freq counts epochs. Got save_freq={short(save_freq)}, expected an int of 1 or more. "
                 f"Pass save_dir=None to save nothing."
             )
         self.save_freq = save_freq
@@ -659,7 +659,7 @@ class ResumeTraining(Callback):
         super().__init__()
         if save_steps is not None and (not isinstance(save_steps, int) or save_steps < 1):
             raise InvalidArgumentError(
-                f"ResumeTraining: save_steps counts steps. Got save_steps={save_steps!r}, expected an int of 1 or more, or "
+                f"ResumeTraining: save_steps counts steps. Got save_steps={short(save_steps)}, expected an int of 1 or more, or "
                 f"None. None saves after every epoch."
             )
         self.path = path

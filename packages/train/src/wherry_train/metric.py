@@ -19,7 +19,7 @@ from wherry_tensor import _core, argmax, assign, cast, equal, expand, topk, unsq
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import at_hand, integer, require_tensor
 from wherry_tensor.constructed import as_constructed
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.sizes import equals, is_unknown
 from wherry_train.state import PlainState
 
@@ -173,13 +173,13 @@ class Accuracy(_Waiting):
         super().__init__()
         if not isinstance(topk, (list, tuple)):
             raise InvalidTypeError(
-                f"Accuracy: topk has the numbers of guesses that count. Got {topk!r}, expected a tuple of ints. "
-                f"Write topk=({topk!r},)."
+                f"Accuracy: topk has the numbers of guesses that count. Got {short(topk)}, expected a tuple of ints. "
+                f"Write topk=({short(topk)},)."
             )
         self.topk = tuple(integer(k, "Accuracy", "topk") for k in topk)
         if not self.topk or min(self.topk) < 1:
             raise InvalidArgumentError(
-                f"Accuracy: each k counts guesses. Got topk={topk!r}, expected at least one k, each 1 or more. "
+                f"Accuracy: each k counts guesses. Got topk={short(topk)}, expected at least one k, each 1 or more. "
                 f"topk=(1,) asks for the best guess alone."
             )
         self.maxk = max(self.topk)
@@ -371,7 +371,7 @@ class Auc(_Waiting):
     ) -> None:
         super().__init__()
         if curve not in ("ROC", "PR"):
-            raise InvalidArgumentError(f"Auc: there is no such curve. Got curve={curve!r}, expected 'ROC' or 'PR'. Choose one.")
+            raise InvalidArgumentError(f"Auc: there is no such curve. Got curve={short(curve)}, expected 'ROC' or 'PR'. Choose one.")
         thresholds = integer(num_thresholds, "Auc", "num_thresholds")
         if thresholds < 1:
             raise InvalidArgumentError(

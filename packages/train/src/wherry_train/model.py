@@ -22,6 +22,7 @@ from wherry_tensor.errors import (
     InvalidArgumentError,
     InvalidTypeError,
     PreconditionNotMetError,
+    short,
 )
 from wherry_tensor.notebook import table_to_html
 from wherry_train import amp
@@ -169,7 +170,7 @@ class Model:
         for metric in found:
             if not isinstance(metric, Metric):
                 raise AssertedTypeError(
-                    f"Model.prepare: {type(metric).__name__} is not sub class of Metric. Got {metric!r}, expected instances of "
+                    f"Model.prepare: {type(metric).__name__} is not sub class of Metric. Got {short(metric)}, expected instances of "
                     f"paddle.metric.Metric. Pass paddle.metric.Accuracy(), with parentheses."
                 )
         level, scaling, casting = _amp_options(amp_configs)
@@ -399,7 +400,7 @@ class Model:
         ):
             if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
                 raise AssertedArgumentError(
-                    f"Model.fit: {name} counts. Got {name}={value!r}, expected an int of 1 or more. Leave it out for the default."
+                    f"Model.fit: {name} counts. Got {name}={short(value)}, expected an int of 1 or more. Leave it out for the default."
                 )
         self._require_ready()
         if is_arrays(train_data) and (labels is not None or is_arrays(eval_data) or is_array(train_data)):
@@ -756,7 +757,7 @@ def _specs(value: Any, name: str) -> list[Any]:
     for spec in found:
         if not hasattr(spec, "shape") or not hasattr(spec, "dtype"):
             raise InvalidTypeError(
-                f"Model: {name} are described by shape and dtype. Got {spec!r} ({type(spec).__name__}), expected objects as "
+                f"Model: {name} are described by shape and dtype. Got {short(spec)} ({type(spec).__name__}), expected objects as "
                 f"paddle.static.InputSpec. Leave it out where forward's arguments are the inputs."
             )
     return found
@@ -770,13 +771,13 @@ def _amp_options(given: Any) -> tuple[str, dict[str, Any], dict[str, Any]]:
         given = {"level": given}
     if not isinstance(given, dict):
         raise InvalidTypeError(
-            f"Model.prepare: amp_configs is a level or a dict. Got {given!r} ({type(given).__name__}), expected 'O1' or "
+            f"Model.prepare: amp_configs is a level or a dict. Got {short(given)} ({type(given).__name__}), expected 'O1' or "
             f"{{'level': 'O1', ...}}. Leave it out for full precision."
         )
     level = given.get("level", "O1")
     if level not in ("O0", "O1", "O2"):
         raise InvalidArgumentError(
-            f"Model.prepare: The level of amp_configs should be 'O0', 'O1' or 'O2'. Got {level!r}. "
+            f"Model.prepare: The level of amp_configs should be 'O0', 'O1' or 'O2'. Got {short(level)}. "
             f"O1 casts the inputs of some operations, O2 the parameters as well."
         )
     for option in ("use_pure_fp16", "use_fp16_guard"):

@@ -10,7 +10,8 @@ from typing import Any
 from wherry_nn.param_attr import WeightDecayRegularizer
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, scalar
-from wherry_tensor.errors import AssertedArgumentError
+from wherry_tensor.arguments import require_tensor
+from wherry_tensor.errors import AssertedArgumentError, short
 
 __all__ = ["L1Decay", "L2Decay"]
 
@@ -38,7 +39,7 @@ class L1Decay(WeightDecayRegularizer):
 
     def __call__(self, param: Tensor, grad: Tensor, block: Any = None) -> Tensor:
         """The gradient of the penalty, in the dtype of `grad`. `block` is accepted for compatibility."""
-        return _scaled(ops.sign(_as(param, grad)), self._coeff)
+        return _scaled(ops.sign(_as(param, grad, self)), self._coeff)
 
     def __repr__(self) -> str:
         return f"L1Decay(coeff={self._coeff!r})"
@@ -70,7 +71,7 @@ class L2Decay(WeightDecayRegularizer):
 
     def __call__(self, param: Tensor, grad: Tensor, block: Any = None) -> Tensor:
         """The gradient of the penalty, in the dtype of `grad`. `block` is accepted for compatibility."""
-        return _scaled(_as(param, grad), self._coeff)
+        return _scaled(_as(param, grad, self), self._coeff)
 
     def __repr__(self) -> str:
         return f"L2Decay(coeff={self._coeff!r})"
@@ -86,13 +87,16 @@ def _coefficient(coeff: Any, name: str) -> float:
         )
     if isinstance(coeff, str) or not hasattr(coeff, "__float__"):
         raise TypeError(
-            f"{name}: the coefficient must be a number. Got {coeff!r} ({type(coeff).__name__}), expected a float. "
+            f"{name}: the coefficient must be a number. Got {short(coeff)} ({type(coeff).__name__}), expected a float. "
             f"Write {name}(1e-4), say."
         )
     return float(coeff)
 
 
-def _as(param: Tensor, grad: Tensor) -> Tensor:
+def _as(param: Tensor, grad: Tensor, decay: WeightDecayRegularizer) -> Tensor:
+    if not (isinstance(param, Tensor) and isinstance(grad, Tensor)):
+        require_tensor(param, type(decay).__name__, "param")
+        require_tensor(grad, type(decay).__name__, "grad")
     return param if param.dtype is grad.dtype else ops.cast(param, dtype=grad.dtype)
 
 

@@ -21,7 +21,7 @@ from wherry_nn import Layer
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.dtype import as_dtype
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError, short
 from wherry_train.pickle_reader import FileFormatError, PickleReader, StoredArray, StoredDtype, resolved
 from wherry_train.pickle_writer import TENSOR_CODES, BareTensor, PickleWriter, bytes_of
 
@@ -74,7 +74,7 @@ def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
         protocol = options["pickle_protocol"]
     if isinstance(protocol, bool) or not isinstance(protocol, int):
         raise InvalidTypeError(
-            f"save: The 'protocol' MUST be `int`. Got {protocol!r} ({type(protocol).__name__}), expected 2, 3 or 4. "
+            f"save: The 'protocol' MUST be `int`. Got {short(protocol)} ({type(protocol).__name__}), expected 2, 3 or 4. "
             f"Leave it out for 4."
         )
     if not 1 < protocol < 5:

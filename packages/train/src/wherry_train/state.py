@@ -9,7 +9,7 @@ import numpy as np
 from wherry_tensor import get_rng_state, set_rng_state
 from wherry_tensor import seed as seed_tensors
 from wherry_tensor._core import Tensor
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 
 __all__ = ["PlainState", "random_state", "seed_everything", "set_random_state"]
 
@@ -112,7 +112,7 @@ def seed_everything(seed: int) -> None:
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 1 << 64:
         raise InvalidTypeError(
-            f"seed_everything: a seed has 64 bits and no sign. Got {seed!r} ({type(seed).__name__}), expected an int in "
+            f"seed_everything: a seed has 64 bits and no sign. Got {short(seed)} ({type(seed).__name__}), expected an int in "
             f"[0, {1 << 64}). Take it modulo 2 ** 64."
         )
     seed = int(seed)

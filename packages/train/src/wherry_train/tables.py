@@ -16,7 +16,7 @@ from wherry_nn import layers as nn
 from wherry_tensor import cast, uniform
 from wherry_tensor._core import Tensor
 from wherry_tensor.dtype import as_dtype
-from wherry_tensor.errors import AssertedTypeError, InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import AssertedTypeError, InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.notebook import table_to_html
 from wherry_train.notebook import in_notebook
 
@@ -347,14 +347,14 @@ def _sizes(shape: Any, op_name: str) -> list[int]:
         shape = (shape,)
     if not isinstance(shape, (list, tuple)) or not all(n is None or isinstance(n, int) for n in shape):
         raise InvalidTypeError(
-            f"{op_name}: an input size is a shape. Got {shape!r}, expected a tuple of ints such as (1, 3, 224, 224), or a list "
+            f"{op_name}: an input size is a shape. Got {short(shape)}, expected a tuple of ints such as (1, 3, 224, 224), or a list "
             f"of them for several inputs. Write None for a size that does not matter."
         )
     sizes = [1 if n is None or n == -1 else n for n in shape]
     for n in sizes:
         if n <= 0:
             raise InvalidArgumentError(
-                f"{op_name}: Expected element in input size greater than zero, but got {n}. Got input_size={shape!r}. "
+                f"{op_name}: Expected element in input size greater than zero, but got {n}. Got input_size={short(shape)}. "
                 f"Write None for a size that does not matter."
             )
     return sizes

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions.creation import to_tensor
 
 __all__ = ["get_image_backend", "image_load", "set_image_backend"]
@@ -54,6 +54,7 @@ def image_load(path: str | os.PathLike[str], backend: str | None = None) -> Any:
         backend: as `set_image_backend`; None takes what was chosen there.
 
     Raises:
+        TypeError: `path` is no path (also a ValueError).
         ValueError: there is no such backend; OpenCV cannot read the file.
         ImportError: its library (Pillow, or OpenCV for "cv2") is not installed.
 
@@ -61,6 +62,11 @@ def image_load(path: str | os.PathLike[str], backend: str | None = None) -> Any:
         `paddle.vision.image_load`.
     """
     chosen = _backend if backend is None else _known(backend, "image_load")
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise InvalidTypeError(
+            f"image_load: a path is text. Got {short(path)} ({type(path).__name__}), expected a str or os.PathLike. "
+            f"Of an array Image.fromarray makes an image."
+        )
     if chosen == "cv2":
         image = _library("cv2", "opencv-python-headless").imread(os.fspath(path))
         if image is None:
@@ -76,7 +82,7 @@ def image_load(path: str | os.PathLike[str], backend: str | None = None) -> Any:
 def _known(backend: Any, op_name: str) -> str:
     if backend not in _BACKENDS:
         raise InvalidArgumentError(
-            f"{op_name}: Expected backend are one of ['pil', 'cv2', 'tensor']. Got {backend!r}, expected one of them. "
+            f"{op_name}: Expected backend are one of ['pil', 'cv2', 'tensor']. Got {short(backend)}, expected one of them. "
             f"Leave it out for 'pil'."
         )
     return str(backend)

@@ -16,16 +16,15 @@ _missing.speak()  # before the imports that may find a package missing
 # ruff: noqa: E402
 # Registers the kernels now: asking the installed packages for their entry points is slower.
 import wherry_ops_cpu.column as _kernels
-from wherry import _absent as _absent_names
-from wherry import _screen
+from wherry import _absent, _screen
 from wherry_autograd import enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled
 from wherry_tensor import *  # noqa: F403
 from wherry_tensor import __all__ as _tensor_names
 
 _kernels.register()
 _screen.install()
-_absent_names.install()
-_absent = _absent_names.looked_up(__name__)
+_absent.install()
+_no_such_name = _absent.looked_up(__name__)
 for _module in ("device", "linalg"):  # in place of the star's `device`, which is tensor's
     _import_module(f"{__name__}.{_module}")
 
@@ -90,7 +89,7 @@ def __getattr__(name: str) -> Any:
         return _import_module(f"{__name__}.{name}")
     if name in _LATER:
         return getattr(_import_module(_LATER[name]), name)
-    return _absent(name)
+    return _no_such_name(name)
 
 
 def __dir__() -> list[str]:

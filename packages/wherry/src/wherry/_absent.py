@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.abc
 import importlib.machinery
+import opcode
 import sys
 from collections.abc import Callable, Sequence
 from types import ModuleType
@@ -96,6 +97,14 @@ def _reaches(path: str) -> bool:
     return hasattr(importlib.import_module(f"wherry.{module}"), name)
 
 
+def explain(module: str) -> None:
+    """Let a module of the facade, given by its full name, say what is wrong when it is asked for a name that it does not have.
+
+    Each ends with it. Type checkers see no `__getattr__` then, and find misspelled names themselves.
+    """
+    vars(sys.modules[module])["__getattr__"] = looked_up(module)
+
+
 def looked_up(module: str) -> Callable[[str], NoReturn]:
     """A `__getattr__` for a module of the facade, given its full name: all it does is to say what is wrong."""
     path = module.partition(".")[2]
@@ -103,9 +112,16 @@ def looked_up(module: str) -> Callable[[str], NoReturn]:
     def __getattr__(name: str) -> NoReturn:
         if name.startswith("__"):  # asked for by the import system and by tools, which go on without it
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        raise AttributeError(text_for(path, name))
+        text = text_for(path, name)
+        caller = sys._getframe(1)
+        if caller.f_code.co_code[caller.f_lasti] == _IMPORT_FROM:  # which would make an error of its own of an AttributeError
+            raise ImportError(text, name=module)
+        raise AttributeError(text)
 
     return __getattr__
+
+
+_IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
 
 
 class AbsentFinder(importlib.abc.MetaPathFinder):

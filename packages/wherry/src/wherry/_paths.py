@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterable
 from types import ModuleType
 
+from wherry import _absent
+
 
 def offer(package: ModuleType, names: Iterable[str], holders: Iterable[ModuleType]) -> None:
     """Make modules `names` inside `package`, each with the public names of `holders`."""
@@ -17,5 +19,6 @@ def offer(package: ModuleType, names: Iterable[str], holders: Iterable[ModuleTyp
         module = ModuleType(f"{package.__name__}.{name}", f"Names of `{package.__name__}`, by the path that Paddle has for some.")
         vars(module).update(public, __all__=sorted(public), __package__=package.__name__)
         sys.modules[module.__name__] = module
+        _absent.explain(module.__name__)
         if name not in package.__all__:  # paddle.tensor.einsum is the function
             setattr(package, name, module)

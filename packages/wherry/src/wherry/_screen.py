@@ -1,12 +1,10 @@
-"""How errors reach the screen: without the entries of our packages, and with what may have been meant."""
+"""How errors reach the screen: without the entries of our packages."""
 from __future__ import annotations
 
-import re
 import sys
 from types import TracebackType
 from typing import Any
 
-from wherry._absent import text_for
 from wherry_tensor.tracebacks import tidy
 
 
@@ -44,14 +42,5 @@ def tidy_all(error: BaseException) -> None:
     while one is not None and id(one) not in seen:
         seen.add(id(one))
         following = one.__cause__ or one.__context__
-        _add_import_hint(one)
         tidy(one)
         one = following
-
-
-def _add_import_hint(error: BaseException) -> None:
-    """`from wherry.linalg import svd` is refused by Python itself: a module that is no package is not asked."""
-    if isinstance(error, ImportError) and (found := re.match(r"cannot import name '(\w+)' from '(?:wherry|paddle)\.([\w.]+)'", str(error))):
-        hint = text_for(found[2], found[1])
-        if hint not in getattr(error, "__notes__", ()):
-            error.add_note(hint)

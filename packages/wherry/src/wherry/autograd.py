@@ -1,6 +1,5 @@
 """`paddle.autograd`: gradients on demand, functions with gradients of their own."""
-from typing import TYPE_CHECKING
-
+from wherry import _absent
 from wherry_autograd import (
     PyLayer,
     PyLayerContext,
@@ -29,7 +28,4 @@ __all__ = [
     "set_grad_enabled",
 ]
 
-if not TYPE_CHECKING:  # checkers find misspelled names themselves
-    from wherry._absent import looked_up as _looked_up
-
-    __getattr__ = _looked_up(__name__)
+_absent.explain(__name__)

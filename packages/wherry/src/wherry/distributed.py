@@ -9,10 +9,12 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from wherry import _absent
 from wherry_nn import Layer
 from wherry_tensor import Tensor
+from wherry_tensor.arguments import require
 from wherry_tensor.errors import UnimplementedError
 
 __all__ = ["DataParallel", "ParallelEnv", "get_rank", "get_world_size", "init_parallel_env", "is_available", "is_initialized"]
@@ -94,6 +96,7 @@ class DataParallel(Layer):
 
     Raises:
         NotImplementedError: the environment speaks of several processes.
+        TypeError: `layers` is not a Layer (also a ValueError).
 
     Source:
         `paddle.DataParallel`, which warns in a single process too.
@@ -117,6 +120,7 @@ class DataParallel(Layer):
         group: Any = None,
     ) -> None:
         _alone("DataParallel")
+        require(layers, Layer, "DataParallel", "layers", "Pass the model itself.")
         super().__init__(f"{layers.full_name()}_data_parallel")
         self._layers = layers
         self.find_unused_parameters = find_unused_parameters
@@ -149,7 +153,4 @@ class DataParallel(Layer):
     load_dict = set_state_dict
 
 
-if not TYPE_CHECKING:  # checkers find misspelled names themselves
-    from wherry._absent import looked_up as _looked_up
-
-    __getattr__ = _looked_up(__name__)
+_absent.explain(__name__)

@@ -1,6 +1,5 @@
 """`paddle.framework`: what programs of Paddle import from there. The same names are at the top of the package."""
-from typing import TYPE_CHECKING
-
+from wherry import _absent
 from wherry.distributed import DataParallel
 from wherry_autograd import grad, is_grad_enabled, no_grad, set_grad_enabled
 from wherry_nn import ParamAttr, Parameter
@@ -42,7 +41,4 @@ __all__ = [
     "set_grad_enabled",
 ]
 
-if not TYPE_CHECKING:  # checkers find misspelled names themselves
-    from wherry._absent import looked_up as _looked_up
-
-    __getattr__ = _looked_up(__name__)
+_absent.explain(__name__)

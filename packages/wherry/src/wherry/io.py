@@ -1,7 +1,7 @@
 """`paddle.io`: data sets and how they are read."""
 # ruff: noqa: F403  its own list says what
-from wherry._absent import looked_up as _looked_up
+from wherry import _absent
 from wherry_train.io import *
 from wherry_train.io import __all__ as __all__
 
-__getattr__ = _looked_up(__name__)
+_absent.explain(__name__)

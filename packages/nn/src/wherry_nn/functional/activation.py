@@ -11,7 +11,7 @@ from wherry_tensor import ops, paddle_random
 from wherry_tensor._core import Op, Tensor, float32, float64, scalar
 from wherry_tensor.arguments import checked, flag, integer, number, one_axis, refused, require_tensor, to_dtype
 from wherry_tensor.dtype import as_dtype
-from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions.inplace import inplace_form, tanh_
 from wherry_tensor.functions.math import sigmoid, tanh
 
@@ -165,7 +165,7 @@ def rrelu(
     """
     if not isinstance(lower, float) or not isinstance(upper, float):
         raise TypeError(
-            f"rrelu: The lower and upper values must be float type. Got {lower!r} and {upper!r}, expected two floats. "
+            f"rrelu: The lower and upper values must be float type. Got {short(lower)} and {short(upper)}, expected two floats. "
             f"Write 0.0 or 1.0."
         )
     if not 0 <= lower <= upper <= 1:
@@ -217,7 +217,7 @@ def prelu(x: Tensor, weight: Tensor, data_format: str = "NCHW", name: str | None
         if data_format not in ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC"):
             raise InvalidArgumentError(
                 f"prelu: there is no such layout. data_format must be one of 'NC', 'NCL', 'NCHW', 'NCDHW', 'NLC', 'NHWC', "
-                f"'NDHWC'. Got {data_format!r}, expected one of them. 'NCHW' has its channels on axis 1."
+                f"'NDHWC'. Got {short(data_format)}, expected one of them. 'NCHW' has its channels on axis 1."
             )
         channel = 1 if data_format[1] == "C" else rank - 1
         if rank < 2 or x.shape[channel] != weight.shape[0]:
@@ -316,7 +316,7 @@ def celu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
     """
     if isinstance(alpha, (int, float)) and alpha == 0:
         raise ZeroDivisionError(
-            f"celu: alpha cannot be 0 for celu, which divides by it. Got alpha={alpha!r}, expected another number. "
+            f"celu: alpha cannot be 0 for celu, which divides by it. Got alpha={short(alpha)}, expected another number. "
             f"The limit for small alpha is relu."
         )
     try:

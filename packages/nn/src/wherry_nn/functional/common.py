@@ -14,6 +14,7 @@ from wherry_tensor.errors import (
     InvalidIndexError,
     InvalidTypeError,
     UnimplementedError,
+    short,
 )
 from wherry_tensor.functions.linalg import norm
 from wherry_tensor.functions.math import multiply
@@ -175,7 +176,7 @@ def dropout(
     upscale = mode == "upscale_in_train"
     if not upscale and mode != "downscale_in_infer":
         raise InvalidArgumentError(
-            f"dropout: mode argument should be 'downscale_in_infer' or 'upscale_in_train'. Got mode={mode!r}, expected one of "
+            f"dropout: mode argument should be 'downscale_in_infer' or 'upscale_in_train'. Got mode={short(mode)}, expected one of "
             f"them. 'upscale_in_train' is the usual one."
         )
     require_tensor(x, "dropout")
@@ -194,7 +195,7 @@ def dropout(
 def _probability(p: Any, op_name: str) -> float:
     if not isinstance(p, (int, float, Tensor)):
         raise InvalidTypeError(
-            f"{op_name}: p argument should be a number or Variable. Got {p!r} ({type(p).__name__}), expected a number in "
+            f"{op_name}: p argument should be a number or Variable. Got {short(p)} ({type(p).__name__}), expected a number in "
             f"[0, 1]. Write p=0.5."
         )
     found = float(number(p, op_name, "p"))
@@ -209,7 +210,7 @@ def _probability(p: Any, op_name: str) -> float:
 def _dropped_axes(axis: Any, shape: list[int]) -> list[int]:
     if not isinstance(axis, (int, list, tuple)) or not all(isinstance(a, int) for a in _listed(axis)):
         raise InvalidTypeError(
-            f"dropout: datatype of axis argument should be int or list. Got axis={axis!r} ({type(axis).__name__}), expected an "
+            f"dropout: datatype of axis argument should be int or list. Got axis={short(axis)} ({type(axis).__name__}), expected an "
             f"int or a list of ints. None drops single elements."
         )
     axes = _listed(axis)
@@ -372,7 +373,7 @@ def embedding(
         return ops.embedding(x, weight, padding)
     except IndexError as error:
         raise InvalidIndexError(str(error)) from None
-    except TypeError:
+    except (TypeError, AttributeError):
         require_tensor(x, "embedding")
         require_tensor(weight, "embedding", "weight")
         if x.dtype is int32 or x.dtype is int64:

@@ -7,7 +7,7 @@ from wherry_nn.functional._windows import borders, channels_last, require_rank, 
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import integer, refused
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.errors import InvalidArgumentError, short
 
 __all__ = ["conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose"]
 
@@ -405,7 +405,7 @@ def convolve_transposed(
         elif any(output_padding):
             raise InvalidArgumentError(
                 f"{op_name}: output_padding option is mutually exclusive with output_size. Got output_padding="
-                f"{list(output_padding)} and output_size={output_size!r}, expected one of them. Leave output_padding at 0."
+                f"{list(output_padding)} and output_size={short(output_size)}, expected one of them. Leave output_padding at 0."
             )
         else:
             size = sizes(output_size, rank, op_name, "output_size")

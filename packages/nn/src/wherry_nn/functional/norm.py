@@ -9,7 +9,7 @@ from wherry_nn.functional._windows import sizes
 from wherry_tensor import _core, ops
 from wherry_tensor._core import DType, Tensor, bfloat16, float16, float32
 from wherry_tensor.arguments import number, refused, require_tensor
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.errors import InvalidArgumentError, short
 from wherry_tensor.sizes import equals
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm"]
@@ -25,7 +25,7 @@ def layout_of(data_format: Any, op_name: str) -> str:
     found = _LAYOUTS.get(data_format)
     if found is None:
         raise InvalidArgumentError(
-            f"{op_name}: data_format is not known. Got {data_format!r}, expected one of {', '.join(_LAYOUTS)}. "
+            f"{op_name}: data_format is not known. Got {short(data_format)}, expected one of {', '.join(_LAYOUTS)}. "
             f"They name the axes of the input in their order."
         )
     return found
@@ -122,6 +122,8 @@ def batch_norm(
         if not (running_mean.dtype is running_var.dtype and running_mean.dtype in _NARROW):
             raise _affine_error("batch_norm", error, x, weight, bias) from None
     except ValueError:
+        for argument, value in ("x", x), ("running_mean", running_mean), ("running_var", running_var):
+            require_tensor(value, "batch_norm", argument)
         _check_channels(x, running_mean, layout)
         raise
     # Statistics of 16 bits, as a layer has them that was cast as a whole: computed in 32.
@@ -223,7 +225,7 @@ def normalized_sizes(normalized_shape: Any, op_name: str) -> list[int]:
     if hasattr(normalized_shape, "__index__") and not isinstance(normalized_shape, bool):
         return [normalized_shape.__index__()]
     raise InvalidArgumentError(
-        f"{op_name}: `normalized_shape` should be int, list of ints or tuple of ints. Got {normalized_shape!r}, expected "
+        f"{op_name}: `normalized_shape` should be int, list of ints or tuple of ints. Got {short(normalized_shape)}, expected "
         f"the sizes of the last axes. Write 64 for a last axis of 64."
     )
 
@@ -353,7 +355,7 @@ def group_norm(
         channels = shape[1]
         if not isinstance(num_groups, int) or num_groups < 1 or channels % num_groups:
             raise InvalidArgumentError(
-                f"group_norm: num_groups does not divide the channels. Got num_groups={num_groups!r} for x with {channels} "
+                f"group_norm: num_groups does not divide the channels. Got num_groups={short(num_groups)} for x with {channels} "
                 f"channels, expected a divisor of {channels}. 1 normalizes them together, {channels} each alone."
             )
         for parameter in weight, bias:
@@ -432,7 +434,7 @@ def local_response_norm(
     """
     if data_format == "NC" or data_format not in _LAYOUTS:
         raise InvalidArgumentError(
-            f"local_response_norm: data_format should be in one of [NCL, NCHW, NCDHW, NLC, NHWC, NDHWC]. Got {data_format!r}, "
+            f"local_response_norm: data_format should be in one of [NCL, NCHW, NCDHW, NLC, NHWC, NDHWC]. Got {short(data_format)}, "
             f"expected one of them. They name the axes of the input in their order."
         )
     require_tensor(x, "local_response_norm")

@@ -12,7 +12,7 @@ from wherry_nn.functional._windows import borders, channels_last, require_rank, 
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import checked, flag, number, refused
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.errors import InvalidArgumentError, short
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -628,7 +628,7 @@ def _averaged(
     divisor = number(divisor, op_name, "divisor_override")
     if divisor == 0:
         raise InvalidArgumentError(
-            f"{op_name}: divisor_override is zero. Got {divisor!r}, expected another number or None. "
+            f"{op_name}: divisor_override is zero. Got {short(divisor)}, expected another number or None. "
             f"None divides by the size of each window."
         )
     elements = 1
@@ -771,7 +771,7 @@ def _unpooled(
 ) -> Tensor:
     if channels_last(data_format, rank, op_name):
         raise InvalidArgumentError(
-            f"{op_name}: the channels come second. Got data_format={data_format!r}, expected the default. "
+            f"{op_name}: the channels come second. Got data_format={short(data_format)}, expected the default. "
             f"Transpose x and indices."
         )
     kernel = sizes(kernel_size, rank, op_name, "kernel_size")

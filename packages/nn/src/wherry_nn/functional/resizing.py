@@ -12,7 +12,7 @@ from wherry_nn.functional.pooling import adaptive_avg_pool1d, adaptive_avg_pool2
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, float32, float64, int64
 from wherry_tensor.arguments import integer, require_tensor
-from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.places import at_places, clipped
 from wherry_tensor.sizes import known
 
@@ -81,7 +81,7 @@ def interpolate(
         return _mean_of_areas(x, sizes, last)
     if kind != "nearest" and not x.dtype.is_floating:
         raise InvalidTypeError(
-            f"interpolate: values between others are fractions. Got x of dtype {x.dtype.name} with mode={mode!r}, expected a "
+            f"interpolate: values between others are fractions. Got x of dtype {x.dtype.name} with mode={short(mode)}, expected a "
             f"floating dtype. Cast it with astype('float32'), or use mode 'nearest'."
         )
     for axis, length, scale in zip(axes, sizes, scales, strict=True):
@@ -134,7 +134,7 @@ def _checked(x: Tensor, kind: Any, align_corners: Any, align_mode: Any, data_for
     if kind not in _RANKS:
         raise InvalidArgumentError(
             f"interpolate: The mode can only be 'area', 'linear', 'bilinear', 'trilinear', 'bicubic' or 'nearest'. Got "
-            f"mode={kind!r}, expected one of them. Images take 'bilinear'."
+            f"mode={short(kind)}, expected one of them. Images take 'bilinear'."
         )
     if x.ndim not in _RANKS[kind]:
         ranks = " or ".join(f"{rank}-D" for rank in _RANKS[kind])
@@ -145,24 +145,24 @@ def _checked(x: Tensor, kind: Any, align_corners: Any, align_mode: Any, data_for
         )
     if type(align_corners) is not bool:
         raise InvalidTypeError(
-            f"interpolate: Attr align_corners should be a bool value. Got {align_corners!r}, expected True or False. "
+            f"interpolate: Attr align_corners should be a bool value. Got {short(align_corners)}, expected True or False. "
             f"Write align_corners=True."
         )
     if align_mode not in (0, 1):
         raise InvalidArgumentError(
-            f"interpolate: align_mode can only be 0 or 1. Got align_mode={align_mode!r}, expected one of them. 0 is the usual one."
+            f"interpolate: align_mode can only be 0 or 1. Got align_mode={short(align_mode)}, expected one of them. 0 is the usual one."
         )
     if align_corners and kind in ("nearest", "area"):
         raise InvalidArgumentError(
             f"interpolate: align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | "
-            f"trilinear. Got mode={kind!r}, expected one of them. Leave align_corners out."
+            f"trilinear. Got mode={short(kind)}, expected one of them. Leave align_corners out."
         )
     last = data_format in _LAST[x.ndim]
     if not last and data_format not in _FIRST[x.ndim]:
         if kind == "area" and data_format == "NCHW":
             return False  # the default, which nobody changes for this mode
         raise InvalidArgumentError(
-            f"interpolate: Got wrong value for param data_format: {data_format!r} received but only "
+            f"interpolate: Got wrong value for param data_format: {short(data_format)} received but only "
             f"'{_FIRST[x.ndim][0]}' or '{_LAST[x.ndim][0]}' supported for {x.ndim}-D input. Got x of shape {x.shape}, expected "
             f"one of them. N is the batch, C the channels."
         )
@@ -174,7 +174,7 @@ def _sizes(size: Any, scale_factor: Any, counts: list[int]) -> tuple[list[int], 
     if (size is None) == (scale_factor is None):
         what = "One of size and scale_factor must not be None" if size is None else "Only one of size or scale_factor should be defined"
         raise InvalidArgumentError(
-            f"interpolate: {what}. Got size={size!r} and scale_factor={scale_factor!r}, expected one. "
+            f"interpolate: {what}. Got size={short(size)} and scale_factor={short(scale_factor)}, expected one. "
             f"`size` is exact, `scale_factor` is relative to x."
         )
     spatial = len(counts)
@@ -209,12 +209,12 @@ def _size_list(size: Any, spatial: int) -> list[int]:
         size = size.tolist()
     if not isinstance(size, (list, tuple)):
         raise InvalidTypeError(
-            f"interpolate: the sizes come in a list. Got size={size!r} ({type(size).__name__}), expected {spatial} int(s). "
-            f"Write {[size] * spatial!r}."
+            f"interpolate: the sizes come in a list. Got size={short(size)} ({type(size).__name__}), expected {spatial} int(s). "
+            f"Write {short([size] * spatial)}."
         )
     if len(size) != spatial:
         raise InvalidArgumentError(
-            f"interpolate: The x and size should satisfy rank(x) - 2 == len(size). Got size={size!r}, expected {spatial} int(s). "
+            f"interpolate: The x and size should satisfy rank(x) - 2 == len(size). Got size={short(size)}, expected {spatial} int(s). "
             f"Leave out batch and channels."
         )
     return [int(one) if isinstance(one, float) else integer(one, "interpolate", f"size[{i}]") for i, one in enumerate(size)]
@@ -227,18 +227,18 @@ def _scale_list(scale: Any, spatial: int) -> list[float]:
         scale = [scale] * spatial
     if not isinstance(scale, (list, tuple)):
         raise InvalidTypeError(
-            f"interpolate: Attr(scale)'s type should be float, int, list, tuple, or Tensor. Got scale_factor={scale!r} "
+            f"interpolate: Attr(scale)'s type should be float, int, list, tuple, or Tensor. Got scale_factor={short(scale)} "
             f"({type(scale).__name__}), expected a number. Write scale_factor=2."
         )
     if len(scale) != spatial:
         raise InvalidArgumentError(
-            f"interpolate: there is one scale for each spatial axis. Got scale_factor={scale!r}, expected {spatial} number(s). "
+            f"interpolate: there is one scale for each spatial axis. Got scale_factor={short(scale)}, expected {spatial} number(s). "
             f"A single number stands for all."
         )
     found = [_float32(float(one.item() if isinstance(one, Tensor) else one)) for one in scale]
     if not min(found) > 0:
         raise InvalidArgumentError(
-            f"interpolate: Attr(scale) should be greater than zero. Got scale_factor={scale!r}, expected positive numbers. "
+            f"interpolate: Attr(scale) should be greater than zero. Got scale_factor={short(scale)}, expected positive numbers. "
             f"Numbers below 1 shrink."
         )
     return found

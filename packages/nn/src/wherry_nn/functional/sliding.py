@@ -10,7 +10,7 @@ from typing import Any
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64
 from wherry_tensor.arguments import require_tensor
-from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, short
 from wherry_tensor.places import add_at_places, at_places
 from wherry_tensor.sizes import is_unknown
 
@@ -176,13 +176,13 @@ def _pair(op_name: str, value: Any, name: str, least: int | None) -> tuple[int, 
     if len(found) != 2 or not all(hasattr(one, "__index__") and not isinstance(one, bool) for one in found):
         more = " (or four)" if name == "paddings" else ""
         raise AssertedArgumentError(
-            f"{op_name}: {name} should either be an integer or a list/tuple of two{more} integers. Got {name}={value!r}, expected "
+            f"{op_name}: {name} should either be an integer or a list/tuple of two{more} integers. Got {name}={short(value)}, expected "
             f"an int, or one for the height and one for the width. A single int stands for both."
         )
     height, width = found[0].__index__(), found[1].__index__()
     if least is not None and min(height, width) < least:
         raise InvalidArgumentError(
-            f"{op_name}: {name} should be greater than zero. Got {name}={value!r}, expected ints of {least} or more. "
+            f"{op_name}: {name} should be greater than zero. Got {name}={short(value)}, expected ints of {least} or more. "
             f"Check the order of the arguments."
         )
     return height, width

@@ -7,7 +7,7 @@ from wherry_nn.functional._windows import channels_last, require_rank
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, bool_, int64
 from wherry_tensor.arguments import integer, refused, require_tensor, sizes_of
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.places import clipped, whole
 from wherry_tensor.sizes import is_unknown, known
 
@@ -170,17 +170,17 @@ def grid_sample(
 def _check_sampling(x: Tensor, grid: Tensor, mode: Any, padding_mode: Any, align_corners: Any) -> None:
     if mode not in ("bilinear", "nearest"):
         raise InvalidArgumentError(
-            f"grid_sample: The mode of grid sample function should be in ['bilinear', 'nearest']. Got mode={mode!r}, expected one "
+            f"grid_sample: The mode of grid sample function should be in ['bilinear', 'nearest']. Got mode={short(mode)}, expected one "
             f"of them. 'bilinear' has a gradient with respect to the grid."
         )
     if padding_mode not in ("zeros", "reflection", "border"):
         raise InvalidArgumentError(
             f"grid_sample: The padding mode of grid sample function should be in ['zeros', 'reflection', 'border']. Got "
-            f"padding_mode={padding_mode!r}, expected one of them. 'zeros' is the usual one."
+            f"padding_mode={short(padding_mode)}, expected one of them. 'zeros' is the usual one."
         )
     if not isinstance(align_corners, bool):
         raise InvalidTypeError(
-            f"grid_sample: The align_corners of grid sample function should be bool. Got {align_corners!r} "
+            f"grid_sample: The align_corners of grid sample function should be bool. Got {short(align_corners)} "
             f"({type(align_corners).__name__}), expected True or False. Write align_corners=True."
         )
     spatial = x.ndim - 2
@@ -373,7 +373,7 @@ def check_factor(factor: Any, name: str, data_format: Any, op_name: str) -> bool
     """Refuse a factor that is not a positive int, and tell whether the channels are last."""
     if not isinstance(factor, int) or isinstance(factor, bool):
         raise TypeError(
-            f"{op_name}: {name} must be int type. Got {factor!r} ({type(factor).__name__}), expected an int. "
+            f"{op_name}: {name} must be int type. Got {short(factor)} ({type(factor).__name__}), expected an int. "
             f"Convert it with int(...)."
         )
     if factor <= 0:

@@ -8,7 +8,7 @@ from wherry_nn.initializer.initializer import Initializer
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import fitted, to_dtype
-from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError
+from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, short
 from wherry_tensor.functions.creation import to_tensor
 
 __all__ = ["Bilinear", "Dirac"]
@@ -43,7 +43,7 @@ class Dirac(Initializer):
 
     def __init__(self, groups: int = 1, name: str | None = None) -> None:
         if isinstance(groups, bool) or not isinstance(groups, int):
-            raise AssertedTypeError(f"Dirac: groups is a count. Got {groups!r}, expected an int > 0. Leave it out for 1.")
+            raise AssertedTypeError(f"Dirac: groups is a count. Got {short(groups)}, expected an int > 0. Leave it out for 1.")
         if groups <= 0:
             raise AssertedArgumentError(f"Dirac: groups must be positive. Got {groups}, expected an int > 0. Leave it out for 1.")
         self.groups = groups

@@ -8,7 +8,7 @@ from wherry_nn.initializer.initializer import Initializer
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import fitted, numpy_module, to_dtype
-from wherry_tensor.errors import AssertedTypeError, InvalidArgumentError
+from wherry_tensor.errors import AssertedTypeError, InvalidArgumentError, short
 from wherry_tensor.functions.creation import to_tensor
 
 __all__ = ["Assign", "Constant"]
@@ -37,7 +37,7 @@ class Constant(Initializer):
                 value = float(value)  # a NumPy number, a tensor of one element
             except (TypeError, ValueError):
                 raise InvalidArgumentError(
-                    f"Constant: this is not a number. Got value={value!r}, expected a float. Use Assign for several values."
+                    f"Constant: this is not a number. Got value={short(value)}, expected a float. Use Assign for several values."
                 ) from None
         self.value = value
 
@@ -71,7 +71,7 @@ class Assign(Initializer):
         numpy = numpy_module()
         if not (isinstance(value, (list, tuple, Tensor)) or (numpy is not None and isinstance(value, numpy.ndarray))):
             raise AssertedTypeError(
-                f"Assign: these are no values. Got {value!r} ({type(value).__name__}), expected a list, tuple, NumPy array "
+                f"Assign: these are no values. Got {short(value)} ({type(value).__name__}), expected a list, tuple, NumPy array "
                 f"or Tensor. Use Constant for one number."
             )
         self.value = value

@@ -8,7 +8,7 @@ from wherry_autograd import no_grad
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import require_tensor
 from wherry_tensor.constructed import as_constructed
-from wherry_tensor.errors import AssertedTypeError, InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import AssertedTypeError, InvalidArgumentError, InvalidTypeError, short
 
 __all__ = ["Initializer", "calculate_gain", "default_initializer", "fans", "require_floating", "set_global_initializer"]
 
@@ -105,7 +105,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
         slope = 0.01 if param is None else param
         if isinstance(slope, bool) or not isinstance(slope, (int, float)):
             raise AssertedTypeError(
-                f"calculate_gain: the negative slope must be a number. Got param={param!r}, expected a float. "
+                f"calculate_gain: the negative slope must be a number. Got param={short(param)}, expected a float. "
                 f"Leave it out for 0.01."
             )
         return math.sqrt(2.0 / (1.0 + slope**2))
@@ -113,7 +113,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
         return _GAINS[nonlinearity]
     except (KeyError, TypeError):
         raise InvalidArgumentError(
-            f"calculate_gain: unknown nonlinearity. Got {nonlinearity!r}, expected one of {', '.join(_GAINS)}, leaky_relu. "
+            f"calculate_gain: unknown nonlinearity. Got {short(nonlinearity)}, expected one of {', '.join(_GAINS)}, leaky_relu. "
             f"Use 'linear' for a gain of 1."
         ) from None
 
@@ -145,7 +145,7 @@ def set_global_initializer(weight_init: Initializer | None, bias_init: Initializ
     for name, value in ("weight_init", weight_init), ("bias_init", bias_init):
         if not (value is None or isinstance(value, Initializer)):
             raise AssertedTypeError(
-                f"set_global_initializer: {name} is not an initializer. Got {value!r} ({type(value).__name__}), expected an "
+                f"set_global_initializer: {name} is not an initializer. Got {short(value)} ({type(value).__name__}), expected an "
                 f"object of nn.initializer, or None. Write {name}=nn.initializer.Constant(...) for a number."
             )
     _global[:] = weight_init, bias_init

@@ -7,7 +7,7 @@ from typing import Any
 from wherry_nn.initializer.initializer import Initializer, calculate_gain, fans, require_floating
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, float32, float64
-from wherry_tensor.arguments import number, to_dtype
+from wherry_tensor.arguments import number, require_tensor, to_dtype
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError
 
 __all__ = [
@@ -130,7 +130,7 @@ class _Xavier(Initializer):
 
     def std(self, param: Tensor) -> float:
         """Standard deviation of what it fills `param` with."""
-        fan_in, fan_out = fans(param.shape)
+        fan_in, fan_out = fans(require_tensor(param, type(self).__name__, "param").shape)
         total = (fan_in if self.fan_in is None else self.fan_in) + (fan_out if self.fan_out is None else self.fan_out)
         if total == 0:
             raise InvalidArgumentError(
@@ -196,6 +196,7 @@ class _Kaiming(Initializer):
 
     def std(self, param: Tensor) -> float:
         """Standard deviation of what it fills `param` with."""
+        require_tensor(param, type(self).__name__, "param")
         fan_in = fans(param.shape)[0] if self.fan_in is None else self.fan_in
         if fan_in == 0:
             raise ZeroDivisionError(  # Paddle's class

@@ -11,7 +11,7 @@ from wherry_nn.initializer import Normal
 from wherry_nn.layer import Layer
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
-from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
 
 __all__ = ["Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose"]
 
@@ -48,7 +48,7 @@ class _Convolution(Layer):
             )
         if padding_mode not in _PADDING_MODES:
             raise InvalidArgumentError(
-                f"{kind}: padding_mode is not known. Got padding_mode={padding_mode!r}, expected one of "
+                f"{kind}: padding_mode is not known. Got padding_mode={short(padding_mode)}, expected one of "
                 f"{', '.join(_PADDING_MODES)}. The default is 'zeros'."
             )
         self._in_channels, self._out_channels = in_channels, out_channels
@@ -56,7 +56,7 @@ class _Convolution(Layer):
         filled = padding_mode != "zeros"
         if filled and (not hasattr(padding, "__index__") or isinstance(padding, bool)):
             raise InvalidTypeError(
-                f"{kind}: when padding_mode is '{padding_mode}', type of padding must be int. Got padding={padding!r} "
+                f"{kind}: when padding_mode is '{padding_mode}', type of padding must be int. Got padding={short(padding)} "
                 f"({type(padding).__name__}), expected an int. Pad with nn.functional.pad before the layer for other forms."
             )
         self._window = window_of(kind, stride, 0 if filled else padding, dilation, groups, data_format, rank)

@@ -9,7 +9,7 @@ from wherry_nn.layers.rnn import _map, _tensors
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, bool_, float32, float64, int64
 from wherry_tensor.arguments import integer, require_tensor
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 
 __all__ = ["BeamSearchDecoder", "dynamic_decode"]
 
@@ -119,7 +119,7 @@ class BeamSearchDecoder(Decoder):
         for name, function in ("cell", cell), ("embedding_fn", embedding_fn), ("output_fn", output_fn):
             if not callable(function) and (function is not None or name == "cell"):
                 raise InvalidTypeError(
-                    f"BeamSearchDecoder: {name} is called. Got {function!r} ({type(function).__name__}), expected a layer or "
+                    f"BeamSearchDecoder: {name} is called. Got {short(function)} ({type(function).__name__}), expected a layer or "
                     f"function{'' if name == 'cell' else ' or None'}. Pass the function itself, not its result."
                 )
         self.cell = cell
@@ -195,7 +195,7 @@ class BeamSearchDecoder(Decoder):
         states = list(_tensors(initial_cell_states))
         if not states or states[0].ndim == 0:
             raise InvalidArgumentError(
-                f"BeamSearchDecoder: how many examples are there? Got states {initial_cell_states!r}, expected a tensor "
+                f"BeamSearchDecoder: how many examples are there? Got states {short(initial_cell_states)}, expected a tensor "
                 f"[B, ...] or a nest of such. For a cell without states pass a tensor of zeros, [B, 1]."
             )
         shape = (states[0].shape[0], self.beam_size)

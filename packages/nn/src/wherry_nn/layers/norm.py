@@ -11,8 +11,8 @@ from wherry_nn.layer import Layer
 from wherry_nn.param_attr import ParamAttr
 from wherry_nn.utils.spectral import as_matrix, largest_singular_value, power_iteration
 from wherry_tensor._core import Tensor
-from wherry_tensor.arguments import require_tensor
-from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError
+from wherry_tensor.arguments import require, require_tensor
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, short
 
 __all__ = [
     "BatchNorm",
@@ -44,7 +44,7 @@ def _require_rank(layer: Layer, x: Tensor, ranks: tuple[int, ...]) -> None:
 def _require_format(layer: Layer, data_format: Any, allowed: tuple[str, ...]) -> str:
     if data_format not in allowed:
         raise InvalidArgumentError(
-            f"{type(layer).__name__}: data_format is not known. Got {data_format!r}, expected {' or '.join(allowed)}. "
+            f"{type(layer).__name__}: data_format is not known. Got {short(data_format)}, expected {' or '.join(allowed)}. "
             f"They name the axes of the input in their order."
         )
     return data_format
@@ -319,6 +319,7 @@ class SyncBatchNorm(_BatchNormBase):
             >>> wherry.nn.SyncBatchNorm.convert_sync_batchnorm(model)[1]
             SyncBatchNorm(num_features=5, momentum=0.9, epsilon=1e-05)
         """
+        require(layer, Layer, "convert_sync_batchnorm", "layer", "Pass the model itself.")
         if isinstance(layer, _BatchNormBase) and not isinstance(layer, SyncBatchNorm):
             # Its own names would be taken already, so the new layer starts without any parameters.
             sync = cls(
@@ -400,7 +401,7 @@ class BatchNorm(Layer):
         super().__init__()
         if act is not None and act not in functional.__all__:  # type: ignore[attr-defined]
             raise InvalidArgumentError(
-                f"BatchNorm: act is not a function. Got {act!r}, expected a name in nn.functional, such as 'relu'. "
+                f"BatchNorm: act is not a function. Got {short(act)}, expected a name in nn.functional, such as 'relu'. "
                 f"Leave it out and call the function on the result."
             )
         self._param_attr, self._bias_attr, self._act = param_attr, bias_attr, act
@@ -550,7 +551,7 @@ class _InstanceNorm(Layer):
         if (weight_attr is False) != (bias_attr is False):
             raise AssertedArgumentError(
                 f"{type(self).__name__}: weight_attr and bias_attr must be set to False at the same time. Got "
-                f"weight_attr={weight_attr!r} and bias_attr={bias_attr!r}, expected False for both or for neither. "
+                f"weight_attr={short(weight_attr)} and bias_attr={short(bias_attr)}, expected False for both or for neither. "
                 f"Freeze one with ParamAttr(trainable=False) instead."
             )
         self._num_features, self._epsilon, self._momentum = num_features, epsilon, momentum

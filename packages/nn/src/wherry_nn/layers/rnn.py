@@ -17,7 +17,13 @@ from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int32, int64
 from wherry_tensor.arguments import integer, number, repeats, require_room, require_tensor
 from wherry_tensor.dtype import get_default_dtype
-from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, UnimplementedError
+from wherry_tensor.errors import (
+    AssertedArgumentError,
+    InvalidArgumentError,
+    InvalidTypeError,
+    UnimplementedError,
+    short,
+)
 from wherry_tensor.functions.creation import full
 from wherry_tensor.functions.movement import stack
 from wherry_tensor.sizes import equals, known
@@ -154,7 +160,7 @@ def _filled(shape: Any, dtype: Any, batch: int, value: float) -> Any:
     if hasattr(shape, "__index__"):
         return full([batch, integer(shape, "get_initial_states", "shape")], value, dtype)
     raise InvalidTypeError(
-        f"get_initial_states: this is no shape. Got {shape!r} ({type(shape).__name__}), expected sizes, or shapes in "
+        f"get_initial_states: this is no shape. Got {short(shape)} ({type(shape).__name__}), expected sizes, or shapes in "
         f"lists, tuples and dicts. Write (hidden_size,) for one state."
     )
 
@@ -271,7 +277,7 @@ class SimpleRNNCell(_GatedCell):
         super().__init__(input_size, hidden_size, weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)
         if activation not in ("tanh", "relu"):
             raise InvalidArgumentError(
-                f"activation for SimpleRNNCell should be tanh or relu, but get {activation}. Got {activation!r}, "
+                f"activation for SimpleRNNCell should be tanh or relu, but get {activation}. Got {short(activation)}, "
                 f"expected 'tanh' or 'relu'. Write a cell of your own for another function."
             )
         self.activation = activation
@@ -669,7 +675,7 @@ class RNNBase(LayerList):
         if direction not in ("forward", "bidirect", "bidirectional"):
             raise InvalidArgumentError(
                 f"{op_name}: direction should be forward or bidirect (or bidirectional), received direction = {direction}. "
-                f"Got {direction!r}, expected one of these three. For one that runs backward alone use "
+                f"Got {short(direction)}, expected one of these three. For one that runs backward alone use "
                 f"RNN({self.cell_type.__name__}(...), is_reverse=True)."
             )
         self.mode = self.cell_type.__name__.removesuffix("Cell").upper()
@@ -822,7 +828,7 @@ class SimpleRNN(RNNBase):
     ) -> None:
         if activation not in ("tanh", "relu"):
             raise InvalidArgumentError(
-                f"SimpleRNN: Unknown activation '{activation}'. Got {activation!r}, expected 'tanh' or 'relu'. "
+                f"SimpleRNN: Unknown activation '{activation}'. Got {short(activation)}, expected 'tanh' or 'relu'. "
                 f"Run a cell of your own in RNN for another function."
             )
         attributes = weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr

@@ -16,7 +16,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import integer, repeats, require_room, require_tensor
 from wherry_tensor.dtype import as_dtype, get_default_dtype
-from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
 
 __all__ = [
     "MultiHeadAttention",
@@ -164,7 +164,7 @@ class MultiHeadAttention(Layer):
             return StaticCache(*self.compute_kv(key, key if value is None else value))
         if type is not Cache:
             raise InvalidTypeError(
-                f"gen_cache: this is no kind of cache. Got type={type!r}, expected MultiHeadAttention.Cache or "
+                f"gen_cache: this is no kind of cache. Got type={short(type)}, expected MultiHeadAttention.Cache or "
                 f"MultiHeadAttention.StaticCache. Leave it out for one that grows."
             )
         if value is not None:

@@ -10,7 +10,7 @@ from wherry_autograd.selected_rows import SelectedRows
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import number, require_tensor
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.errors import InvalidArgumentError, short
 from wherry_tensor.functions import linalg
 from wherry_tensor.functions.creation import full
 from wherry_tensor.functions.movement import stack
@@ -50,7 +50,7 @@ def clip_grad_norm_(
     max_norm, norm_type = number(max_norm, "clip_grad_norm_", "max_norm"), number(norm_type, "clip_grad_norm_", "norm_type")
     if norm_type not in (0, 1, 2, math.inf):
         raise InvalidArgumentError(
-            f"clip_grad_norm_: norm_type only support [inf, 0, 1, 2]. Got {norm_type!r}, expected one of them. "
+            f"clip_grad_norm_: norm_type only support [inf, 0, 1, 2]. Got {short(norm_type)}, expected one of them. "
             f"The usual one is 2."
         )
     gradients = _gradients(parameters)

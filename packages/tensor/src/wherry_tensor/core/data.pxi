@@ -225,6 +225,36 @@ def add_methods(dict methods):
         wry_type_set(<PyTypeObject *>Tensor, name, value)
 
 
+cdef reprfunc text_before = NULL
+cdef object hint_for = None
+
+
+cdef object text_of_type_error(object error):
+    text = text_before(error)
+    if type(error) is not TypeError:  # a class of somebody's own
+        return text
+    try:
+        hint = hint_for(error, text)
+    except Exception:  # names of the caller's may answer with anything, and the text of an error is never an error itself
+        return text
+    return f"{text}. {hint}" if hint else text
+
+
+def explain_type_errors(hint):
+    """Let the text of a TypeError end with `hint(error, text)` where that is not empty.
+
+    A wrong keyword argument is refused by Python itself, before the function runs, so nobody can raise a better error in its place.
+    Its class makes the text when it is asked for: that is where the hint comes in, for this class and not for classes made of it.
+    """
+    global text_before, hint_for
+    if not callable(hint):
+        raise TypeError(f"explain_type_errors: got {type(hint).__name__}, expected a function.")
+    hint_for = hint
+    if text_before == NULL:
+        text_before = (<PyTypeObject *>TypeError).tp_str
+        (<PyTypeObject *>TypeError).tp_str = text_of_type_error
+
+
 def rebind(Tensor x not None, Tensor y not None):
     """Make `x` what `y` is: memory, shape, dtype and gradient history. Its name stays; its version goes up.
 

@@ -1,7 +1,19 @@
 # View ops: a new shape, strides and offset on the same memory.
 
 cdef inline int64_t int_at(tuple t, Py_ssize_t i) except? -1:
-    return PyLong_AsLongLong(<object>PyTuple_GET_ITEM(t, i))
+    cdef int overflow = 0
+    cdef int64_t value = PyLong_AsLongLongAndOverflow(<object>PyTuple_GET_ITEM(t, i), &overflow)
+    if overflow:
+        raise ValueError(f"an attribute is too large. Got {<object>PyTuple_GET_ITEM(t, i)}, expected a 64-bit integer.")
+    return value
+
+
+cdef inline int axis_at(tuple t, Py_ssize_t i) except? -1:
+    """The same for an axis; one that no int holds is out of range for every tensor."""
+    cdef int64_t value = int_at(t, i)
+    if not -1024 < value < 1024:
+        return 1024 if value > 0 else -1024
+    return <int>value
 
 
 cdef inline tuple tuple_at(Op op, tuple attrs, Py_ssize_t i):
@@ -171,7 +183,7 @@ cdef Tensor view_select(Op op, Tensor x, PyObject **inputs, tuple attrs):
     cdef Tensor out
     cdef int axis, i, j
     cdef int64_t start, n
-    axis = <int>int_at(attrs, 0)
+    axis = axis_at(attrs, 0)
     start = int_at(attrs, 1)
     if axis < 0 or axis >= x.t.rank:
         return None
@@ -206,7 +218,7 @@ cdef Tensor view_slice(Op op, Tensor x, PyObject **inputs, tuple attrs):
     out = new_alias(x)
     offset = 0
     for i in range(rank):
-        axis = <int>int_at(t, i)
+        axis = axis_at(t, i)
         if axis < 0 or axis >= x.t.rank:
             return None
         n = out.dims[axis]  # of the result so far: an axis given twice is a slice of a slice
@@ -251,7 +263,7 @@ cdef Tensor view_transpose(Op op, Tensor x, PyObject **inputs, tuple attrs):
     out = new_view(x)
     out.t.rank = rank
     for i in range(rank):
-        axis = <int>int_at(t, i)
+        axis = axis_at(t, i)
         if axis < 0 or axis >= rank or (mask >> axis) & 1:
             return None
         mask |= <uint32_t>1 << axis
@@ -268,7 +280,7 @@ cdef Tensor view_squeeze(Op op, Tensor x, PyObject **inputs, tuple attrs):
     cdef uint32_t mask = 0
     t = tuple_at(op, attrs, 0)
     for i in range(<int>PyTuple_GET_SIZE(t)):
-        axis = <int>int_at(t, i)
+        axis = axis_at(t, i)
         if axis < 0 or axis >= x.t.rank or x.dims[axis] != 1:
             return None
         mask |= <uint32_t>1 << axis
@@ -291,7 +303,7 @@ cdef Tensor with_axes(Tensor x, tuple axes, int rank, uint32_t *mask):
     if rank > WRY_MAX_RANK:
         return None
     for i in range(<int>PyTuple_GET_SIZE(axes)):
-        axis = <int>int_at(axes, i)
+        axis = axis_at(axes, i)
         if axis < 0 or axis >= rank or (mask[0] >> axis) & 1:
             return None
         mask[0] |= <uint32_t>1 << axis
@@ -355,8 +367,8 @@ cdef Tensor view_diagonal(Op op, Tensor x, PyObject **inputs, tuple attrs):
     cdef int axis, axis2, rank, i, j
     cdef int64_t offset, start, n
     offset = int_at(attrs, 0)
-    axis = <int>int_at(attrs, 1)
-    axis2 = <int>int_at(attrs, 2)
+    axis = axis_at(attrs, 1)
+    axis2 = axis_at(attrs, 2)
     rank = x.t.rank
     if axis < 0 or axis >= rank or axis2 < 0 or axis2 >= rank or axis == axis2:
         return None

@@ -23,7 +23,7 @@ from wherry_tensor.arguments import (
 )
 from wherry_tensor.device import device_code
 from wherry_tensor.dtype import as_dtype, default_complex_dtype, default_dtype
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError, short
 from wherry_tensor.sizes import is_unknown, known
 
 __all__ = [
@@ -177,7 +177,7 @@ def _plain(items: Any) -> list[Any]:
             out.append(item.tolist())
         else:
             raise InvalidTypeError(
-                f"to_tensor: an item is not a number. Got {item!r} ({type(item).__name__}) in a list, expected bools, ints, "
+                f"to_tensor: an item is not a number. Got {short(item)} ({type(item).__name__}) in a list, expected bools, ints, "
                 f"floats, complex numbers, tensors or arrays. Replace it; a missing value can be float('nan')."
             )
     return out
@@ -309,7 +309,7 @@ def _fill_value(value: Any, op_name: str) -> Any:
             return float(value)
         except ValueError:
             raise InvalidTypeError(
-                f"{op_name}: fill_value is not a number. Got {value!r}, expected an int, float or bool. Write it without quotes."
+                f"{op_name}: fill_value is not a number. Got {short(value)}, expected an int, float or bool. Write it without quotes."
             ) from None
     return number(value, op_name, "fill_value")
 
@@ -484,7 +484,7 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, na
 
 
 def _count(num: Any, op_name: str) -> int:
-    if isinstance(num, float) and num == int(num):
+    if isinstance(num, float) and num.is_integer():
         num = int(num)
     if isinstance(num, Tensor):
         num = num.item()
@@ -667,7 +667,7 @@ def triu(x: Tensor, diagonal: int = 0, name: str | None = None) -> Tensor:
 
 def _embedded(x: Tensor, offset: int, axis1: int, axis2: int, shape: Sequence[int]) -> Tensor:
     """Zeros of `shape` with `x` on the diagonal of two axes."""
-    return ops.diagonal_vjp(x, _full(tuple(shape), 0, x.dtype), offset, axis1, axis2)
+    return ops.diagonal_vjp(x, _full(sizes_of(tuple(shape), "diag"), 0, x.dtype), offset, axis1, axis2)
 
 
 def diag(x: Tensor, offset: int = 0, padding_value: Any = 0, name: str | None = None) -> Tensor:

@@ -362,7 +362,7 @@ def _bounds(item: slice) -> tuple[int, int, int]:
     step = 1 if step is None else _slice_number(step)
     if step == 0:
         raise ValueError(
-            f"getitem: a step of 0 never ends. Got {item!r}, expected a step other than 0. Use 1 to take every element."
+            f"getitem: a step of 0 never ends. Got {short(item)}, expected a step other than 0. Use 1 to take every element."
         )
     if start is None:
         start = 0 if step > 0 else _FAR
@@ -389,7 +389,7 @@ def _slice_number(value: Any) -> int:
             value = operator.index(value)
         except TypeError:
             raise ValueError(
-                f"getitem: a slice is made of integers. Got {type(value).__name__} {value!r} in one, expected None, an int "
+                f"getitem: a slice is made of integers. Got {type(value).__name__} {short(value)} in one, expected None, an int "
                 f"or an integer tensor of one element. Convert it with int()."
             ) from None
     # Longer numbers than the op's would mean the same: beyond every end.

@@ -8,7 +8,7 @@ from typing import Any
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, int64
 from wherry_tensor.arguments import fitted, flag, integer, number, one_axis, refused, require_tensor, tensors_of
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError, short
 from wherry_tensor.functions.positions import diagonal_axes
 from wherry_tensor.sizes import equals, known
 
@@ -481,7 +481,7 @@ def norm(
     if isinstance(p, str):
         if p != "fro":
             raise InvalidArgumentError(
-                f"norm: there is no such norm. Got p={p!r}, expected 'fro', a number, inf or -inf. Use 'fro' for the Euclidean one."
+                f"norm: there is no such norm. Got p={short(p)}, expected 'fro', a number, inf or -inf. Use 'fro' for the Euclidean one."
             )
         p = 2.0
     if axis is None:
@@ -601,7 +601,7 @@ def cdist(
     modes = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
     if compute_mode not in modes:
         raise InvalidArgumentError(
-            f"cdist: there is no such mode. Got compute_mode={compute_mode!r}, expected one of {', '.join(modes)}. Leave it out."
+            f"cdist: there is no such mode. Got compute_mode={short(compute_mode)}, expected one of {', '.join(modes)}. Leave it out."
         )
     difference = ops.subtract(ops.unsqueeze(x, (len(a) - 1,)), ops.unsqueeze(y, (len(b) - 2,)))
     return _vector_norm(difference, value, (difference.ndim - 1,), False)

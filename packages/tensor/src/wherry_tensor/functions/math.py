@@ -25,7 +25,7 @@ from wherry_tensor.arguments import (
     to_dtype,
     write,
 )
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 
 __all__ = [
     "abs",
@@ -2113,11 +2113,11 @@ def scale(
     require_tensor(x, "scale")
     if scale is None or isinstance(scale, str):
         raise InvalidTypeError(
-            f"scale: argument 'scale' must be a number. Got {scale!r}, expected an int, float, bool or Tensor. Pass 2.0."
+            f"scale: argument 'scale' must be a number. Got {short(scale)}, expected an int, float, bool or Tensor. Pass 2.0."
         )
     if act is not None and act not in _ACTIVATIONS:
         raise InvalidArgumentError(
-            f"scale: there is no such activation. Got act={act!r}, expected one of {', '.join(_ACTIVATIONS)}. "
+            f"scale: there is no such activation. Got act={short(act)}, expected one of {', '.join(_ACTIVATIONS)}. "
             f"Apply it to the result yourself."
         )
     if isinstance(scale, Tensor):

@@ -23,7 +23,7 @@ from wherry_tensor.arguments import (
     tensors_of,
 )
 from wherry_tensor.dtype import as_dtype
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError, short
 from wherry_tensor.functions.creation import arange, cast, full
 from wherry_tensor.ops.shapes import UNKNOWN, broadcast_shapes
 from wherry_tensor.sizes import equals, has_sizes, is_unknown, known
@@ -473,7 +473,7 @@ def unsqueeze(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
         have = rank + len(new)
         if not -have - 1 <= a <= have or have == MAX_RANK:
             raise InvalidArgumentError(
-                f"unsqueeze: there is no such place for a new axis. Got axis={axis!r} for x of shape {x.shape}, expected "
+                f"unsqueeze: there is no such place for a new axis. Got axis={short(axis)} for x of shape {x.shape}, expected "
                 f"each in [{-have - 1}, {have}], and a result of at most {MAX_RANK} axes. Axes count in the result."
             )
         a = a + have + 1 if a < 0 else a
@@ -583,7 +583,7 @@ def transpose(x: Tensor, perm: Sequence[int], name: str | None = None) -> Tensor
         perm = tuple(perm)
     elif type(perm) is not tuple:
         raise InvalidTypeError(
-            f"transpose: 'perm' must be a list of axes. Got {perm!r}, expected a list or tuple of ints. "
+            f"transpose: 'perm' must be a list of axes. Got {short(perm)}, expected a list or tuple of ints. "
             f"Write transpose([1, 0]), the order of all axes, to exchange two."
         )
     try:

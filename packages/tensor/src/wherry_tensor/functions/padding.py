@@ -6,7 +6,7 @@ from typing import Any
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64
 from wherry_tensor.arguments import fitted, integer, number, require_tensor
-from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.places import at_places, clipped, whole
 from wherry_tensor.sizes import equals, is_unknown
 
@@ -60,7 +60,7 @@ def pad(
     require_tensor(x, "pad")
     if mode not in _MODES:
         raise AssertedArgumentError(
-            f"pad: mode should be one of constant, reflect, replicate, circular. Got mode={mode!r}, expected one of them. "
+            f"pad: mode should be one of constant, reflect, replicate, circular. Got mode={short(mode)}, expected one of them. "
             f"'constant' adds `value`."
         )
     rank = x.ndim
@@ -84,7 +84,7 @@ def _counts(pad: Any, spatial: int) -> tuple[int, ...]:
     if isinstance(pad, int) and not isinstance(pad, bool):
         return (pad,) * (2 * spatial)
     raise InvalidTypeError(
-        f"pad: the counts come in a list. Got pad={pad!r} ({type(pad).__name__}), expected a list of ints. "
+        f"pad: the counts come in a list. Got pad={short(pad)} ({type(pad).__name__}), expected a list of ints. "
         f"Write [left, right, top, bottom] for images."
     )
 
@@ -99,7 +99,7 @@ def _spatial(x: Tensor, counts: tuple[int, ...], data_format: str) -> list[tuple
     rank = x.ndim
     if not any(data_format in formats for formats in _FORMATS.values()):
         raise AssertedArgumentError(
-            f"pad: data_format should be in one of [NCL, NCHW, NCDHW, NLC, NHWC, NDHWC]. Got data_format={data_format!r}, "
+            f"pad: data_format should be in one of [NCL, NCHW, NCDHW, NLC, NHWC, NDHWC]. Got data_format={short(data_format)}, "
             f"expected one of them. N is the batch, C the channels."
         )
     if rank not in _FORMATS:
@@ -110,7 +110,7 @@ def _spatial(x: Tensor, counts: tuple[int, ...], data_format: str) -> list[tuple
     if data_format not in _FORMATS[rank]:
         raise AssertedArgumentError(
             f"pad: input tensor dimension is {rank}, its data format should be in {list(_FORMATS[rank])}. Got data_format="
-            f"{data_format!r} for x of shape {x.shape}, expected one of them. Pass data_format='{_FORMATS[rank][0]}'."
+            f"{short(data_format)} for x of shape {x.shape}, expected one of them. Pass data_format='{_FORMATS[rank][0]}'."
         )
     spatial = rank - 2
     if len(counts) != 2 * spatial:

@@ -21,7 +21,7 @@ from wherry_tensor.arguments import (
     to_dtype,
 )
 from wherry_tensor.dtype import as_dtype
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError, short
 from wherry_tensor.functions.movement import stack
 from wherry_tensor.ops.shapes import UNKNOWN, broadcast_shapes
 from wherry_tensor.sizes import has_sizes
@@ -319,7 +319,7 @@ def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None)
     """
     if mode not in ("raise", "wrap", "clip"):
         raise InvalidArgumentError(
-            f"take: there is no such mode. Got mode={mode!r}, expected 'raise', 'wrap' or 'clip'. Use 'raise' to find mistakes."
+            f"take: there is no such mode. Got mode={short(mode)}, expected 'raise', 'wrap' or 'clip'. Use 'raise' to find mistakes."
         )
     require_tensor(x, "take")
     index_tensor(index, "take")
@@ -679,7 +679,7 @@ def _put_inputs(
 def _put(arr: Tensor, index: Tensor, value: Tensor, at: int, reduce: Any, include_self: Any, op_name: str) -> Tensor:
     if reduce not in ("assign", "add", "mul", "multiply", "mean", "amax", "amin"):
         raise InvalidArgumentError(
-            f"{op_name}: there is no such way to put values together. Got reduce={reduce!r}, expected 'assign', 'add', 'mul', "
+            f"{op_name}: there is no such way to put values together. Got reduce={short(reduce)}, expected 'assign', 'add', 'mul', "
             f"'multiply', 'mean', 'amax' or 'amin'. Use 'assign' to replace."
         )
     include_self = flag(include_self, op_name, "include_self")

@@ -24,7 +24,7 @@ from wherry_tensor.arguments import (
     to_dtype,
 )
 from wherry_tensor.dtype import as_dtype
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, LossyCastWarning, OutOfRangeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, LossyCastWarning, OutOfRangeError, short
 from wherry_tensor.sizes import is_unknown
 from wherry_tensor.tracebacks import warn
 
@@ -328,7 +328,7 @@ def any(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = 
 def _position(op: Any, x: Any, axis: Any, keepdim: Any, dtype: Any, op_name: str) -> Tensor:
     if axis is not None and (isinstance(axis, (float, str, list, tuple, bool)) or not hasattr(axis, "__index__")):
         raise TypeError(
-            f"{op_name}: axis must be one int, or None. Got {axis!r} ({type(axis).__name__}), expected an int in "
+            f"{op_name}: axis must be one int, or None. Got {short(axis)} ({type(axis).__name__}), expected an int in "
             f"[-rank, rank). Positions are found along one axis at a time."
         )
     if dtype is None:

@@ -16,7 +16,7 @@ from wherry_nn import Layer
 from wherry_nn import layers as nn_layers
 from wherry_tensor import _core, ops
 from wherry_tensor._core import DType, Op, Tensor, pop_layer, push_layer
-from wherry_tensor.errors import AssertedTypeError
+from wherry_tensor.errors import AssertedTypeError, short
 from wherry_train.amp import lists
 from wherry_train.optimizer import Optimizer
 
@@ -111,7 +111,7 @@ def auto_cast(
     else:
         if dtype not in _half:
             raise ValueError(
-                f"auto_cast: If enable amp, dtype should be 'float16' or 'bfloat16'. Got {dtype!r}, expected one of these. For "
+                f"auto_cast: If enable amp, dtype should be 'float16' or 'bfloat16'. Got {short(dtype)}, expected one of these. For "
                 f"float32 leave auto_cast out."
             )
         low = _half[dtype]
@@ -164,7 +164,7 @@ def _checked_level(level: Any) -> str:
     name = level.upper() if isinstance(level, str) else level
     if name not in ("O0", "OD", "O1", "O2"):
         raise ValueError(
-            f"auto_cast: level should be O0, OD, O1 or O2. Got {level!r}, expected one of these. 'O1' keeps parameters in float32."
+            f"auto_cast: level should be O0, OD, O1 or O2. Got {short(level)}, expected one of these. 'O1' keeps parameters in float32."
         )
     return name
 
@@ -250,17 +250,17 @@ def decorate(
     """
     if level not in ("O1", "O2"):
         raise ValueError(
-            f"decorate: level should be O1 or O2, O1 represent AMP train mode, O2 represent Pure fp16 train mode. Got {level!r}, "
+            f"decorate: level should be O1 or O2, O1 represent AMP train mode, O2 represent Pure fp16 train mode. Got {short(level)}, "
             f"expected one of these. 'O1' keeps parameters in float32."
         )
     if dtype not in _half:
         raise ValueError(
-            f"decorate: dtype only support float16 or bfloat16. Got {dtype!r}, expected one of these. For float32 leave decorate "
+            f"decorate: dtype only support float16 or bfloat16. Got {short(dtype)}, expected one of these. For float32 leave decorate "
             f"out."
         )
     if save_dtype not in (None, "float16", "bfloat16", "float32", "float64"):
         raise ValueError(
-            f"decorate: save_dtype can only be float16, bfloat16, float32 or float64. Got {save_dtype!r}, expected one of these. "
+            f"decorate: save_dtype can only be float16, bfloat16, float32 or float64. Got {short(save_dtype)}, expected one of these. "
             f"Leave it out to save what is there."
         )
     all_models = _several(models, Layer, "models", "layer")
@@ -288,7 +288,7 @@ def _several(given: Any, kind: type, name: str, one: str) -> list[Any]:
     for item in found:
         if not isinstance(item, kind):
             raise AssertedTypeError(
-                f"decorate: {name} must be one {one} or a list of them. Got {item!r} ({type(item).__name__}), expected "
+                f"decorate: {name} must be one {one} or a list of them. Got {short(item)} ({type(item).__name__}), expected "
                 f"{kind.__name__}. Pass the object itself."
             )
     return found
@@ -309,7 +309,7 @@ def _excluded(excluded: Any) -> tuple[tuple[type, ...], set[int]]:
             instances.update(id(layer) for layer in one.sublayers(include_self=True))
         else:
             raise TypeError(
-                f"decorate: excluded_layers must be layers or classes of layers. Got {one!r} ({type(one).__name__}), expected an "
+                f"decorate: excluded_layers must be layers or classes of layers. Got {short(one)} ({type(one).__name__}), expected an "
                 f"nn.Layer or a subclass. Write excluded_layers=[nn.LayerNorm], say."
             )
     return tuple(kinds), instances

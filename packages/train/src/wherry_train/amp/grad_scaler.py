@@ -6,7 +6,7 @@ from typing import Any
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.constructed import check_arguments, flag, number
-from wherry_tensor.errors import AssertedArgumentError, InvalidTypeError
+from wherry_tensor.errors import AssertedArgumentError, InvalidTypeError, short
 
 __all__ = ["AmpScaler", "GradScaler"]
 
@@ -98,7 +98,7 @@ class GradScaler:
             return var
         if not isinstance(var, Tensor):
             raise InvalidTypeError(
-                f"GradScaler.scale: the loss must be a Tensor. Got {var!r} ({type(var).__name__}), expected one. Pass what the "
+                f"GradScaler.scale: the loss must be a Tensor. Got {short(var)} ({type(var).__name__}), expected one. Pass what the "
                 f"loss function returned."
             )
         if var.dtype in (_core.float16, _core.bfloat16):
@@ -116,6 +116,7 @@ class GradScaler:
         Source:
             `paddle.amp.GradScaler.unscale_`.
         """
+        self._require_optimizer(optimizer)
         if not self._enable:
             return
         state = self._states.get(id(optimizer))
@@ -132,6 +133,13 @@ class GradScaler:
         self._states[id(optimizer)] = _UNSCALED
         self._bad[id(optimizer)] = True
         self._bad[id(optimizer)] = self._divide(optimizer)
+
+    def _require_optimizer(self, optimizer: Any) -> None:
+        if not hasattr(optimizer, "_all_parameters"):
+            raise InvalidTypeError(
+                f"{type(self).__name__}: it works on the gradients of an optimizer. Got {short(optimizer)} ({type(optimizer).__name__}), "
+                f"expected an Optimizer. Pass the one that updates the parameters."
+            )
 
     def _is_bad(self, optimizer: Any) -> bool:
         """Whether the step has to be skipped. This is where a device is waited for, once for each optimizer and step."""
@@ -179,6 +187,7 @@ class GradScaler:
         Source:
             `paddle.amp.GradScaler.step`.
         """
+        self._require_optimizer(optimizer)
         if not self._enable:
             optimizer.step()
             return
@@ -273,7 +282,7 @@ class GradScaler:
         """Set by which the factor grows, > 1 (else a ValueError that is also an AssertionError)."""
         if not new_incr_ratio > 1.0:
             raise AssertedArgumentError(
-                f"GradScaler: The new_incr_ratio must be > 1.0. Got incr_ratio={new_incr_ratio!r}, expected more than 1. Write "
+                f"GradScaler: The new_incr_ratio must be > 1.0. Got incr_ratio={short(new_incr_ratio)}, expected more than 1. Write "
                 f"incr_ratio=2.0, say."
             )
         self._incr_ratio = new_incr_ratio
@@ -286,7 +295,7 @@ class GradScaler:
         """Set by which the factor shrinks, < 1 (else a ValueError that is also an AssertionError)."""
         if not new_decr_ratio < 1.0:
             raise AssertedArgumentError(
-                f"GradScaler: The new_decr_ratio must be < 1.0. Got decr_ratio={new_decr_ratio!r}, expected less than 1. Write "
+                f"GradScaler: The new_decr_ratio must be < 1.0. Got decr_ratio={short(new_decr_ratio)}, expected less than 1. Write "
                 f"decr_ratio=0.5, say."
             )
         self._decr_ratio = new_decr_ratio

@@ -13,7 +13,7 @@ from wherry_tensor import _core
 from wherry_tensor.building import building
 from wherry_tensor.constructed import check_arguments, flag
 from wherry_tensor.device import device_code
-from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, InvalidTypeError, short
 from wherry_train.io.collate import STOPPED_EARLY, as_tensors, default_collate_fn, moved
 from wherry_train.io.dataset import IterableDataset
 from wherry_train.io.generator_loader import GeneratorLoader
@@ -110,7 +110,7 @@ class DataLoader:
             for given, name in ((shuffle, "shuffle"), (batch_sampler, "batch_sampler")):
                 if given:
                     raise InvalidArgumentError(
-                        f"DataLoader: IterableDataset not support {name}, but got {name}={given!r}. Expected nothing: its "
+                        f"DataLoader: IterableDataset not support {name}, but got {name}={short(given)}. Expected nothing: its "
                         f"samples have no index. Leave {name} out, and order the samples in the data set."
                     )
         elif not hasattr(dataset, "__getitem__"):
@@ -123,12 +123,12 @@ class DataLoader:
             if batch_size != 1 or shuffle or drop_last:
                 raise AssertedArgumentError(
                     f"DataLoader: batch_size/shuffle/drop_last should not be set when batch_sampler is given. Got "
-                    f"batch_size={batch_size!r}, shuffle={shuffle!r}, drop_last={drop_last!r} beside it, expected the "
+                    f"batch_size={short(batch_size)}, shuffle={short(shuffle)}, drop_last={short(drop_last)} beside it, expected the "
                     f"defaults. Give them to the batch_sampler."
                 )
             if not hasattr(type(batch_sampler), "__iter__") and not hasattr(type(batch_sampler), "__getitem__"):
                 raise InvalidTypeError(
-                    f"DataLoader: batch_sampler gives lists of indices. Got {batch_sampler!r} ({type(batch_sampler).__name__}), expected "
+                    f"DataLoader: batch_sampler gives lists of indices. Got {short(batch_sampler)} ({type(batch_sampler).__name__}), expected "
                     f"a BatchSampler or another iterable. Pass batch_size=... for batches of one size."
                 )
             self.batch_sampler = batch_sampler
@@ -137,7 +137,7 @@ class DataLoader:
             if isinstance(batch_size, bool) or not isinstance(batch_size, (int, np.integer)) or batch_size <= 0:
                 raise AssertedArgumentError(
                     f"DataLoader: batch_size should be None or a positive value when batch_sampler is not given. Got "
-                    f"{batch_size!r}, expected an int > 0. Pass None for samples that are no batches."
+                    f"{short(batch_size)}, expected an int > 0. Pass None for samples that are no batches."
                 )
             if not self._streams:
                 self.batch_sampler = BatchSampler(dataset, shuffle=shuffle, batch_size=batch_size, drop_last=drop_last)
@@ -311,7 +311,7 @@ _MOST_WORKERS = 1024  # processes, and batches ahead: more than any machine has 
 def _callable(value: Any, name: str) -> Any:
     if value is not None and not callable(value):
         raise InvalidTypeError(
-            f"DataLoader: {name} is a function. Got {value!r} ({type(value).__name__}), expected a callable or None. "
+            f"DataLoader: {name} is a function. Got {short(value)} ({type(value).__name__}), expected a callable or None. "
             f"Pass the function itself, not its result."
         )
     return value
@@ -320,17 +320,17 @@ def _callable(value: Any, name: str) -> Any:
 def _number(value: Any, name: str, least: int, kinds: Any, most: float = math.inf) -> Any:
     if isinstance(value, bool) or not isinstance(value, kinds):
         raise AssertedTypeError(
-            f"DataLoader: {name} is a number. Got {value!r} ({type(value).__name__}), expected one >= {least}. Leave it out for "
+            f"DataLoader: {name} is a number. Got {short(value)} ({type(value).__name__}), expected one >= {least}. Leave it out for "
             f"the default."
         )
     if not value <= most or value == math.inf:
         raise InvalidArgumentError(
-            f"DataLoader: {name} is too large. Got {value!r}, expected {f'at most {most}' if most < math.inf else 'finite seconds'}. "
+            f"DataLoader: {name} is too large. Got {short(value)}, expected {f'at most {most}' if most < math.inf else 'finite seconds'}. "
             f"{'Each worker is a process: more than there are cores do not help' if name == 'num_workers' else 'Take less'}."
         )
     if value < least:
         raise AssertedArgumentError(
-            f"DataLoader: {name} should be a {'positive' if least else 'non-negative'} value. Got {value!r}, expected one >= "
+            f"DataLoader: {name} should be a {'positive' if least else 'non-negative'} value. Got {short(value)}, expected one >= "
             f"{least}. Leave it out for the default."
         )
     return value

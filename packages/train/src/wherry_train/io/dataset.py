@@ -8,7 +8,7 @@ from typing import Any
 
 from wherry_tensor import _core
 from wherry_tensor._core import Generator, Tensor
-from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions.random import randperm
 
 __all__ = [
@@ -304,7 +304,7 @@ def random_split(dataset: Any, lengths: Sequence[int], generator: Generator | No
     count = require_length(dataset, "random_split", "dataset")
     if not isinstance(lengths, (list, tuple)) or not all(hasattr(type(n), "__index__") and not isinstance(n, bool) and n >= 0 for n in lengths):
         raise InvalidTypeError(
-            f"random_split: lengths are numbers of samples. Got {lengths!r}, expected a list of ints that add up to {count}. Write "
+            f"random_split: lengths are numbers of samples. Got {short(lengths)}, expected a list of ints that add up to {count}. Write "
             f"[{count - count // 5}, {count // 5}], say."
         )
     if sum(lengths) != count:

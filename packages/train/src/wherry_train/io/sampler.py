@@ -13,7 +13,7 @@ import numpy as np
 
 from wherry_tensor._core import Generator, Tensor
 from wherry_tensor.constructed import as_constructed
-from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, InvalidTypeError, short
 from wherry_train.io.dataset import IterableDataset, permutation, require_length
 
 __all__ = [
@@ -113,12 +113,12 @@ class RandomSampler(Sampler):
         super().__init__(data_source)
         if not isinstance(replacement, bool):
             raise TypeError(
-                f"RandomSampler: expect boolean value for replacement. Got replacement={replacement!r}, expected True or "
+                f"RandomSampler: expect boolean value for replacement. Got replacement={short(replacement)}, expected True or "
                 f"False. Leave it out to draw every sample once."
             )
         if num_samples is not None and not replacement:
             raise InvalidArgumentError(
-                f"RandomSampler: num_samples should not be specified while replacement is False. Got {num_samples!r}, "
+                f"RandomSampler: num_samples should not be specified while replacement is False. Got {short(num_samples)}, "
                 f"expected None. Pass replacement=True, or sample from a Subset."
             )
         require_length(data_source, "RandomSampler", "data_source")
@@ -133,7 +133,7 @@ class RandomSampler(Sampler):
         wanted = self.num_samples
         if isinstance(wanted, bool) or not isinstance(wanted, int) or (num_samples is not None and wanted <= 0):
             raise InvalidArgumentError(
-                f"RandomSampler: num_samples should be a positive integer. Got {wanted!r}, expected an int > 0. "
+                f"RandomSampler: num_samples should be a positive integer. Got {short(wanted)}, expected an int > 0. "
                 f"Leave it out to draw as many as there are."
             )
 
@@ -234,17 +234,17 @@ class WeightedRandomSampler(Sampler):
         super().__init__(None)
         if isinstance(num_samples, bool) or not isinstance(num_samples, int) or num_samples <= 0:
             raise InvalidArgumentError(
-                f"WeightedRandomSampler: num_samples should be a positive integer. Got {num_samples!r}, expected an int > 0. "
+                f"WeightedRandomSampler: num_samples should be a positive integer. Got {short(num_samples)}, expected an int > 0. "
                 f"Pass how many samples an epoch has."
             )
         if not isinstance(replacement, bool):
             raise InvalidArgumentError(
-                f"WeightedRandomSampler: replacement should be a boolean value. Got {replacement!r}, expected True or False. "
+                f"WeightedRandomSampler: replacement should be a boolean value. Got {short(replacement)}, expected True or False. "
                 f"Leave it out to draw with replacement."
             )
         if num_samples >> 48:
             raise InvalidArgumentError(
-                f"WeightedRandomSampler: num_samples is larger than any epoch. Got {num_samples!r}, expected fewer than 2 ** 48. "
+                f"WeightedRandomSampler: num_samples is larger than any epoch. Got {short(num_samples)}, expected fewer than 2 ** 48. "
                 f"Pass how many samples an epoch has."
             )
         try:
@@ -410,13 +410,13 @@ class DistributedBatchSampler(BatchSampler):
         self.nranks = 1 if num_replicas is None else num_replicas
         if type(self.nranks) is not int or not 0 < self.nranks < 1 << 31:
             raise AssertedArgumentError(
-                f"DistributedBatchSampler: num_replicas should be a positive integer. Got {num_replicas!r}, expected an int > "
+                f"DistributedBatchSampler: num_replicas should be a positive integer. Got {short(num_replicas)}, expected an int > "
                 f"0. Leave it out for one process."
             )
         self.local_rank = 0 if rank is None else rank
         if type(self.local_rank) is not int or not 0 <= self.local_rank < self.nranks:
             raise AssertedArgumentError(
-                f"DistributedBatchSampler: rank should be a non-negative integer below num_replicas. Got rank={rank!r} with "
+                f"DistributedBatchSampler: rank should be a non-negative integer below num_replicas. Got rank={short(rank)} with "
                 f"{self.nranks} processes, expected an int in [0, {self.nranks}). Ranks count from 0."
             )
         self.epoch = 0
@@ -471,7 +471,7 @@ class DistributedBatchSampler(BatchSampler):
 def _batch_size(value: Any, op_name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value <= 0:
         raise AssertedArgumentError(
-            f"{op_name}: batch_size should be a positive integer. Got {value!r}, expected an int > 0. "
+            f"{op_name}: batch_size should be a positive integer. Got {short(value)}, expected an int > 0. "
             f"A batch has at least one sample."
         )
     return int(value)
@@ -480,7 +480,7 @@ def _batch_size(value: Any, op_name: str) -> int:
 def _require_bool(value: Any, op_name: str, name: str) -> bool:
     if not isinstance(value, bool):
         raise AssertedTypeError(
-            f"{op_name}: {name} should be a boolean value. Got {value!r} ({type(value).__name__}), expected True or False. "
+            f"{op_name}: {name} should be a boolean value. Got {short(value)} ({type(value).__name__}), expected True or False. "
             f"Write {name}=True."
         )
     return value

@@ -9,7 +9,7 @@ from wherry_nn.param_attr import WeightDecayRegularizer
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.constructed import check_arguments, flag
-from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError
+from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, short
 from wherry_train.optimizer.lr import LRScheduler
 from wherry_train.optimizer.optimizer import Optimizer, number
 
@@ -320,7 +320,7 @@ class Lamb(_WithBetas):
 def _function(optimizer: str, what: str, function: Any, of: str) -> None:
     if function is not None and not callable(function):
         raise AssertedTypeError(
-            f"{optimizer}: {what} must be a function. Got {function!r} ({type(function).__name__}), expected something to call "
+            f"{optimizer}: {what} must be a function. Got {short(function)} ({type(function).__name__}), expected something to call "
             f"with a {of}. Write {what}=lambda p: ..."
         )
 
@@ -336,7 +336,7 @@ def _betas(name: str, beta1: Any, beta2: Any, epsilon: Any) -> tuple[float, floa
 def _decoupled(decay: Any) -> float:
     if not isinstance(decay, (float, Tensor)):
         raise TypeError(
-            f"AdamW: weight_decay should be float or Tensor. Got {decay!r} ({type(decay).__name__}), expected a coefficient. "
+            f"AdamW: weight_decay should be float or Tensor. Got {short(decay)} ({type(decay).__name__}), expected a coefficient. "
             f"Write weight_decay=0.01, say; 0.0 switches it off."
         )
     return float(decay)

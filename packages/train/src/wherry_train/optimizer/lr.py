@@ -23,7 +23,7 @@ from wherry_tensor.constructed import (
     numbers,
     text,
 )
-from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError
+from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, short
 
 __all__ = [
     "CosineAnnealingDecay",
@@ -76,17 +76,17 @@ class LRScheduler:
         name = type(self).__name__
         if not isinstance(learning_rate, (int, float)):
             raise TypeError(
-                f"{name}: the learning rate must be a number. Got {learning_rate!r} ({type(learning_rate).__name__}), expected "
+                f"{name}: the learning rate must be a number. Got {short(learning_rate)} ({type(learning_rate).__name__}), expected "
                 f"a float. Write learning_rate=0.1, say."
             )
         if learning_rate < 0:
             raise ValueError(
-                f"{name}: Invalid learning rate. Got {learning_rate!r}, expected a number >= 0. A step along the gradient "
+                f"{name}: Invalid learning rate. Got {short(learning_rate)}, expected a number >= 0. A step along the gradient "
                 f"makes the loss larger."
             )
         if not isinstance(last_epoch, (int, float)):
             raise TypeError(
-                f"{name}: last_epoch is a count. Got {last_epoch!r} ({type(last_epoch).__name__}), expected an int. Leave it "
+                f"{name}: last_epoch is a count. Got {short(last_epoch)} ({type(last_epoch).__name__}), expected an int. Leave it "
                 f"out to start anew."
             )
         _check(self, {"last_epoch": last_epoch, "verbose": verbose})
@@ -298,7 +298,7 @@ class NaturalExpDecay(LRScheduler):
         _check(self, locals())
         if not gamma > 0.0:
             raise AssertedArgumentError(
-                f"NaturalExpDecay: 'gamma' must be a positive number so that the learning rate will decay. Got gamma={gamma!r}, "
+                f"NaturalExpDecay: 'gamma' must be a positive number so that the learning rate will decay. Got gamma={short(gamma)}, "
                 f"expected a number > 0. Write gamma=0.1, say."
             )
         self.gamma = gamma
@@ -329,7 +329,7 @@ class InverseTimeDecay(LRScheduler):
         divisor = 1 + self.gamma * self.last_epoch
         if not divisor:
             raise InvalidArgumentError(
-                f"InverseTimeDecay: the rate has no value at epoch {self.last_epoch}, where 1 + gamma * epoch is 0. Got gamma={self.gamma!r}, "
+                f"InverseTimeDecay: the rate has no value at epoch {self.last_epoch}, where 1 + gamma * epoch is 0. Got gamma={short(self.gamma)}, "
                 f"expected a number >= 0. A rate that decays has a positive gamma."
             )
         return self.base_lr / divisor
@@ -369,7 +369,7 @@ class PolynomialDecay(LRScheduler):
         _positive_int(decay_steps, "decay_steps", self)
         if not power > 0.0:
             raise AssertedArgumentError(
-                f"PolynomialDecay: 'power' must be greater than 0.0 so that the learning rate will decay. Got power={power!r}, "
+                f"PolynomialDecay: 'power' must be greater than 0.0 so that the learning rate will decay. Got power={short(power)}, "
                 f"expected a number > 0. Leave it out for a straight line."
             )
         self.decay_steps = decay_steps
@@ -428,13 +428,13 @@ class LinearWarmup(LRScheduler):
         _check(self, locals())
         if not isinstance(learning_rate, (int, float, LRScheduler)):
             raise TypeError(
-                f"LinearWarmup: the type of learning_rate should be int, float or LRScheduler. Got {learning_rate!r} "
+                f"LinearWarmup: the type of learning_rate should be int, float or LRScheduler. Got {short(learning_rate)} "
                 f"({type(learning_rate).__name__}), expected one of these. Write learning_rate=0.5, say."
             )
         _positive_int(warmup_steps, "warmup_steps", self)
         if not end_lr > start_lr:
             raise AssertedArgumentError(
-                f"LinearWarmup: end_lr must be greater than start_lr. Got end_lr={end_lr!r} and start_lr={start_lr!r}, expected "
+                f"LinearWarmup: end_lr must be greater than start_lr. Got end_lr={short(end_lr)} and start_lr={short(start_lr)}, expected "
                 f"a rate that rises. Exchange them."
             )
         self.learning_rate = learning_rate
@@ -460,7 +460,9 @@ class LinearWarmup(LRScheduler):
         Source:
             `paddle.optimizer.lr.LinearWarmup.set_state_dict`.
         """
-        own = {key: value for key, value in state_dict.items() if key != "LinearWarmup_LR"}
+        own = state_dict
+        if isinstance(state_dict, dict):
+            own = {key: value for key, value in state_dict.items() if key != "LinearWarmup_LR"}
         super().set_state_dict(own)
         if isinstance(self.learning_rate, LRScheduler) and "LinearWarmup_LR" in state_dict:
             self.learning_rate.set_state_dict(state_dict["LinearWarmup_LR"])
@@ -496,7 +498,7 @@ class ExponentialDecay(LRScheduler):
         if not 0.0 < gamma < 1.0:
             raise AssertedArgumentError(
                 f"ExponentialDecay: 'gamma' must be in interval (0.0, 1.0) so that the learning rate will decay. Got "
-                f"gamma={gamma!r}, expected a number between. Write gamma=0.9, say."
+                f"gamma={short(gamma)}, expected a number between. Write gamma=0.9, say."
             )
         self.gamma = gamma
         super().__init__(learning_rate, last_epoch, verbose)
@@ -542,7 +544,7 @@ class MultiStepDecay(LRScheduler):
         _check(self, locals())
         if not isinstance(milestones, (tuple, list)):
             raise TypeError(
-                f"MultiStepDecay: milestones are several epochs. Got {milestones!r} ({type(milestones).__name__}), expected a "
+                f"MultiStepDecay: milestones are several epochs. Got {short(milestones)} ({type(milestones).__name__}), expected a "
                 f"list or tuple. Write milestones=[{milestones}]."
             )
         if not all(a < b for a, b in zip(milestones, milestones[1:], strict=False)):
@@ -658,7 +660,7 @@ class MultiplicativeDecay(LRScheduler):
         _callable(lr_lambda, self)
         if isinstance(last_epoch, (int, float)) and last_epoch > _MOST_PRODUCTS:
             raise InvalidArgumentError(
-                f"MultiplicativeDecay: a rate is the product of all factors so far. Got last_epoch={last_epoch!r}, expected at most "
+                f"MultiplicativeDecay: a rate is the product of all factors so far. Got last_epoch={short(last_epoch)}, expected at most "
                 f"{_MOST_PRODUCTS}, which takes a second. Use LambdaDecay for a rate that follows from the epoch alone."
             )
         self.lr_lambda = lr_lambda
@@ -715,18 +717,18 @@ class ReduceOnPlateau(LRScheduler):
         verbose: bool = False,
     ) -> None:
         _check(self, locals())
-        mode, threshold_mode = str(mode).lower(), str(threshold_mode).lower()
+        mode, threshold_mode = (one.lower() if isinstance(one, str) else short(one) for one in (mode, threshold_mode))
         if mode not in ("min", "max"):
-            raise ValueError(f"ReduceOnPlateau: mode: {mode} is unknown! Got {mode!r}, expected 'min' or 'max'. Choose one.")
+            raise ValueError(f"ReduceOnPlateau: mode: {mode} is unknown! Got {short(mode)}, expected 'min' or 'max'. Choose one.")
         _below_one(factor, self, "factor")
         if threshold_mode not in ("rel", "abs"):
             raise ValueError(
-                f"ReduceOnPlateau: threshold mode: {threshold_mode} is unknown! Got {threshold_mode!r}, expected 'rel' or "
+                f"ReduceOnPlateau: threshold mode: {threshold_mode} is unknown! Got {short(threshold_mode)}, expected 'rel' or "
                 f"'abs'. Choose one."
             )
         if not isinstance(learning_rate, (int, float)):
             raise TypeError(
-                f"ReduceOnPlateau: the learning rate must be a number. Got {learning_rate!r} ({type(learning_rate).__name__}), "
+                f"ReduceOnPlateau: the learning rate must be a number. Got {short(learning_rate)} ({type(learning_rate).__name__}), "
                 f"expected a float. Write learning_rate=0.1, say."
             )
         self.mode = mode
@@ -831,9 +833,10 @@ class CosineAnnealingDecay(LRScheduler):
         if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:
             # The rate before is eta_min, and nothing can be scaled up from there.
             return self.last_lr + (self.base_lr - self.eta_min) * (1 - math.cos(math.pi / self.T_max)) / 2
-        return (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / (
-            1 + math.cos(math.pi * (self.last_epoch - 1) / self.T_max)
-        ) * (self.last_lr - self.eta_min) + self.eta_min
+        before = 1 + math.cos(math.pi * (self.last_epoch - 1) / self.T_max)
+        if before == 0.0:  # also near eta_min, by rounding, where T_max or the epoch has nine digits or more
+            return self._get_closed_form_lr()
+        return (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / before * (self.last_lr - self.eta_min) + self.eta_min
 
     def _get_closed_form_lr(self) -> float:
         return (
@@ -873,7 +876,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         for name, value, least in ("T_0", T_0, 1), ("T_mult", T_mult, 1):
             if not isinstance(value, int) or value < least:
                 raise ValueError(
-                    f"CosineAnnealingWarmRestarts: {name} counts epochs. Got {name}={value!r}, expected an int >= {least}. "
+                    f"CosineAnnealingWarmRestarts: {name} counts epochs. Got {name}={short(value)}, expected an int >= {least}. "
                     f"Round it."
                 )
         _number(eta_min, "eta_min", self)
@@ -886,7 +889,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         """Count one more epoch, or jump to `epoch`, which may be a fraction: `epoch + batch / batches`."""
         if epoch is not None and epoch < 0:
             raise ValueError(
-                f"CosineAnnealingWarmRestarts: Expected non-negative epoch. Got epoch={epoch!r}, expected a number >= 0. "
+                f"CosineAnnealingWarmRestarts: Expected non-negative epoch. Got epoch={short(epoch)}, expected a number >= 0. "
                 f"Epochs count from 0."
             )
         now = self.last_epoch + 1 if epoch is None else epoch
@@ -937,16 +940,16 @@ class LinearLR(LRScheduler):
         _check(self, locals())
         if not 0 < start_factor <= 1.0:
             raise ValueError(
-                f"LinearLR: `start_factor` must be greater than 0 and less or equal to 1. Got {start_factor!r}, expected a "
+                f"LinearLR: `start_factor` must be greater than 0 and less or equal to 1. Got {short(start_factor)}, expected a "
                 f"number in (0, 1]. Start from a small number instead of 0."
             )
         if not 0 <= end_factor <= 1.0:
             raise ValueError(
-                f"LinearLR: `end_factor` must be between 0 and 1. Got {end_factor!r}, expected a number in [0, 1]. Raise "
+                f"LinearLR: `end_factor` must be between 0 and 1. Got {short(end_factor)}, expected a number in [0, 1]. Raise "
                 f"learning_rate instead."
             )
         if total_steps <= 0:
-            raise ValueError(f"LinearLR: `total_steps` must be greater than 0. Got {total_steps!r}, expected more. Count steps.")
+            raise ValueError(f"LinearLR: `total_steps` must be greater than 0. Got {short(total_steps)}, expected more. Count steps.")
         self.start_factor = start_factor
         self.end_factor = end_factor
         self.total_steps = total_steps
@@ -1006,21 +1009,21 @@ class OneCycleLR(LRScheduler):
         _int(total_steps, "total_steps", self)
         if total_steps <= 0:
             raise ValueError(
-                f"OneCycleLR: 'total_steps' must be a positive integer. Got {total_steps!r}, expected more. Count the batches."
+                f"OneCycleLR: 'total_steps' must be a positive integer. Got {short(total_steps)}, expected more. Count the batches."
             )
         if not 0 <= phase_pct <= 1:
             raise ValueError(
-                f"OneCycleLR: 'phase_pct' must be between 0 and 1. Got {phase_pct!r}, expected a part of the whole. Divide "
+                f"OneCycleLR: 'phase_pct' must be between 0 and 1. Got {short(phase_pct)}, expected a part of the whole. Divide "
                 f"percent by 100."
             )
         if three_phase and phase_pct >= 0.5:
             raise ValueError(
-                f"OneCycleLR: When three_phase is True, 'phase_pct' must be less than 0.5. Got {phase_pct!r}, expected less. "
+                f"OneCycleLR: When three_phase is True, 'phase_pct' must be less than 0.5. Got {short(phase_pct)}, expected less. "
                 f"Rise and fall take that part each."
             )
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(
-                f"OneCycleLR: 'anneal_strategy' must by one of 'cos' or 'linear'. Got {anneal_strategy!r}, expected one of these. "
+                f"OneCycleLR: 'anneal_strategy' must by one of 'cos' or 'linear'. Got {short(anneal_strategy)}, expected one of these. "
                 f"Leave it out for 'cos'."
             )
         first = max_learning_rate / float(divide_factor)
@@ -1092,7 +1095,7 @@ class CyclicLR(LRScheduler):
         for name, value in ("step_size_up", step_size_up), ("step_size_down", step_size_down):
             _int(value, name, self)
             if value <= 0:
-                raise ValueError(f"CyclicLR: '{name}' must be a positive integer. Got {value!r}, expected more. Count steps.")
+                raise ValueError(f"CyclicLR: '{name}' must be a positive integer. Got {short(value)}, expected more. Count steps.")
         modes: dict[str, tuple[Callable[[float], float], str]] = {
             "triangular": (lambda x: 1.0, "cycle"),
             "triangular2": (lambda x: 1 / (2.0 ** (x - 1)), "cycle"),
@@ -1100,12 +1103,12 @@ class CyclicLR(LRScheduler):
         }
         if mode not in modes and scale_fn is None:
             raise ValueError(
-                f"CyclicLR: 'mode' is invalid and 'scale_fn' is not specified. Got mode={mode!r}, expected one of "
+                f"CyclicLR: 'mode' is invalid and 'scale_fn' is not specified. Got mode={short(mode)}, expected one of "
                 f"{', '.join(modes)}, or a scale_fn. Leave mode out for 'triangular'."
             )
         if scale_mode not in ("cycle", "iterations"):
             raise ValueError(
-                f"CyclicLR: 'scale_mode' must be one of 'cycle' or 'iterations'. Got {scale_mode!r}, expected one of these. "
+                f"CyclicLR: 'scale_mode' must be one of 'cycle' or 'iterations'. Got {short(scale_mode)}, expected one of these. "
                 f"Leave it out for 'cycle'."
             )
         if scale_fn is not None:
@@ -1138,7 +1141,7 @@ def _measure(metrics: Any) -> float:
     size = getattr(metrics, "size", 1)
     if isinstance(metrics, str) or not (isinstance(metrics, (int, float, Tensor)) or hasattr(metrics, "dtype")):
         raise TypeError(
-            f"ReduceOnPlateau: metrics must be a number, an array or a Tensor. Got {metrics!r} ({type(metrics).__name__}), "
+            f"ReduceOnPlateau: metrics must be a number, an array or a Tensor. Got {short(metrics)} ({type(metrics).__name__}), "
             f"expected one of these. Pass the loss of the epoch."
         )
     if size != 1:
@@ -1152,7 +1155,7 @@ def _measure(metrics: Any) -> float:
 def _int(value: Any, name: str, scheduler: Any) -> None:
     if not isinstance(value, int):
         raise TypeError(
-            f"{type(scheduler).__name__}: '{name}' must be an int. Got {value!r} ({type(value).__name__}), expected a whole "
+            f"{type(scheduler).__name__}: '{name}' must be an int. Got {short(value)} ({type(value).__name__}), expected a whole "
             f"number. Write {name}=10, say."
         )
 
@@ -1179,7 +1182,7 @@ def _check(scheduler: Any, given: dict[str, Any]) -> None:
 def _number(value: Any, name: str, scheduler: Any) -> None:
     if not isinstance(value, (int, float)):
         raise TypeError(
-            f"{type(scheduler).__name__}: '{name}' must be 'float' or 'int'. Got {value!r} ({type(value).__name__}), expected a "
+            f"{type(scheduler).__name__}: '{name}' must be 'float' or 'int'. Got {short(value)} ({type(value).__name__}), expected a "
             f"number. Write {name}=0.1, say."
         )
 
@@ -1188,14 +1191,14 @@ def _positive_int(value: Any, name: str, scheduler: Any) -> None:
     if not isinstance(value, int) or value <= 0:
         kind = AssertedArgumentError if isinstance(value, int) else AssertedTypeError
         raise kind(
-            f"{type(scheduler).__name__}: '{name}' must be a positive integer. Got {value!r}, expected an int > 0. Count steps."
+            f"{type(scheduler).__name__}: '{name}' must be a positive integer. Got {short(value)}, expected an int > 0. Count steps."
         )
 
 
 def _positive(value: Any, name: str, scheduler: Any) -> None:
     if not value > 0:
         raise ValueError(
-            f"{type(scheduler).__name__}: {name} should be greater than 0. Got {value!r}, expected a number > 0. The rate has "
+            f"{type(scheduler).__name__}: {name} should be greater than 0. Got {short(value)}, expected a number > 0. The rate has "
             f"no value otherwise."
         )
 
@@ -1203,7 +1206,7 @@ def _positive(value: Any, name: str, scheduler: Any) -> None:
 def _not_negative(value: float, name: str, scheduler: Any) -> None:
     if value < 0:
         raise ValueError(
-            f"{type(scheduler).__name__}: '{name}' must not be negative. Got {value!r}, expected a number >= 0. A step along "
+            f"{type(scheduler).__name__}: '{name}' must not be negative. Got {short(value)}, expected a number >= 0. A step along "
             f"the gradient makes the loss larger."
         )
 
@@ -1211,7 +1214,7 @@ def _not_negative(value: float, name: str, scheduler: Any) -> None:
 def _below_one(value: float, scheduler: Any, name: str = "gamma") -> None:
     if value >= 1.0:
         raise ValueError(
-            f"{type(scheduler).__name__}: {name} should be < 1.0. Got {value!r}, expected less, since the new rate is the old one "
+            f"{type(scheduler).__name__}: {name} should be < 1.0. Got {short(value)}, expected less, since the new rate is the old one "
             f"times {name}. Write {name}=0.1, say."
         )
 
@@ -1219,6 +1222,6 @@ def _below_one(value: float, scheduler: Any, name: str = "gamma") -> None:
 def _callable(function: Any, scheduler: Any, name: str = "lr_lambda") -> None:
     if not callable(function):
         raise TypeError(
-            f"{type(scheduler).__name__}: '{name}' must be a function. Got {function!r} ({type(function).__name__}), expected "
+            f"{type(scheduler).__name__}: '{name}' must be a function. Got {short(function)} ({type(function).__name__}), expected "
             f"something to call with a number. Write {name}=lambda epoch: 0.9**epoch, say."
         )

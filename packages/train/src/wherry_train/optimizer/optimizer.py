@@ -23,7 +23,7 @@ from wherry_nn.parameter import Parameter
 from wherry_tensor import _core, ops, to_tensor
 from wherry_tensor._core import DType, Op, Tensor
 from wherry_tensor.building import building, lasting
-from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidTypeError, OutOfRangeError
+from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidTypeError, OutOfRangeError, short
 from wherry_tensor.suggestions import check_keywords
 from wherry_tensor.tracebacks import warn
 from wherry_train.optimizer.lr import LRScheduler
@@ -187,12 +187,12 @@ class Optimizer:
         """
         if not isinstance(value, (int, float)):
             raise TypeError(
-                f"set_lr: the learning rate must be a number. Got {value!r} ({type(value).__name__}), expected a float. "
+                f"set_lr: the learning rate must be a number. Got {short(value)} ({type(value).__name__}), expected a float. "
                 f"For a scheduler call set_lr_scheduler."
             )
         if isinstance(self._learning_rate, LRScheduler):
             raise RuntimeError(
-                f"set_lr: the learning rate comes from a scheduler, which would overwrite it. Got {value!r} while "
+                f"set_lr: the learning rate comes from a scheduler, which would overwrite it. Got {short(value)} while "
                 f"{type(self._learning_rate).__name__} is in use, expected an optimizer with a fixed rate. Change the "
                 f"scheduler, or set another one with set_lr_scheduler."
             )
@@ -209,7 +209,7 @@ class Optimizer:
         """
         if not isinstance(scheduler, LRScheduler):
             raise TypeError(
-                f"set_lr_scheduler: this is not a scheduler. Got {scheduler!r} ({type(scheduler).__name__}), expected an "
+                f"set_lr_scheduler: this is not a scheduler. Got {short(scheduler)} ({type(scheduler).__name__}), expected an "
                 f"optimizer.lr.LRScheduler. For a number call set_lr."
             )
         self._learning_rate = scheduler
@@ -322,7 +322,7 @@ class Optimizer:
         """
         if not isinstance(loss, Tensor):
             raise AssertedTypeError(
-                f"minimize: the loss should be a Tensor. Got {loss!r} ({type(loss).__name__}), expected what loss.backward() "
+                f"minimize: the loss should be a Tensor. Got {short(loss)} ({type(loss).__name__}), expected what loss.backward() "
                 f"was called on. Pass that tensor."
             )
         if building.builder is not None:
@@ -823,12 +823,12 @@ def number(optimizer: str, name: str, value: Any, allowed: Callable[[float], boo
         )
     if isinstance(value, str) or not hasattr(value, "__float__") or math.prod(getattr(value, "shape", ())) != 1:
         raise InvalidTypeError(
-            f"{optimizer}: {name} must be a number. Got {value!r} ({type(value).__name__}), expected {expected}. Pass a float."
+            f"{optimizer}: {name} must be a number. Got {short(value)} ({type(value).__name__}), expected {expected}. Pass a float."
         )
     found = float(value)
     if not allowed(found):
         raise ValueError(
-            f"{optimizer}: Invalid value of {name}, expected {expected}. Got {name}={value!r}. Leave it out for the default."
+            f"{optimizer}: Invalid value of {name}, expected {expected}. Got {name}={short(value)}. Leave it out for the default."
         )
     return found
 
@@ -841,7 +841,7 @@ def _checked_rate(rate: Any, optimizer: Optimizer) -> Any:
         )
     if not isinstance(rate, (float, LRScheduler)):
         raise TypeError(
-            f"{type(optimizer).__name__}: learning rate should be float or LRScheduler. Got {rate!r} ({type(rate).__name__}), "
+            f"{type(optimizer).__name__}: learning rate should be float or LRScheduler. Got {short(rate)} ({type(rate).__name__}), "
             f"expected one of these. Write learning_rate=1.0 instead of 1, float(x) for a number of another kind."
         )
     return rate
@@ -878,7 +878,7 @@ def _checked_parameters(parameters: Any, optimizer: Optimizer) -> list[Any]:
         )
     if not hasattr(type(parameters), "__iter__") and not hasattr(type(parameters), "__getitem__"):
         raise InvalidTypeError(
-            f"{name}: the parameters are in a list. Got {parameters!r} ({type(parameters).__name__}), expected tensors. Write "
+            f"{name}: the parameters are in a list. Got {short(parameters)} ({type(parameters).__name__}), expected tensors. Write "
             f"parameters=layer.parameters()."
         )
     found = list(parameters)
@@ -903,7 +903,7 @@ def _check_tensors(params: list[Any], name: str) -> None:
     for one in params:
         if not isinstance(one, Tensor):
             raise AttributeTypeError(
-                f"{name}: this is not a parameter. Got {one!r} ({type(one).__name__}) among the parameters, expected tensors. "
+                f"{name}: this is not a parameter. Got {short(one)} ({type(one).__name__}) among the parameters, expected tensors. "
                 f"Write parameters=layer.parameters()."
             )
 
@@ -911,7 +911,7 @@ def _check_tensors(params: list[Any], name: str) -> None:
 def _checked_clip(clip: Any, optimizer: Optimizer) -> Any:
     if clip is not None and not isinstance(clip, ClipGradBase):
         raise TypeError(
-            f"{type(optimizer).__name__}: 'grad_clip' should be an instance of GradientClipBase's derived class. Got {clip!r} "
+            f"{type(optimizer).__name__}: 'grad_clip' should be an instance of GradientClipBase's derived class. Got {short(clip)} "
             f"({type(clip).__name__}), expected nn.ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm. Write "
             f"grad_clip=nn.ClipGradByGlobalNorm(1.0), say."
         )
@@ -924,7 +924,7 @@ def _as_regularizer(decay: Any, optimizer: Optimizer) -> WeightDecayRegularizer 
     if isinstance(decay, (int, float)) or (isinstance(decay, Tensor) and decay.size == 1):
         return L2Decay(float(decay))
     raise TypeError(
-        f"{type(optimizer).__name__}: weight_decay should be float or a regularizer. Got {decay!r} ({type(decay).__name__}), "
+        f"{type(optimizer).__name__}: weight_decay should be float or a regularizer. Got {short(decay)} ({type(decay).__name__}), "
         f"expected one of these, or None. Write weight_decay=1e-4, or regularizer.L1Decay(1e-4)."
     )
 

@@ -7,7 +7,7 @@ from wherry_nn.layers.common import Linear
 from wherry_nn.layers.conv import Conv2D
 from wherry_nn.layers.pooling import MaxPool2D
 from wherry_tensor import Tensor
-from wherry_tensor.errors import InvalidTypeError
+from wherry_tensor.errors import InvalidTypeError, short
 from wherry_tensor.functions.movement import flatten
 
 __all__ = ["LeNet"]
@@ -41,7 +41,7 @@ class LeNet(Layer):
         super().__init__()
         if isinstance(num_classes, bool) or not isinstance(num_classes, int):
             raise InvalidTypeError(
-                f"LeNet: num_classes counts classes. Got {num_classes!r} ({type(num_classes).__name__}), expected an int. "
+                f"LeNet: num_classes counts classes. Got {short(num_classes)} ({type(num_classes).__name__}), expected an int. "
                 f"Pass 0 for the features alone."
             )
         self.num_classes = num_classes

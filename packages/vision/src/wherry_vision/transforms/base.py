@@ -8,7 +8,7 @@ import numpy as np
 
 from wherry_tensor import Tensor
 from wherry_tensor.constructed import as_constructed
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions.movement import transpose
 from wherry_vision.transforms import functional as F
 from wherry_vision.transforms.checks import check
@@ -50,7 +50,7 @@ class BaseTransform:
             keys = ("image",)
         elif not isinstance(keys, (list, tuple)):
             raise InvalidTypeError(
-                f"{type(self).__name__}: keys should be a sequence, but got keys={keys!r}. Expected a list or tuple of names. "
+                f"{type(self).__name__}: keys should be a sequence, but got keys={short(keys)}. Expected a list or tuple of names. "
                 f"Write keys=('image', 'mask')."
             )
         self.keys = keys
@@ -74,17 +74,18 @@ class BaseTransform:
         place = list(self.keys).index("image") if "image" in self.keys else len(inputs)
         if place >= len(inputs):
             raise InvalidArgumentError(
-                f"{type(self).__name__}: there is no image in the sample. Got {len(inputs)} parts with keys={tuple(self.keys)!r}, expected "
+                f"{type(self).__name__}: there is no image in the sample. Got {len(inputs)} parts with keys={short(tuple(self.keys))}, expected "
                 f"'image' among them. Write keys=('image', ...)."
             )
         return inputs[place]
 
     def _apply(self, key: Any) -> Callable[[Any], Any]:
-        apply = getattr(self, f"_apply_{key}", None)
+        shown = key if isinstance(key, str) else short(key)
+        apply = getattr(self, f"_apply_{shown}", None)
         if apply is None:
             known = [name.removeprefix("_apply_") for name in dir(self) if name.startswith("_apply_")]
             raise NotImplementedError(
-                f"{type(self).__name__}: {key} is unsupported data structure. Got the key {key!r}, expected one of "
+                f"{type(self).__name__}: {shown} is unsupported data structure. Got this key, expected one of "
                 f"{', '.join(known)}. Leave out the keys of parts that stay as they are."
             )
         return apply  # type: ignore[no-any-return]
@@ -214,7 +215,7 @@ class Transpose(BaseTransform):
         array = np.asarray(image)
         if len(self.order) != max(array.ndim, 3):
             raise InvalidArgumentError(
-                f"Transpose: the order names each axis of an image. Got {self.order!r} for shape {list(array.shape)}, expected "
+                f"Transpose: the order names each axis of an image. Got {short(self.order)} for shape {list(array.shape)}, expected "
                 f"{max(array.ndim, 3)} axes. Write (2, 0, 1) for CHW."
             )
         return (array[..., None] if array.ndim == 2 else array).transpose(self.order)

@@ -5,7 +5,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_vision.transforms import functional as F
 from wherry_vision.transforms.base import BaseTransform
 from wherry_vision.transforms.checks import check
@@ -39,7 +39,7 @@ class _RandomFactor(BaseTransform):
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             if value < 0:
                 raise InvalidArgumentError(
-                    f"{type(self).__name__}: If {self._name} is a single number, it must be non negative. Got {value!r}, expected "
+                    f"{type(self).__name__}: If {self._name} is a single number, it must be non negative. Got {short(value)}, expected "
                     f"how far the factor may be from {self._center:g}. Write (least, largest) for a range."
                 )
             found = [max(self._center - value, 0.0) if low == 0.0 else self._center - value, self._center + value]
@@ -47,12 +47,12 @@ class _RandomFactor(BaseTransform):
             found = [float(value[0]), float(value[1])]
         else:
             raise InvalidTypeError(
-                f"{type(self).__name__}: {self._name} should be a single number or a list/tuple with length 2. Got {value!r} "
+                f"{type(self).__name__}: {self._name} should be a single number or a list/tuple with length 2. Got {short(value)} "
                 f"({type(value).__name__}), expected one of them. Write 0.4, or (0.6, 1.4)."
             )
         if not low <= found[0] <= found[1] <= high:
             raise InvalidArgumentError(
-                f"{type(self).__name__}: {self._name} values should be between ({low:g}, {high:g}). Got {value!r}, expected the "
+                f"{type(self).__name__}: {self._name} values should be between ({low:g}, {high:g}). Got {short(value)}, expected the "
                 f"smaller one first. Choose a smaller range."
             )
         return None if found[0] == found[1] == self._center else found

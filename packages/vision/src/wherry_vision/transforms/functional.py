@@ -15,7 +15,7 @@ import numpy as np
 
 from wherry_tensor import Tensor, moveaxis
 from wherry_tensor.constructed import Check, integer, number
-from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions.creation import to_tensor as tensor_of
 from wherry_vision.transforms import arrays, tensors
 from wherry_vision.transforms.checks import check
@@ -149,20 +149,20 @@ def resize(img: Image, size: int | Sequence[int], interpolation: str = "bilinear
             f"resize: the image has no pixels. Got height {height} and width {width}, expected at least 1 each. Look at what cut it."
         )
     if isinstance(size, (int, np.integer)) and not isinstance(size, bool):
-        short = int(size)
-        if short == min(width, height):
+        shorter = int(size)
+        if shorter == min(width, height):
             return img
         if width < height:
-            new = (int(short * height / width), short)
+            new = (int(shorter * height / width), shorter)
         else:
-            new = (short, int(short * width / height))
+            new = (shorter, int(shorter * width / height))
     elif isinstance(size, (list, tuple)) and len(size) in (1, 2) and all(isinstance(s, (int, np.integer)) for s in size):
         new = (int(size[0]), int(size[-1]))
         if len(size) == 1:
             return resize(img, int(size[0]), interpolation)
     else:
         raise InvalidTypeError(
-            f"resize: Got inappropriate size arg: {size!r}. Expected an int, the shorter side, or (height, width). "
+            f"resize: Got inappropriate size arg: {short(size)}. Expected an int, the shorter side, or (height, width). "
             f"Write size=(224, 224)."
         )
     if min(new) <= 0:
@@ -177,7 +177,7 @@ def resize(img: Image, size: int | Sequence[int], interpolation: str = "bilinear
         known = tuple(module.METHODS)
     if interpolation not in known:
         raise InvalidArgumentError(
-            f"resize: there is no such interpolation for {type(img).__name__}. Got {interpolation!r}, expected one of "
+            f"resize: there is no such interpolation for {type(img).__name__}. Got {short(interpolation)}, expected one of "
             f"{', '.join(known)}. Leave it out for bilinear."
         )
     return module.resize(img, *new, interpolation)
@@ -210,7 +210,7 @@ def pad(img: Image, padding: int | Sequence[int], fill: Any = 0, padding_mode: s
     _check_fill(img, fill, "pad")
     if padding_mode not in ("constant", "edge", "reflect", "symmetric"):
         raise AssertedArgumentError(
-            f"pad: Padding mode should be either constant, edge, reflect or symmetric. Got {padding_mode!r}, expected one of "
+            f"pad: Padding mode should be either constant, edge, reflect or symmetric. Got {short(padding_mode)}, expected one of "
             f"these. Leave it out for constant."
         )
     return module.pad(img, *sides, fill, padding_mode)
@@ -224,14 +224,14 @@ def _sides(padding: Any) -> tuple[int, int, int, int]:
         found = tuple(map(int, padding)) * (4 // len(padding))  # type: ignore[assignment]
     elif isinstance(padding, (list, tuple)):
         raise InvalidArgumentError(
-            f"pad: Padding must be an int or a 2, or 4 element tuple, not a {len(padding)} element tuple. Got {padding!r}, "
+            f"pad: Padding must be an int or a 2, or 4 element tuple, not a {len(padding)} element tuple. Got {short(padding)}, "
             f"expected ints. Write (left_right, top_bottom)."
         )
     else:
-        raise InvalidTypeError(f"pad: Got inappropriate padding arg: {padding!r}. Expected an int, or a tuple of 2 or 4.")
+        raise InvalidTypeError(f"pad: Got inappropriate padding arg: {short(padding)}. Expected an int, or a tuple of 2 or 4.")
     if min(found) < 0:
         raise InvalidArgumentError(
-            f"pad: a border has no negative width. Got padding={padding!r}, expected ints >= 0. Use crop to cut pixels off."
+            f"pad: a border has no negative width. Got padding={short(padding)}, expected ints >= 0. Use crop to cut pixels off."
         )
     return found
 
@@ -415,7 +415,7 @@ def adjust_hue(img: Image, hue_factor: float) -> Image:
     module = _of(img, "adjust_hue")
     if not -0.5 <= hue_factor <= 0.5:
         raise AssertedArgumentError(
-            f"adjust_hue: hue_factor should be in range [-0.5, 0.5]. Got {hue_factor!r}, expected a part of a turn. "
+            f"adjust_hue: hue_factor should be in range [-0.5, 0.5]. Got {short(hue_factor)}, expected a part of a turn. "
             f"Divide degrees by 360."
         )
     return module.adjust_hue(img, hue_factor)
@@ -423,10 +423,10 @@ def adjust_hue(img: Image, hue_factor: float) -> Image:
 
 def _factor(value: Any, op_name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-        raise InvalidTypeError(f"{op_name}: the factor is a number. Got {value!r} ({type(value).__name__}), expected one >= 0.")
+        raise InvalidTypeError(f"{op_name}: the factor is a number. Got {short(value)} ({type(value).__name__}), expected one >= 0.")
     if value < 0:
         raise InvalidArgumentError(
-            f"{op_name}: the factor is not negative. Got {value!r}, expected a number >= 0. 1 leaves the image as it is."
+            f"{op_name}: the factor is not negative. Got {short(value)}, expected a number >= 0. 1 leaves the image as it is."
         )
     return float(value)
 
@@ -522,7 +522,7 @@ def affine(
         scale=(lambda value: number[0](value) and 0 < value < math.inf, "a number above 0"),
     )
     if any(abs(math.cos(math.radians(value))) < 1e-9 for value in shears):
-        raise InvalidArgumentError(f"affine: a shear of 90 degrees makes a line. Got shear={shear!r}, expected less. Write shear=(10, 0).")
+        raise InvalidArgumentError(f"affine: a shear of 90 degrees makes a line. Got shear={short(shear)}, expected less. Write shear=(10, 0).")
     module = _of(img, "affine")
     _check_interpolation(img, interpolation, "affine")
     _check_fill(img, fill, "affine")
@@ -592,7 +592,12 @@ def erase(img: Image, i: int, j: int, h: int, w: int, v: Any, inplace: bool = Fa
 
 
 def _holds_numbers(value: Any) -> bool:
-    return isinstance(value, Tensor) or (not isinstance(value, (str, bytes)) and np.asarray(value).dtype.kind in "biuf")
+    if isinstance(value, Tensor):
+        return True
+    try:
+        return not isinstance(value, (str, bytes)) and np.asarray(value).dtype.kind in "biuf"
+    except (ValueError, TypeError, RecursionError):  # lists of unequal lengths, or thousands deep
+        return False
 
 
 def _write(target: Any, place: Any, value: Any, op_name: str) -> None:
@@ -609,7 +614,7 @@ def _check_interpolation(img: Any, interpolation: Any, op_name: str) -> None:
     known = ("nearest", "bilinear") if isinstance(img, Tensor) else ("nearest", "bilinear", "bicubic")
     if interpolation not in known:
         raise InvalidArgumentError(
-            f"{op_name}: there is no such interpolation for {type(img).__name__}. Got {interpolation!r}, expected one of "
+            f"{op_name}: there is no such interpolation for {type(img).__name__}. Got {short(interpolation)}, expected one of "
             f"{', '.join(known)}. Leave it out for nearest."
         )
 
@@ -653,7 +658,7 @@ def to_grayscale(img: Image, num_output_channels: int = 1) -> Image:
     module = _of(img, "to_grayscale")
     if num_output_channels not in (1, 3):
         raise InvalidArgumentError(
-            f"to_grayscale: num_output_channels should be either 1 or 3. Got {num_output_channels!r}, expected one of them. "
+            f"to_grayscale: num_output_channels should be either 1 or 3. Got {short(num_output_channels)}, expected one of them. "
             f"Leave it out for 1."
         )
     return module.to_grayscale(img, num_output_channels)
@@ -690,7 +695,7 @@ def normalize(img: Image, mean: Any, std: Any, data_format: str = "CHW", to_rgb:
     middle = np.asarray(mean, np.float32).reshape(shape)
     spread = np.asarray(std, np.float32).reshape(shape)
     if not (spread != 0).all():
-        raise InvalidArgumentError(f"normalize: the values are divided by std. Got {std!r}, expected no zero. Use 1 to leave them.")
+        raise InvalidArgumentError(f"normalize: the values are divided by std. Got {short(std)}, expected no zero. Use 1 to leave them.")
     if isinstance(img, Tensor):
         floats = img if img.dtype.is_floating else img.astype("float32")
         if floats.ndim not in (3, 4):
@@ -714,7 +719,7 @@ def normalize(img: Image, mean: Any, std: Any, data_format: str = "CHW", to_rgb:
 def _channels_first(data_format: Any, op_name: str) -> bool:
     if data_format not in ("CHW", "HWC"):
         raise AssertedArgumentError(
-            f"{op_name}: data_format should be CHW or HWC. Got {data_format!r}, expected one of them. Leave it out for CHW."
+            f"{op_name}: data_format should be CHW or HWC. Got {short(data_format)}, expected one of them. Leave it out for CHW."
         )
     return bool(data_format == "CHW")
 
@@ -726,5 +731,5 @@ def pair_of(size: Any, op_name: str, name: str) -> tuple[int, int]:
     if isinstance(size, (list, tuple)) and len(size) == 2 and all(isinstance(s, (int, np.integer)) and s > 0 for s in size):
         return int(size[0]), int(size[1])
     raise InvalidArgumentError(
-        f"{op_name}: {name} has a height and a width. Got {size!r}, expected an int > 0, or two. Write {name}=(224, 224)."
+        f"{op_name}: {name} has a height and a width. Got {short(size)}, expected an int > 0, or two. Write {name}=(224, 224)."
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from wherry_tensor import Tensor
 from wherry_tensor.constructed import Check, number
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_vision.transforms import functional as F
 from wherry_vision.transforms.base import BaseTransform
 from wherry_vision.transforms.checks import check
@@ -44,7 +44,7 @@ class Resize(BaseTransform):
         check(type(self).__name__, locals())
         super().__init__(keys)
         if not isinstance(size, (int, list, tuple)):
-            raise InvalidTypeError(f"Resize: Got inappropriate size arg: {size!r}. Expected an int, or (height, width).")
+            raise InvalidTypeError(f"Resize: Got inappropriate size arg: {short(size)}. Expected an int, or (height, width).")
         self.size = size
         self.interpolation = interpolation
 
@@ -83,7 +83,7 @@ class RandomResizedCrop(BaseTransform):
         self.size = F.pair_of(size, "RandomResizedCrop", "size")
         if not (0 < scale[0] <= scale[1] and 0 < ratio[0] <= ratio[1]):
             raise InvalidArgumentError(
-                f"RandomResizedCrop: scale and ratio should be of kind (min, max). Got scale={scale!r} and ratio={ratio!r}, "
+                f"RandomResizedCrop: scale and ratio should be of kind (min, max). Got scale={short(scale)} and ratio={short(ratio)}, "
                 f"expected positive numbers, the smaller one first. Leave them out for the defaults."
             )
         self.scale = scale
@@ -137,7 +137,7 @@ class _RandomFlip(BaseTransform):
         super().__init__(keys)
         if isinstance(prob, bool) or not isinstance(prob, (int, float)) or not 0 <= prob <= 1:
             raise InvalidArgumentError(
-                f"{type(self).__name__}: prob is a probability. Got {prob!r}, expected a number in [0, 1]. Leave it out for 0.5."
+                f"{type(self).__name__}: prob is a probability. Got {short(prob)}, expected a number in [0, 1]. Leave it out for 0.5."
             )
         self.prob = prob
 
@@ -301,7 +301,7 @@ class RandomRotation(BaseTransform):
         if isinstance(degrees, (int, float)) and not isinstance(degrees, bool):
             if degrees < 0:
                 raise InvalidArgumentError(
-                    f"RandomRotation: If degrees is a single number, it must be positive. Got {degrees!r}, expected degrees to "
+                    f"RandomRotation: If degrees is a single number, it must be positive. Got {short(degrees)}, expected degrees to "
                     f"both sides. Write (-10, 0) for one side."
                 )
             self.degrees: tuple[float, float] = (-degrees, degrees)
@@ -309,7 +309,7 @@ class RandomRotation(BaseTransform):
             self.degrees = (degrees[0], degrees[1])
         else:
             raise InvalidArgumentError(
-                f"RandomRotation: If degrees is a sequence, it must be of len 2. Got {degrees!r}, expected (least, largest). "
+                f"RandomRotation: If degrees is a sequence, it must be of len 2. Got {short(degrees)}, expected (least, largest). "
                 f"Write one number for both sides."
             )
         super().__init__(keys)
@@ -425,10 +425,10 @@ class RandomErasing(BaseTransform):
         check(type(self).__name__, locals(), value=_written)
         super().__init__(keys)
         if not 0 <= prob <= 1:
-            raise InvalidArgumentError(f"RandomErasing: prob is a probability. Got {prob!r}, expected 0 to 1. Divide percent by 100.")
+            raise InvalidArgumentError(f"RandomErasing: prob is a probability. Got {short(prob)}, expected 0 to 1. Divide percent by 100.")
         if not (0 <= scale[0] <= scale[1] <= 1 and 0 < ratio[0] <= ratio[1]):
             raise InvalidArgumentError(
-                f"RandomErasing: scale and ratio should be of kind (min, max). Got scale={scale!r} and ratio={ratio!r}, expected parts "
+                f"RandomErasing: scale and ratio should be of kind (min, max). Got scale={short(scale)} and ratio={short(ratio)}, expected parts "
                 f"of 1 and positive numbers, the smaller one first. Leave them out for the defaults."
             )
         self.prob = prob
@@ -501,6 +501,6 @@ def _range_of(value: Any, name: str, lengths: tuple[int, ...]) -> tuple[float, .
         if all(a <= b for a, b in zip(value[::2], value[1::2])):
             return tuple(value)
     raise InvalidArgumentError(
-        f"RandomAffine: {name} is a range. Got {value!r}, expected a number >= 0, or {' or '.join(map(str, lengths))} numbers, the smaller "
+        f"RandomAffine: {name} is a range. Got {short(value)}, expected a number >= 0, or {' or '.join(map(str, lengths))} numbers, the smaller "
         f"one of each pair first. Write one number for both sides."
     )

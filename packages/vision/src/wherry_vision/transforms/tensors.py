@@ -22,7 +22,7 @@ from wherry_tensor import (
 )
 from wherry_tensor import max as maximum_of
 from wherry_tensor import min as minimum_of
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.errors import InvalidArgumentError, short
 from wherry_tensor.sizes import equals
 
 __all__ = [
@@ -82,7 +82,7 @@ def _one(fill: Any) -> float:
     values = set(fill) if isinstance(fill, (list, tuple)) else {fill}
     if len(values) != 1:
         raise InvalidArgumentError(
-            f"pad: a tensor's border has one value. Got fill={fill!r}, expected a number. Pad an array, whose channels may differ."
+            f"pad: a tensor's border has one value. Got fill={short(fill)}, expected a number. Pad an array, whose channels may differ."
         )
     return float(values.pop())
 

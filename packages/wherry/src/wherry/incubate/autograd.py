@@ -1,14 +1,7 @@
 """`paddle.incubate.autograd`: derivatives of functions."""
-from wherry_autograd.incubate import (
-    Hessian,
-    Jacobian,
-    disable_prim,
-    enable_prim,
-    forward_grad,
-    grad,
-    jvp,
-    prim_enabled,
-    vjp,
-)
+# ruff: noqa: F403  its own list says what
+from wherry import _absent
+from wherry_autograd.incubate import *
+from wherry_autograd.incubate import __all__ as __all__
 
-__all__ = ["Hessian", "Jacobian", "disable_prim", "enable_prim", "forward_grad", "grad", "jvp", "prim_enabled", "vjp"]
+_absent.explain(__name__)

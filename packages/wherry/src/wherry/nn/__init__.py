@@ -1,6 +1,6 @@
 """`paddle.nn`: layers, and what belongs to them."""
 # ruff: noqa: F403, F405  wherry_nn lists its names
-from wherry._absent import looked_up as _looked_up
+from wherry import _absent
 from wherry.nn import functional, initializer, quant, utils
 from wherry.nn import layer as layer
 from wherry_nn import *  # type: ignore[no-redef]
@@ -11,4 +11,4 @@ _NOT_HERE = ("ParamAttr", "Parameter", "WeightDecayRegularizer", "WeightNormPara
 __all__ = ["functional", "initializer", "quant", "utils"]
 __all__ += [name for name in _names if name not in _NOT_HERE]
 
-__getattr__ = _looked_up(__name__)
+_absent.explain(__name__)

@@ -1,43 +1,7 @@
 """`paddle.nn.initializer`: how parameters get their first values."""
-from typing import TYPE_CHECKING
+# ruff: noqa: F403  its own list says what
+from wherry import _absent
+from wherry_nn.initializer import *
+from wherry_nn.initializer import __all__ as __all__
 
-from wherry_nn.initializer import (
-    Assign,
-    Bilinear,
-    Constant,
-    Dirac,
-    Initializer,
-    KaimingNormal,
-    KaimingUniform,
-    Normal,
-    Orthogonal,
-    TruncatedNormal,
-    Uniform,
-    XavierNormal,
-    XavierUniform,
-    calculate_gain,
-    set_global_initializer,
-)
-
-__all__ = [
-    "Assign",
-    "Bilinear",
-    "Constant",
-    "Dirac",
-    "Initializer",
-    "KaimingNormal",
-    "KaimingUniform",
-    "Normal",
-    "Orthogonal",
-    "TruncatedNormal",
-    "Uniform",
-    "XavierNormal",
-    "XavierUniform",
-    "calculate_gain",
-    "set_global_initializer",
-]
-
-if not TYPE_CHECKING:  # checkers find misspelled names themselves
-    from wherry._absent import looked_up as _looked_up
-
-    __getattr__ = _looked_up(__name__)
+_absent.explain(__name__)

@@ -1,6 +1,6 @@
 """`paddle.static`: programs that are described first and run then."""
 # ruff: noqa: F403, F405  wherry_graph lists its names
-from wherry._absent import looked_up as _looked_up
+from wherry import _absent
 from wherry.static import amp, nn
 from wherry_graph.static import *
 from wherry_graph.static import __all__ as _names
@@ -8,4 +8,4 @@ from wherry_graph.static import __all__ as _names
 __all__ = ["amp", "nn"]
 __all__ += _names
 
-__getattr__ = _looked_up(__name__)
+_absent.explain(__name__)

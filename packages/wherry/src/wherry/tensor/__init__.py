@@ -4,7 +4,7 @@ from types import ModuleType
 from typing import Any
 
 import wherry_tensor
-from wherry import _paths
+from wherry import _absent, _paths
 from wherry_tensor import *  # noqa: F403
 from wherry_tensor import __all__ as __all__
 
@@ -24,3 +24,4 @@ _paths.offer(
     (wherry_tensor,),
 )
 _paths.offer(sys.modules[__name__], ("linalg",), (wherry_tensor, wherry_tensor.linalg))
+_absent.explain(__name__)

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from wherry.version import PADDLE_VERSION
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError, short
 
 __all__ = ["PADDLE_VERSION", "deprecated", "require_version", "run_check", "try_import"]
 
@@ -88,12 +88,12 @@ def require_version(min_version: str, max_version: str | None = None) -> None:
 def _numbers(name: str, version: Any) -> tuple[int, ...]:
     if not isinstance(version, str):
         raise InvalidTypeError(
-            f"require_version: the type of {name} must be str. Got {version!r} ({type(version).__name__}), expected text like '2.0'. "
+            f"require_version: the type of {name} must be str. Got {short(version)} ({type(version).__name__}), expected text like '2.0'. "
             f"Put it into quotes."
         )
     if not re.fullmatch(r"\d+(\.\d+){0,3}", version):
         raise InvalidArgumentError(
-            f"require_version: {name} is not a version. Got {version!r}, expected one to four numbers with points between, like '2.6.0'. "
+            f"require_version: {name} is not a version. Got {short(version)}, expected one to four numbers with points between, like '2.6.0'. "
             f"Leave out what follows them."
         )
     numbers = tuple(map(int, version.split(".")))
@@ -151,7 +151,7 @@ def deprecated(update_to: str = "", since: str = "", reason: str = "", level: in
         RuntimeError: plus is deprecated. Use wherry.add instead.
     """
     if level not in (0, 1, 2):
-        raise InvalidArgumentError(f"deprecated: there is no such level. Got level={level!r}, expected 0, 1 or 2. 2 raises.")
+        raise InvalidArgumentError(f"deprecated: there is no such level. Got level={short(level)}, expected 0, 1 or 2. 2 raises.")
 
     def decorate(function: Decorated) -> Decorated:
         name = getattr(function, "__qualname__", repr(function)).rpartition(".<locals>.")[2]

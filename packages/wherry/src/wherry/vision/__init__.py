@@ -4,17 +4,17 @@ from importlib import import_module as _import_module
 from typing import Any
 
 import wherry_vision as _vision
-from wherry._absent import looked_up as _looked_up
+from wherry import _absent
 from wherry_vision import __all__ as __all__
 
-_absent = _looked_up(__name__)
+_no_such_name = _absent.looked_up(__name__)
 
 
 def __getattr__(name: str) -> Any:
     # Asked for one by one: what needs NumPy loads when it is used.
     if name in ("image", "models", "transforms"):
         return _import_module(f"{__name__}.{name}")
-    return getattr(_vision, name) if name in __all__ or name.startswith("_") else _absent(name)
+    return getattr(_vision, name) if name in __all__ or name.startswith("_") else _no_such_name(name)
 
 
 def __dir__() -> list[str]:

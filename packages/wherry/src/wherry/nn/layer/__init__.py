@@ -2,7 +2,7 @@
 import sys
 
 import wherry_nn
-from wherry import _paths
+from wherry import _absent, _paths
 from wherry_nn import *  # noqa: F403
 from wherry_nn import __all__ as __all__
 
@@ -14,3 +14,4 @@ _paths.offer(
     ),
     (wherry_nn,),
 )
+_absent.explain(__name__)

@@ -1,4 +1,7 @@
 """`paddle.vision.transforms.functional`."""
 # ruff: noqa: F403  its own list says what
+from wherry import _absent
 from wherry_vision.transforms.functional import *
 from wherry_vision.transforms.functional import __all__ as __all__
+
+_absent.explain(__name__)
