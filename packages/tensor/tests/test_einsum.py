@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+import wherry_tensor as w
+from compared import array, equal
 from wherry_tensor import einsum, to_tensor
 from wherry_tensor.functions.einsum import _next_pair, _parsed
 
@@ -119,3 +121,27 @@ def test_other_arguments_are_refused():
         einsum("ij,jk->ik", x, [1])
     with pytest.raises(TypeError, match="one dtype"):
         einsum("ij,jk->ik", x, to_tensor([[1]]))
+
+
+@pytest.mark.parametrize(
+    ("axes", "ours"),
+    [(0, 0), (1, 1), (2, 2), ([0], [[0], [0]]), ([1, 2], [[1, 2], [1, 2]]), ([[0, 1], [0]], [[0, 1], [0, 1]]), ([[2], [2]], [[2], [2]])],
+)
+def test_tensordot(axes, ours):
+    x, y = array(2, 3, 4), array(2, 3, 4, seed=1)
+    if axes in (1, 2):
+        y = y.transpose(2, 1, 0) if axes == 1 else y.transpose(1, 2, 0)
+    equal(w.tensordot(to_tensor(x), to_tensor(y), axes), np.tensordot(x, y, ours))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "match"),
+    [
+        (lambda x: w.tensordot(x, x, 1), ValueError, "one size"),
+        (lambda x: w.tensordot(x, x, 3), ValueError, "so many axes"),
+        (lambda x: w.tensordot(x, x.astype("float64"), 0), TypeError, "one dtype"),
+    ],
+)
+def test_bad_axes_of_tensordot_are_refused(call, error, match):
+    with pytest.raises(error, match=match):
+        call(to_tensor([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]))

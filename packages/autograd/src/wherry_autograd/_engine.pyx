@@ -23,7 +23,7 @@ from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 from wherry_tensor._core cimport (
-    CONTIGUOUS, HAS_HOOKS, ROWS, STOP_GRADIENT, SYMBOLIC, DType, Op, Tensor, apply, apply2, grad_enabled,
+    CONTIGUOUS, HAS_HOOKS, ROWS, STOP_GRADIENT, SYMBOLIC, WRY_NUM_DTYPES, DType, Op, Tensor, apply, apply2, grad_enabled,
     inplace, new_alias, new_ghost, resume_layers, set_grad_enabled_flag, set_thread_device, suspend_layers, thread_device, set_record_functions,
 )
 
@@ -43,6 +43,7 @@ cdef extern from "Python.h":
         inquiry tp_clear
     object PyObject_Vectorcall(object, PyObject **, size_t, PyObject *)
     bint PyTuple_CheckExact(PyObject *)
+    PyObject **PySequence_Fast_ITEMS(object)
     Py_ssize_t Py_REFCNT(PyObject *)
     PyTypeObject *Py_TYPE(PyObject *)
     void Py_XDECREF(PyObject *)
@@ -62,7 +63,7 @@ cdef Op full_like_op = ops.full_like
 cdef Op real_op = ops.real
 cdef Op sum_like_op = ops.sum_like
 
-cdef list dtypes = [None] * 12
+cdef list dtypes = [None] * WRY_NUM_DTYPES
 for _dtype in (_core.bool_, _core.uint8, _core.int8, _core.int16, _core.int32, _core.int64, _core.float16, _core.bfloat16,
                _core.float32, _core.float64, _core.complex64, _core.complex128):
     dtypes[_dtype.code] = _dtype
@@ -292,9 +293,59 @@ generated_clear = (<PyTypeObject *>Node).tp_clear
 
 # ---------------------------------------------------------------------------------------- recording
 
+cdef inline int64_t *note_input(Input *one, Tensor x, int64_t *at) noexcept:
+    """Where the cotangent of `x` goes, and its shape, which is written to `at`; gives the place behind it."""
+    one.kept = NULL
+    one.version = 0
+    one.dtype = x.t.dtype
+    one.rank = x.t.rank
+    one.shape = at
+    one.target = NULL
+    if not x.flags & STOP_GRADIENT:
+        if x.node is None:
+            one.target = <PyObject *>x
+            one.index = 0
+        else:
+            one.target = <PyObject *>x.node
+            one.index = x.output_index
+        incref(one.target)
+    return sizes_written(x, at)
+
+
+cdef inline int64_t *note_output(Output *out, Tensor x, int64_t *at) noexcept:
+    """As `note_input`; in a captured program the output itself stands for its unknown sizes."""
+    out.kept = NULL
+    out.dtype = x.t.dtype
+    out.rank = x.t.rank
+    out.shape = at
+    if x.flags & SYMBOLIC:
+        out.kept = <PyObject *>x
+        incref(out.kept)
+    return sizes_written(x, at)
+
+
+cdef inline int64_t *sizes_written(Tensor x, int64_t *at) noexcept:
+    cdef int j
+    for j in range(x.t.rank):
+        at[j] = x.dims[j]
+    return at + x.t.rank
+
+
+cdef int become_outputs(Node node, PyObject **outs, Py_ssize_t n) except -1:
+    """Let tensors count as the outputs of `node`."""
+    cdef Py_ssize_t i
+    cdef Tensor x
+    for i in range(n):
+        x = <Tensor>outs[i]
+        x.node = node
+        x.output_index = <int32_t>i
+        x.flags &= ~<uint32_t>STOP_GRADIENT
+    return 0
+
+
 cdef int record(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **outs, Py_ssize_t n_outs,
                 bint inplace) except -1:
-    cdef Py_ssize_t i, j, d, sizes = 0
+    cdef Py_ssize_t i, d, sizes = 0
     cdef uint64_t wanted = 0
     cdef int64_t *at
     cdef Tensor x
@@ -319,29 +370,17 @@ cdef int record(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **
 
     for i in range(n):
         one = node.inputs + i
-        one.target = NULL
-        one.kept = NULL
-        one.version = 0
-        node.n_inputs = <int32_t>(i + 1)
         if inputs[i] == <PyObject *>None:
+            one.target = NULL
+            one.kept = NULL
+            one.version = 0
             one.rank = -1
-            continue
-        x = <Tensor>inputs[i]
-        one.dtype = x.t.dtype
-        one.rank = x.t.rank
-        one.shape = at
-        for j in range(x.t.rank):
-            at[j] = x.dims[j]
-        at += x.t.rank
-        if not x.flags & STOP_GRADIENT:
-            wanted |= <uint64_t>1 << (i if i < rule.n_declared else rule.n_declared - 1)
-            if x.node is None:
-                one.target = <PyObject *>x
-                one.index = 0
-            else:
-                one.target = <PyObject *>x.node
-                one.index = x.output_index
-            incref(one.target)
+        else:
+            x = <Tensor>inputs[i]
+            at = note_input(one, x, at)
+            if not x.flags & STOP_GRADIENT:
+                wanted |= <uint64_t>1 << (i if i < rule.n_declared else rule.n_declared - 1)
+        node.n_inputs = <int32_t>(i + 1)
 
     captured = (<Tensor>outs[0]).flags & SYMBOLIC
     for i in range(n):
@@ -360,30 +399,16 @@ cdef int record(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **
     for i in range(n_outs):
         out = node.outputs + i
         x = <Tensor>outs[i]
-        out.kept = NULL
+        at = note_output(out, x, at)
         node.n_outputs = <int32_t>(i + 1)
-        out.dtype = x.t.dtype
-        out.rank = x.t.rank
-        out.shape = at
-        for j in range(x.t.rank):
-            at[j] = x.dims[j]
-        at += x.t.rank
-        if x.flags & SYMBOLIC:
-            out.kept = <PyObject *>x
-            incref(out.kept)
-        elif rule.keeps_output >> i & 1:
+        if rule.keeps_output >> i & 1 and not x.flags & SYMBOLIC:
             out.version = x.storage.version
             alias = new_alias(x)
             out.kept = <PyObject *>alias
             incref(out.kept)
     if packing:
         pack_all(node)
-    for i in range(n_outs):
-        x = <Tensor>outs[i]
-        x.node = node
-        x.output_index = <int32_t>i
-        x.flags &= ~<uint32_t>STOP_GRADIENT
-    return 0
+    return become_outputs(node, outs, n_outs)
 
 
 cdef inline bint keeps(Rule rule, Py_ssize_t d, uint64_t wanted) noexcept:
@@ -446,7 +471,7 @@ def record_custom(function, list inputs not None, list outputs not None):
         outputs: fresh Tensors, or inputs that were changed in place.
     """
     cdef Node node = Node.__new__(Node)
-    cdef Py_ssize_t i, j, sizes = 0
+    cdef Py_ssize_t i, sizes = 0
     cdef Tensor x
     cdef int64_t *at
     need_tensors(inputs, "record_custom")
@@ -460,41 +485,15 @@ def record_custom(function, list inputs not None, list outputs not None):
     at = <int64_t *>(node.outputs + len(outputs))
     for i in range(len(inputs)):
         x = <Tensor>inputs[i]
-        node.inputs[i].target = NULL
-        node.inputs[i].kept = NULL
-        node.inputs[i].version = 0
-        node.inputs[i].dtype = x.t.dtype
-        node.inputs[i].rank = x.t.rank
-        node.inputs[i].shape = at
-        node.n_inputs += 1
-        for j in range(x.t.rank):
-            at[j] = x.dims[j]
-        at += x.t.rank
-        if not x.flags & STOP_GRADIENT:
-            node.inputs[i].index = 0 if x.node is None else x.output_index
-            node.inputs[i].target = <PyObject *>x if x.node is None else <PyObject *>x.node
-            incref(node.inputs[i].target)
+        at = note_input(node.inputs + i, x, at)
         if x.flags & SYMBOLIC:
             node.inputs[i].kept = <PyObject *>x
             incref(node.inputs[i].kept)
+        node.n_inputs += 1
     for i in range(len(outputs)):
-        x = <Tensor>outputs[i]
-        node.outputs[i].kept = NULL
-        node.outputs[i].dtype = x.t.dtype
-        node.outputs[i].rank = x.t.rank
-        node.outputs[i].shape = at
+        at = note_output(node.outputs + i, <Tensor>outputs[i], at)
         node.n_outputs += 1
-        for j in range(x.t.rank):
-            at[j] = x.dims[j]
-        at += x.t.rank
-        if x.flags & SYMBOLIC:
-            node.outputs[i].kept = <PyObject *>x
-            incref(node.outputs[i].kept)
-    for i in range(len(outputs)):
-        x = <Tensor>outputs[i]
-        x.node = node
-        x.output_index = <int32_t>i
-        x.flags &= ~<uint32_t>STOP_GRADIENT
+    become_outputs(node, PySequence_Fast_ITEMS(outputs), len(outputs))
 
 
 def with_history(Tensor x not None, Node node not None, int index):
@@ -1383,7 +1382,7 @@ cdef int go_and_tell(Walk walk) except -1:
     return 0
 
 
-cdef list scalar_ones = [None] * 12   # of the cpu, by dtype
+cdef list scalar_ones = [None] * WRY_NUM_DTYPES   # of the cpu, by dtype
 cdef dict scalar_ones_elsewhere = {}  # by device and dtype
 
 

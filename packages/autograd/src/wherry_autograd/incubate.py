@@ -9,6 +9,7 @@ from wherry_autograd.functional import jvp, separate, vjp
 from wherry_autograd.grad_mode import enable_grad
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
+from wherry_tensor.errors import InvalidArgumentError
 
 __all__ = ["Hessian", "Jacobian", "disable_prim", "enable_prim", "forward_grad", "grad", "jvp", "prim_enabled", "vjp"]
 
@@ -120,6 +121,10 @@ def _joined(xs: list[Tensor], is_batched: bool) -> tuple[list[Tensor], Tensor]:
 
 def _flattened(x: Tensor, is_batched: bool) -> Tensor:
     if is_batched:
+        if not x.ndim:
+            raise InvalidArgumentError(
+                "is_batched: there is no batch. Got a 0-d tensor, expected the batch along its first axis. Pass is_batched=False."
+            )
         count = 1
         for size in x.shape[1:]:
             count *= size

@@ -489,7 +489,7 @@ class Layer:
             dtype: None is the default dtype.
 
         Raises:
-            TypeError: `dtype` names no dtype.
+            TypeError: `dtype` names no dtype, or `name` is not a text.
 
         Source:
             `paddle.nn.Layer.create_tensor`.
@@ -503,6 +503,8 @@ class Layer:
         tensor = _core.uninitialized(
             (0,), as_dtype(get_default_dtype() if dtype is None else dtype, "create_tensor"), _core.get_current_device()
         )
+        if not (name is None or isinstance(name, str)):
+            raise InvalidTypeError(f"create_tensor: a name is text. Got {short(name)} ({type(name).__name__}), expected a str or None.")
         base = self._full_name
         tensor.name = unique_name.generate(f"{base}._generated_var") if name is None else f"{base}.{name}"
         tensor.persistable = bool(persistable)

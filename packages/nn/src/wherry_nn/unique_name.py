@@ -79,8 +79,8 @@ def generate(key: str) -> str:
     """
     if not isinstance(key, str):
         raise InvalidTypeError(
-            f"unique_name.generate: a name begins with text. Got {key!r} ({type(key).__name__}), expected a str. "
-            f"Write generate('{key}')."
+            f"unique_name.generate: a name begins with text. Got {short(key)} ({type(key).__name__}), expected a str. "
+            f"Write generate('fc'), say."
         )
     return _generator(key)
 

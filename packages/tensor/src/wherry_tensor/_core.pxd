@@ -75,7 +75,7 @@ cdef extern from "wherry/abi.h":
     ctypedef struct wry_meta:
         int32_t dtype
         int32_t rank
-        int64_t shape[12]
+        int64_t shape[WRY_MAX_RANK]
 
     ctypedef int (*wry_infer)(const wry_meta *const *, int32_t, const wry_attr *, int32_t, wry_meta *, int32_t,
                               char *) noexcept
@@ -229,8 +229,8 @@ cdef class Op:
 
 cdef class Tensor:
     cdef wry_tensor t
-    cdef int64_t dims[12]
-    cdef int64_t steps[12]
+    cdef int64_t dims[WRY_MAX_RANK]
+    cdef int64_t steps[WRY_MAX_RANK]
     cdef wry_storage *storage
     cdef uint32_t flags
     cdef int32_t output_index         # which output of `node` this is

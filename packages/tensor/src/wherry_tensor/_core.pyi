@@ -1057,6 +1057,8 @@ def devices_against_forks() -> Any:
     """The kinds of devices that are there and do not bear that the process is forked."""
 def dtype_of_name(name: Any) -> Any:
     """The DType called `name`, as in "float32"."""
+def explain_type_errors(hint: Any) -> Any:
+    """Let the text of a TypeError end with `hint(error, text)` where that is not empty."""
 def from_buffer(data: Any, dtype: Any = ...) -> Any:
     """A tensor with a copy of anything that has the buffer protocol (arrays, bytes, memoryviews)."""
 def from_values(values: Any, shape: Any, dtype: Any) -> Any:

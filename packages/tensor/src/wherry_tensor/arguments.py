@@ -21,7 +21,7 @@ Axes: TypeAlias = int | Sequence[int] | Tensor | None
 Shape: TypeAlias = int | Sequence[int | Tensor] | Tensor
 _Kind = TypeVar("_Kind")
 
-MAX_RANK = 12  # what the kernel ABI's tensors hold
+MAX_RANK: int = _core.MAX_RANK
 _HUGE = 1 << 62  # sums of two such numbers still fit
 _MOST_REPEATS = 1 << 16  # passes or layers: minutes of work, and far more than anybody has meant
 

@@ -1,6 +1,7 @@
 """Diagonals and masks."""
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from wherry_tensor import ops
@@ -46,6 +47,11 @@ def sequence_mask(x: Tensor, maxlen: Any = None, dtype: Any = "int64", name: str
             "sequence_mask: a mask has positions. Got maxlen=0, expected 1 or more. None takes the largest length."
         )
     if length < 0:
-        length = max(int(x.max().item()), 0) if x.size else 0
+        longest = x.max().item() if x.size else 0
+        if isinstance(longest, float) and not math.isfinite(longest):
+            raise InvalidArgumentError(
+                f"sequence_mask: the lengths are no numbers of positions. Got {longest} in x, expected finite ones. Pass maxlen."
+            )
+        length = max(int(longest), 0)
     positions = ops.arange(start=0, step=1, length=length, dtype=x.dtype)
     return ops.cast(ops.less_than(positions, ops.unsqueeze(x, (x.ndim,))), kind)

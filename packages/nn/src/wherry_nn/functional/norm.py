@@ -208,7 +208,7 @@ def layer_norm(
         begin = len(shape) - len(wanted)
         if shape[begin:] != wanted or begin < 0:
             raise InvalidArgumentError(
-                f"layer_norm: Given normalized_shape is {wanted}, expected input with shape [*, {str(wanted)[1:]}. "
+                f"layer_norm: Given normalized_shape is {short(wanted)}, expected input with shape [*, {short(wanted)[1:]}. "
                 f"Got x of shape {shape}, expected it to end so. Check the order of the axes."
             )
         if len(wanted) > 1:

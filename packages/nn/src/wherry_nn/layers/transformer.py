@@ -220,7 +220,60 @@ def _sequence(x: Any, name: str, width: int) -> Tensor:
 # One layer of an encoder or decoder.
 
 
-class TransformerEncoderLayer(Layer):
+class _TransformerLayer(Layer):
+    """What an encoder's and a decoder's layer hold: attentions, two linear maps, and for each of these parts a residual sum with a
+    LayerNorm and a dropout."""
+
+    _attentions: tuple[str, ...]
+    self_attn: MultiHeadAttention
+    cross_attn: MultiHeadAttention
+    norm1: LayerNorm
+    norm2: LayerNorm
+    norm3: LayerNorm
+    dropout1: Dropout
+    dropout2: Dropout
+    dropout3: Dropout
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int,
+        dropout: float = 0.1,
+        activation: str = "relu",
+        attn_dropout: float | None = None,
+        act_dropout: float | None = None,
+        normalize_before: bool = False,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+    ) -> None:
+        super().__init__()
+        # What TransformerEncoder and TransformerDecoder make further layers from.
+        self._config = {
+            "d_model": d_model, "nhead": nhead, "dim_feedforward": dim_feedforward, "dropout": dropout,
+            "activation": activation, "attn_dropout": attn_dropout, "act_dropout": act_dropout,
+            "normalize_before": normalize_before, "weight_attr": weight_attr, "bias_attr": bias_attr,
+        }
+        kind, parts = type(self).__name__, len(self._attentions) + 1
+        _check_sizes(kind, d_model, nhead, dim_feedforward)
+        attn_dropout = dropout if attn_dropout is None else attn_dropout
+        act_dropout = dropout if act_dropout is None else act_dropout
+        self.normalize_before = normalize_before
+        weights = _attributes(weight_attr, parts, kind, "weight_attr")
+        biases = _attributes(bias_attr, parts, kind, "bias_attr")
+        for name, weight, bias in zip(self._attentions, weights, biases):
+            setattr(self, name, MultiHeadAttention(d_model, nhead, dropout=attn_dropout, weight_attr=weight, bias_attr=bias))
+        self.linear1 = Linear(d_model, dim_feedforward, weights[-1], biases[-1])
+        self.dropout = Dropout(act_dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, weights[-1], biases[-1])
+        for i in range(1, parts + 1):
+            setattr(self, f"norm{i}", LayerNorm(d_model))
+        for i in range(1, parts + 1):
+            setattr(self, f"dropout{i}", Dropout(dropout))
+        self.activation = _activation(activation)
+
+
+class TransformerEncoderLayer(_TransformerLayer):
     """Attention of a sequence to itself, then two linear maps; each with dropout, a residual sum and a LayerNorm.
 
     Args:
@@ -252,43 +305,7 @@ class TransformerEncoderLayer(Layer):
         [2, 4, 128]
     """
 
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int,
-        dropout: float = 0.1,
-        activation: str = "relu",
-        attn_dropout: float | None = None,
-        act_dropout: float | None = None,
-        normalize_before: bool = False,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
-    ) -> None:
-        super().__init__()
-        # What TransformerEncoder makes further layers from.
-        self._config = {
-            "d_model": d_model, "nhead": nhead, "dim_feedforward": dim_feedforward, "dropout": dropout,
-            "activation": activation, "attn_dropout": attn_dropout, "act_dropout": act_dropout,
-            "normalize_before": normalize_before, "weight_attr": weight_attr, "bias_attr": bias_attr,
-        }
-        _check_sizes("TransformerEncoderLayer", d_model, nhead, dim_feedforward)
-        attn_dropout = dropout if attn_dropout is None else attn_dropout
-        act_dropout = dropout if act_dropout is None else act_dropout
-        self.normalize_before = normalize_before
-        weights = _attributes(weight_attr, 2, "TransformerEncoderLayer", "weight_attr")
-        biases = _attributes(bias_attr, 2, "TransformerEncoderLayer", "bias_attr")
-        self.self_attn = MultiHeadAttention(
-            d_model, nhead, dropout=attn_dropout, weight_attr=weights[0], bias_attr=biases[0]
-        )
-        self.linear1 = Linear(d_model, dim_feedforward, weights[1], biases[1])
-        self.dropout = Dropout(act_dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, weights[1], biases[1])
-        self.norm1 = LayerNorm(d_model)
-        self.norm2 = LayerNorm(d_model)
-        self.dropout1 = Dropout(dropout)
-        self.dropout2 = Dropout(dropout)
-        self.activation = _activation(activation)
+    _attentions = ("self_attn",)
 
     def forward(self, src: Tensor, src_mask: Tensor | None = None, cache: Any = None) -> Any:
         src_mask = added_mask(src_mask, src, "TransformerEncoderLayer")
@@ -323,7 +340,7 @@ class TransformerEncoderLayer(Layer):
         return self.self_attn.gen_cache(src, type=Cache)
 
 
-class TransformerDecoderLayer(Layer):
+class TransformerDecoderLayer(_TransformerLayer):
     """Attention of a sequence to itself and to a memory, then two linear maps; each with dropout, a residual sum and a
     LayerNorm.
 
@@ -352,47 +369,7 @@ class TransformerDecoderLayer(Layer):
         [2, 4, 128]
     """
 
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int,
-        dropout: float = 0.1,
-        activation: str = "relu",
-        attn_dropout: float | None = None,
-        act_dropout: float | None = None,
-        normalize_before: bool = False,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
-    ) -> None:
-        super().__init__()
-        self._config = {
-            "d_model": d_model, "nhead": nhead, "dim_feedforward": dim_feedforward, "dropout": dropout,
-            "activation": activation, "attn_dropout": attn_dropout, "act_dropout": act_dropout,
-            "normalize_before": normalize_before, "weight_attr": weight_attr, "bias_attr": bias_attr,
-        }
-        _check_sizes("TransformerDecoderLayer", d_model, nhead, dim_feedforward)
-        attn_dropout = dropout if attn_dropout is None else attn_dropout
-        act_dropout = dropout if act_dropout is None else act_dropout
-        self.normalize_before = normalize_before
-        weights = _attributes(weight_attr, 3, "TransformerDecoderLayer", "weight_attr")
-        biases = _attributes(bias_attr, 3, "TransformerDecoderLayer", "bias_attr")
-        self.self_attn = MultiHeadAttention(
-            d_model, nhead, dropout=attn_dropout, weight_attr=weights[0], bias_attr=biases[0]
-        )
-        self.cross_attn = MultiHeadAttention(
-            d_model, nhead, dropout=attn_dropout, weight_attr=weights[1], bias_attr=biases[1]
-        )
-        self.linear1 = Linear(d_model, dim_feedforward, weights[2], biases[2])
-        self.dropout = Dropout(act_dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, weights[2], biases[2])
-        self.norm1 = LayerNorm(d_model)
-        self.norm2 = LayerNorm(d_model)
-        self.norm3 = LayerNorm(d_model)
-        self.dropout1 = Dropout(dropout)
-        self.dropout2 = Dropout(dropout)
-        self.dropout3 = Dropout(dropout)
-        self.activation = _activation(activation)
+    _attentions = ("self_attn", "cross_attn")
 
     def forward(
         self,

@@ -36,11 +36,11 @@ cdef object basic_view(Tensor x, object index):
     cdef PyObject *single[1]
     cdef PyObject *item
     cdef Py_ssize_t n = 1, i, used = 0, ellipsis = -1
-    cdef int64_t picks[12]
-    cdef int pick_axes[12]
+    cdef int64_t picks[WRY_MAX_RANK]
+    cdef int pick_axes[WRY_MAX_RANK]
     cdef int n_picks = 0, n_slices = 0, n_added = 0, axis = 0, place = 0
-    cdef int64_t bounds[12][4]
-    cdef int added[12]
+    cdef int64_t bounds[WRY_MAX_RANK][4]
+    cdef int added[WRY_MAX_RANK]
     cdef int64_t step, size
     cdef tuple as_tuple
     cdef object new_axis
@@ -71,7 +71,7 @@ cdef object basic_view(Tensor x, object index):
             axis += <int>(x.t.rank - used)
             place += <int>(x.t.rank - used)
         elif item == <PyObject *>None:
-            if n_added == 12:
+            if n_added == WRY_MAX_RANK:
                 return None
             added[n_added] = place
             n_added += 1

@@ -33,8 +33,8 @@ def from_buffer(data, dtype=None):
     """
     cdef Py_buffer view
     cdef int code, i
-    cdef int64_t shape[12]
-    cdef int64_t steps[12]
+    cdef int64_t shape[WRY_MAX_RANK]
+    cdef int64_t steps[WRY_MAX_RANK]
     cdef Tensor out
     PyObject_GetBuffer(data, &view, PyBUF_FULL_RO)
     try:
@@ -136,7 +136,7 @@ def share_buffer(data):
 
 def from_values(values, shape, DType dtype not None):
     """A tensor of `shape` from a flat sequence of Python numbers, row by row."""
-    cdef int64_t sizes[12]
+    cdef int64_t sizes[WRY_MAX_RANK]
     cdef Py_ssize_t i, rank = len(shape)
     cdef Tensor out
     cdef char *at
@@ -181,7 +181,7 @@ def set_number(Tensor x not None, value):
 def uninitialized(shape, DType dtype not None, int32_t device=0):
     """A tensor whose values are whatever the memory of the device held."""
     cdef Tensor out
-    cdef int64_t sizes[12]
+    cdef int64_t sizes[WRY_MAX_RANK]
     cdef Py_ssize_t i, rank = len(shape)
     if rank > WRY_MAX_RANK:
         raise ValueError(f"empty: got {rank} axes, expected at most {WRY_MAX_RANK}.")
@@ -198,7 +198,7 @@ def uninitialized(shape, DType dtype not None, int32_t device=0):
 def symbolic(shape, DType dtype not None):
     """A tensor with a shape (-1: unknown) and a dtype but no data, for capture layers; its place is the current device."""
     cdef Tensor out
-    cdef int64_t sizes[12]
+    cdef int64_t sizes[WRY_MAX_RANK]
     cdef Py_ssize_t i, rank = len(shape)
     if rank > WRY_MAX_RANK:
         raise ValueError(f"symbolic: got {rank} axes, expected at most {WRY_MAX_RANK}.")

@@ -481,8 +481,8 @@ cdef int64_t rebinds = 0
 cdef struct Pin:
     # A tensor as it was when the call began, with a reference to its memory.
     wry_tensor t
-    int64_t shape[12]
-    int64_t strides[12]
+    int64_t shape[WRY_MAX_RANK]
+    int64_t strides[WRY_MAX_RANK]
     wry_storage *storage
 
 

@@ -65,7 +65,7 @@ cdef enum:
     DL_COPIED = 2
 
 # The code of each of our dtypes, in the order of wry_dtype.
-cdef int[12] dl_codes
+cdef int[WRY_NUM_DTYPES] dl_codes
 dl_codes[:] = [
     DL_BOOL, DL_UINT, DL_INT, DL_INT, DL_INT, DL_INT, DL_FLOAT, DL_BFLOAT, DL_FLOAT, DL_FLOAT, DL_COMPLEX, DL_COMPLEX,
 ]

@@ -27,7 +27,7 @@ cdef class DType:
         return dtype_of_name, (self.name,)
 
 
-cdef int32_t itemsizes[12]
+cdef int32_t itemsizes[WRY_NUM_DTYPES]
 cdef list dtypes = []
 cdef dict dtype_by_name = {}
 

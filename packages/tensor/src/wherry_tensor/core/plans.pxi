@@ -215,13 +215,18 @@ cdef int check_attr_types(Op op, tuple attrs) except -1:
         if holds_size(value):
             if name not in op.size_attrs:
                 raise NotImplementedError(
-                    f"{op.name}: attribute '{name}' has to be known while a program is captured. Got {value!r} with a size "
+                    f"{op.name}: attribute '{name}' has to be known while a program is captured. Got {short(value)} with a size "
                     f"that is not known yet, expected numbers. Fix that size where the program's inputs are declared."
                 )
         elif value is not None and not isinstance(value, attr_kinds[kind]):
             raise TypeError(
-                f"{op.name}: attribute '{name}' has the wrong type. Got {type(value).__name__} ({value!r}), "
+                f"{op.name}: attribute '{name}' has the wrong type. Got {type(value).__name__} ({short(value)}), "
                 f"expected {kind.__name__}. Public functions convert it; an op takes plain data."
+            )
+        elif PyTuple_CheckExact(value) and any([isinstance(item, (list, dict)) for item in value]):
+            raise TypeError(
+                f"{op.name}: attribute '{name}' holds more than numbers. Got {short(value)}, expected a tuple of them. "
+                f"Public functions convert it; an op takes plain data."
             )
     return 0
 
@@ -332,12 +337,16 @@ cdef int encode_attr(Plan plan, int at, object value, str op_name, str attr_name
         else:
             ints = <int64_t *><char *>buffer
             for i in range(length):
+                if isinstance(value[i], int) and not -LARGEST_INT - 1 <= value[i] <= LARGEST_INT:
+                    raise ValueError(
+                        f"{op_name}: attribute '{attr_name}' is too large. Got {short(value)}, expected 64-bit integers."
+                    )
                 ints[i] = value[i]
             a.kind, a.value.ints = WRY_ATTR_INTS, ints
     else:
         raise TypeError(
             f"{op_name}: attribute '{attr_name}' has a type that no kernel can read. Got {type(value).__name__} "
-            f"({value!r}), expected an int, float, bool, str, dtype, None or a tuple of numbers."
+            f"({short(value)}), expected an int, float, bool, str, dtype, None or a tuple of numbers."
         )
     return 0
 
@@ -439,6 +448,9 @@ cdef Plan make_plan(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, const i
         plan.out_rank[i] = rank
         size = 1
         for j in range(rank):
+            if shape[j] >= LARGEST_SIZE:  # such a number may not even fit
+                from wherry_tensor.errors import ResourceExhaustedError
+                raise ResourceExhaustedError(f"{op.name}: no machine holds the result. Got shape {short(list(shape))}. Check the arguments.")
             plan.out_shape[i * WRY_MAX_RANK + j] = shape[j]
             if shape[j] < 0:
                 plan.out_rank[i] = -1
@@ -475,6 +487,16 @@ cdef Plan make_plan(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, const i
     plan.simple = (device == 0 and plan.kernel != NULL and not plan.release and not plan.allocates and not op.random
                    and op.n_outputs == 1 and n <= MAX_SIMPLE)
     return plan
+
+
+cdef object LARGEST_SIZE = 1 << 62
+cdef object LARGEST_INT = (1 << 63) - 1
+
+
+cdef object short(object value):
+    """A value for an error text, as `wherry_tensor.errors` shortens it."""
+    from wherry_tensor.errors import short
+    return short(value)
 
 
 cdef object too_large(Op op, DType dtype, tuple shape):

@@ -182,8 +182,8 @@ class Memory(__import__("collections").namedtuple("Memory", "address count dtype
 
 
 cdef struct BufferShape:
-    Py_ssize_t shape[12]
-    Py_ssize_t strides[12]
+    Py_ssize_t shape[WRY_MAX_RANK]
+    Py_ssize_t strides[WRY_MAX_RANK]
 
 
 # Without binding, methods are descriptors of the type and check their `self`; Cython's own functions do not.
@@ -662,7 +662,7 @@ cdef class Tensor:
         return new_ghost(self.t.dtype, self.t.rank, self.dims)
 
 
-cdef const char *buffer_formats[12]
+cdef const char *buffer_formats[WRY_NUM_DTYPES]
 # NumPy calls an 8-byte C long int64 and a long long something longer.
 buffer_formats[:] = [b"?", b"B", b"b", b"h", b"i", b"l" if sizeof(long) == 8 else b"q", b"e", b"H", b"f", b"d", b"Zf", b"Zd"]
 

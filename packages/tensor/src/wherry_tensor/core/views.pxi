@@ -20,7 +20,7 @@ cdef inline tuple tuple_at(Op op, tuple attrs, Py_ssize_t i):
     value = <object>PyTuple_GET_ITEM(attrs, i)
     if not PyTuple_CheckExact(value):
         check_attr_types(op, attrs)
-        raise TypeError(f"{op.name}: attribute '{op.attr_names[i]}' is missing. Got {value!r}, expected a tuple of ints.")
+        raise TypeError(f"{op.name}: attribute '{op.attr_names[i]}' is missing. Got {short(value)}, expected a tuple of ints.")
     return <tuple>value
 
 
@@ -31,8 +31,8 @@ cdef int reshape_steps(Tensor x, Tensor out) noexcept:
     anew, and only such a run.
     """
     cdef int i = 0, j = 0, k, m, rank = 0
-    cdef int64_t old_dims[12]
-    cdef int64_t old_steps[12]
+    cdef int64_t old_dims[WRY_MAX_RANK]
+    cdef int64_t old_steps[WRY_MAX_RANK]
     cdef int64_t have, want
     for k in range(x.t.rank):
         if x.dims[k] != 1:
@@ -168,13 +168,13 @@ cdef int sizes_at(Op op, tuple attrs, int64_t *sizes) except -2:
 
 
 cdef Tensor view_reshape(Op op, Tensor x, PyObject **inputs, tuple attrs):
-    cdef int64_t sizes[12]
+    cdef int64_t sizes[WRY_MAX_RANK]
     cdef int rank = sizes_at(op, attrs, sizes)
     return None if rank < 0 else reshaped(x, rank, sizes)
 
 
 cdef Tensor view_broadcast_to(Op op, Tensor x, PyObject **inputs, tuple attrs):
-    cdef int64_t sizes[12]
+    cdef int64_t sizes[WRY_MAX_RANK]
     cdef int rank = sizes_at(op, attrs, sizes)
     return None if rank < 0 else broadcast_view(x, rank, sizes)
 

@@ -15,7 +15,7 @@ from typing import Any
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import one_axis, refused, require_tensor
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions.creation import diag_embed
 from wherry_tensor.ops.shapes import UNKNOWN
 
@@ -355,10 +355,14 @@ def _paired_axes(x: Tensor, y: Tensor, axes: Any) -> tuple[list[int], list[int]]
         pairs = [list(parts[0]), list(parts[0])]
     else:
         pairs = [[part] if isinstance(part, int) else list(part) for part in parts[:2]]
-    short, long = sorted(pairs, key=len)
-    short += long[len(short) :]
+    fewer, more = sorted(pairs, key=len)
+    fewer += more[len(fewer) :]
     found = []
     for chosen, tensor, which in ((pairs[0], x, "x"), (pairs[1], y, "y")):
+        if chosen and not tensor.ndim:
+            raise InvalidArgumentError(
+                f"tensordot: {which} has no axes. Got axes={short(axes)} for shape [], expected axes=0. Multiply by it instead."
+            )
         found.append([one_axis(a, tensor.ndim, "tensordot", name=f"an axis of {which},") for a in chosen])
         if len(set(found[-1])) != len(found[-1]):
             raise InvalidArgumentError(
