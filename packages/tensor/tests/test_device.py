@@ -1,7 +1,7 @@
 import pytest
 
 import wherry_tensor as w
-from wherry_tensor import _core, device
+from wherry_tensor import _core, cuda, device
 
 
 def test_places_compare_and_print():
@@ -61,14 +61,14 @@ def test_namespace():
 
 
 def test_cuda_namespace_without_a_gpu():
-    assert device.cuda.device_count() == 0
-    device.cuda.empty_cache()
+    assert cuda.device_count() == 0
+    cuda.empty_cache()
     for name in ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved", "get_device_name",
                  "get_device_properties", "get_device_capability", "current_stream", "Stream", "Event"):
         with pytest.raises(ValueError, match=rf"device.cuda.{name}: no package for this device"):
-            getattr(device.cuda, name)()
+            getattr(cuda, name)()
     with pytest.raises(RuntimeError, match=r"synchronize"):
-        device.cuda.synchronize()
+        cuda.synchronize()
 
 
 def test_memory_is_counted():

@@ -25,7 +25,6 @@ __all__ = [
     "Place",
     "Stream",
     "XPUPlace",
-    "cuda",
     "current_stream",
     "get_all_custom_device_type",
     "get_all_device_type",
@@ -611,6 +610,3 @@ def stream_guard(stream: Stream) -> Iterator[None]:
         yield
     finally:
         set_stream(before)
-
-
-from wherry_tensor import cuda  # noqa: E402  the namespace of GPUs; it uses what stands above

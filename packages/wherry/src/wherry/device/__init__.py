@@ -1,10 +1,10 @@
 """`paddle.device`: which devices there are, and the current one."""
-from importlib import import_module as _import_module
-
+# ruff: noqa: F403, F405  its own list says what
 from wherry import _absent
-from wherry_tensor.device import *  # noqa: F403
-from wherry_tensor.device import __all__ as __all__
+from wherry.device import cuda
+from wherry_tensor.device import *
+from wherry_tensor.device import __all__ as _names
 
-_import_module("wherry.device.cuda")  # in place of the star's `cuda`, so that it can be imported by this name
+__all__ = ["cuda", *_names]
 
 _absent.explain(__name__)
