@@ -37,26 +37,26 @@ STANDARD = ("ValueError", "TypeError", "IndexError", "RuntimeError", "NotImpleme
             "AssertionError", "AttributeError")
 
 
-def compare(ours, theirs, where, factor=1.0, scale=None):
+def compare(ours, theirs, where, factor=1.0, scale=None, tolerances=TOLERANCE):
     assert ours[0] == theirs[0], f"{where}: got {ours}, Paddle gives {theirs}"
     if ours[0] == "list":
         assert len(ours[1]) == len(theirs[1]), f"{where}: got {len(ours[1])} results, Paddle gives {len(theirs[1])}"
         for i, (mine, paddles) in enumerate(zip(ours[1], theirs[1], strict=True)):
-            compare(mine, paddles, f"{where}[{i}]", factor, scale)
+            compare(mine, paddles, f"{where}[{i}]", factor, scale, tolerances)
     elif ours[0] == "tensor":
         assert ours[1:3] == theirs[1:3], f"{where}: got {ours[1:3]}, Paddle gives {theirs[1:3]}"
-        compare_arrays(ours[3], theirs[3], ours[1], where, factor, scale)
+        compare_arrays(ours[3], theirs[3], ours[1], where, factor, scale, tolerances)
     elif isinstance(theirs[1], np.ndarray):
         assert (ours[1].dtype, ours[1].shape) == (theirs[1].dtype, theirs[1].shape), where
-        compare_arrays(ours[1], theirs[1], str(theirs[1].dtype), where, factor, scale)
+        compare_arrays(ours[1], theirs[1], str(theirs[1].dtype), where, factor, scale, tolerances)
     elif isinstance(ours[1], float):
         assert ours[1] == pytest.approx(theirs[1], rel=1e-5), where
     else:
         assert np.all(ours[1] == theirs[1]), f"{where}: got {ours[1]}, Paddle gives {theirs[1]}"
 
 
-def compare_arrays(ours, theirs, dtype, where, factor=1.0, scale=None):
-    tolerance = TOLERANCE.get(dtype, 0) * factor
+def compare_arrays(ours, theirs, dtype, where, factor=1.0, scale=None, tolerances=TOLERANCE):
+    tolerance = tolerances.get(dtype, 0) * factor
     scale = magnitude(theirs) if scale is None else scale
     np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance * scale, err_msg=where)
 

@@ -1,21 +1,43 @@
-"""Programs that say `import paddle`, run by either framework: each prints `RESULT` and a JSON object."""
+"""Starts programs under wherry and under real Paddle 2.6.2, and reads what they say or write down."""
 from __future__ import annotations
 
 import json
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+HERE = Path(__file__).parent
 PYTHON = os.environ.get("PARITY_PYTHON")
-UNDER = {"paddle": (PYTHON,), "wherry": (sys.executable, "-m", "wherry", "run")}
+FRAMEWORKS = {"wherry": (sys.executable,), "paddle": (PYTHON,)}
+needs_paddle = pytest.mark.skipif(not PYTHON, reason="PARITY_PYTHON names no Python with real Paddle: use `tox -e parity`")
+
+
+def start(framework: str, *arguments: Any) -> str:
+    """Run the framework's Python with these arguments to its end; returns what it printed."""
+    command = [*FRAMEWORKS[framework], *arguments]
+    done = subprocess.run([*map(str, command)], cwd=HERE, capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, f"{framework} died: {(done.stdout + done.stderr)[-3000:]}"
+    return done.stdout
 
 
 def result_of(framework: str, program: Path, *arguments: Any) -> Any:
-    """What the program says under `framework`, "paddle" or "wherry"."""
-    command = [*UNDER[framework], program, *arguments]
-    done = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
-    (line,) = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
+    """The JSON object behind the word `RESULT` in what a program prints that says `import paddle`."""
+    lines = start(framework, *["-m", "wherry", "run"] * (framework == "wherry"), program, *arguments).splitlines()
+    (line,) = [line for line in lines if line.startswith("RESULT ")]
     return json.loads(line.removeprefix("RESULT "))
+
+
+def outcome(worker: str, framework: str, target: Path, *arguments: Any) -> Any:
+    """What a program of this folder pickles into `target`; its arguments are the framework, `target`, and the others."""
+    start(framework, worker, framework, target, *arguments)
+    return pickle.loads(target.read_bytes())  # noqa: S301  our own file
+
+
+def outcomes_of(worker: str, folder: Path, *arguments: Any) -> dict[str, Any]:
+    """What it pickles in each framework."""
+    return {framework: outcome(worker, framework, folder / f"{framework}.pickle", *arguments) for framework in FRAMEWORKS}

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from programs import PYTHON, result_of  # noqa: E402
+from programs import needs_paddle, result_of  # noqa: E402
 
-pytestmark = pytest.mark.skipif(not PYTHON, reason="PARITY_PYTHON names no Python with real Paddle: use `tox -e parity`")
+pytestmark = needs_paddle
 
 PROGRAM = Path(__file__).parent / "data_program.py"
 

@@ -4,23 +4,19 @@ Results, gradients, classes of errors.
 """
 from __future__ import annotations
 
-import os
-import pickle
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(Path(__file__).parent))
 from comparing import compare, compare_errors, differs, magnitude  # noqa: E402
 from differences import FUNCTIONAL_DIFFERENCES  # noqa: E402
 from functional_calls import CALLS, RANDOM  # noqa: E402
+from programs import needs_paddle, outcomes_of  # noqa: E402
 from training_calls import CALLS as TRAINING  # noqa: E402
 
-PYTHON = os.environ.get("PARITY_PYTHON")
-pytestmark = pytest.mark.skipif(not PYTHON, reason="PARITY_PYTHON names no Python with real Paddle: use `tox -e parity`")
+pytestmark = needs_paddle
 
 TABLES = {"functional_calls": CALLS, "training_calls": TRAINING}
 CASES = [(table, number, dtype) for table, calls in TABLES.items() for number, call in enumerate(calls) for dtype in call.dtypes]
@@ -32,17 +28,10 @@ def expression_of(key):
 
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("functional")
-    found = {}
-    for framework, python in (("wherry", sys.executable), ("paddle", PYTHON)):
-        found[framework] = {}
-        for table in TABLES:
-            target = folder / f"{framework}.{table}"
-            done = subprocess.run([python, str(HERE / "worker.py"), framework, str(target), table], cwd=HERE, timeout=600,
-                                  capture_output=True, text=True)
-            assert done.returncode == 0, done.stderr[-3000:]
-            results = pickle.loads(target.read_bytes())  # noqa: S301  our own file
-            found[framework] |= {(table, *key): outcome for key, outcome in results.items()}
+    found = {"wherry": {}, "paddle": {}}
+    for table in TABLES:
+        for framework, results in outcomes_of("worker.py", tmp_path_factory.mktemp(table), table).items():
+            found[framework] |= {(table, *key): one for key, one in results.items()}
     return found
 
 

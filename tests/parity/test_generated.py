@@ -4,9 +4,6 @@ That Wherry answers where Paddle refuses is no difference here: broadcasting, dt
 """
 from __future__ import annotations
 
-import os
-import pickle
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,13 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(Path(__file__).parent))
 from comparing import compare  # noqa: E402
 from generated_calls import CALLS, COUNT, SEED  # noqa: E402
+from programs import needs_paddle, outcomes_of  # noqa: E402
 
-PYTHON = os.environ.get("PARITY_PYTHON")
-pytestmark = pytest.mark.skipif(not PYTHON, reason="PARITY_PYTHON names no Python with real Paddle: use `tox -e parity`")
+pytestmark = needs_paddle
 
 
 def kinds(call):
@@ -84,15 +80,7 @@ def reason(call):
 
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("generated")
-    found = {}
-    for framework, python in (("wherry", sys.executable), ("paddle", PYTHON)):
-        target = folder / f"{framework}.pickle"
-        command = [python, str(HERE / "worker.py"), framework, str(target), "generated_calls"]
-        done = subprocess.run(command, cwd=HERE, timeout=900, stderr=subprocess.PIPE, text=True)
-        assert done.returncode == 0, f"{framework} died: {done.stderr[-2000:]}"
-        found[framework] = pickle.loads(target.read_bytes())  # noqa: S301  our own file
-    return found
+    return outcomes_of("worker.py", tmp_path_factory.mktemp("generated"), "generated_calls")
 
 
 def difference(call, ours, theirs):

@@ -5,23 +5,19 @@ values, results, gradients, and the state after ten steps of SGD.
 """
 from __future__ import annotations
 
-import os
-import pickle
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(Path(__file__).parent))
 from comparing import AFTER_STEPS, compare, compare_arrays, compare_errors, compare_initial, differs, magnitude  # noqa: E402
 from differences import LAYER_DIFFERENCES  # noqa: E402
 from layer_calls import LAYERS, cases  # noqa: E402
+from programs import needs_paddle, outcome  # noqa: E402
 
-PYTHON = os.environ.get("PARITY_PYTHON")
-pytestmark = pytest.mark.skipif(not PYTHON, reason="PARITY_PYTHON names no Python with real Paddle: use `tox -e parity`")
+pytestmark = needs_paddle
 
 CASES = cases(LAYERS)
 
@@ -32,14 +28,9 @@ INTERNAL = {"_dropout_state"}
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory):
     folder = tmp_path_factory.mktemp("layers")
-    found = {}
-    for framework, python in (("paddle", PYTHON), ("wherry", sys.executable)):
-        target, weights = folder / f"{framework}.pickle", [folder / "paddle.pickle"] * bool(found)
-        done = subprocess.run([python, str(HERE / "layer_worker.py"), framework, str(target), *map(str, weights)], cwd=HERE,
-                              timeout=600, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr[-3000:]
-        found[framework] = pickle.loads(target.read_bytes())  # noqa: S301  our own file
-    return found
+    theirs = outcome("layer_worker.py", "paddle", folder / "paddle.pickle")
+    # Ours begin with their weights.
+    return {"paddle": theirs, "wherry": outcome("layer_worker.py", "wherry", folder / "wherry.pickle", folder / "paddle.pickle")}
 
 
 def written(row):

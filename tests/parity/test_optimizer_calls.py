@@ -5,23 +5,19 @@ Schedulers: thirty rates, what `verbose` prints, `state_dict`.
 """
 from __future__ import annotations
 
-import os
-import pickle
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(Path(__file__).parent))
 from comparing import AFTER_STEPS, OF_COEFFICIENTS, TOLERANCE, compare, compare_errors, differs, magnitude  # noqa: E402
 from differences import OPTIMIZER_DIFFERENCES  # noqa: E402
 from optimizer_calls import OPTIMIZERS, SCHEDULERS  # noqa: E402
+from programs import needs_paddle, outcomes_of  # noqa: E402
 
-PYTHON = os.environ.get("PARITY_PYTHON")
-pytestmark = pytest.mark.skipif(not PYTHON, reason="PARITY_PYTHON names no Python with real Paddle: use `tox -e parity`")
+pytestmark = needs_paddle
 
 TRAININGS = [("optimizer", number, dtype) for number, row in enumerate(OPTIMIZERS) for dtype in row.dtypes]
 SCHEDULES = [("scheduler", number) for number in range(len(SCHEDULERS))]
@@ -29,15 +25,7 @@ SCHEDULES = [("scheduler", number) for number in range(len(SCHEDULERS))]
 
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("optimizers")
-    found = {}
-    for framework, python in (("wherry", sys.executable), ("paddle", PYTHON)):
-        target = folder / f"{framework}.pickle"
-        done = subprocess.run([python, str(HERE / "optimizer_worker.py"), framework, str(target)], cwd=HERE, timeout=600,
-                              capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr[-3000:]
-        found[framework] = pickle.loads(target.read_bytes())  # noqa: S301  our own file
-    return found
+    return outcomes_of("optimizer_worker.py", tmp_path_factory.mktemp("optimizers"))
 
 
 def written(key):

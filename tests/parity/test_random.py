@@ -10,9 +10,9 @@ import pytest
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 from comparing import OF_CURVES  # noqa: E402
-from programs import PYTHON, result_of  # noqa: E402
+from programs import needs_paddle, result_of  # noqa: E402
 
-pytestmark = pytest.mark.skipif(not PYTHON, reason="PARITY_PYTHON names no Python with real Paddle: use `tox -e parity`")
+pytestmark = needs_paddle
 
 
 @pytest.fixture(scope="module")

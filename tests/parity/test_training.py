@@ -2,28 +2,21 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(Path(__file__).parent))
 from comparing import OF_CURVES  # noqa: E402
+from programs import needs_paddle, start  # noqa: E402
 
-PYTHON = os.environ.get("PARITY_PYTHON")
-pytestmark = pytest.mark.skipif(not PYTHON, reason="PARITY_PYTHON names no Python with real Paddle: use `tox -e parity`")
-
-PYTHONS = {"paddle": PYTHON, "wherry": sys.executable}
+pytestmark = needs_paddle
 
 
 def run(framework, *arguments, result):
-    command = [PYTHONS[framework], HERE / "training_worker.py", framework, *arguments, result]
-    done = subprocess.run(list(map(str, command)), cwd=HERE, timeout=600, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-3000:]
+    start(framework, "training_worker.py", framework, *arguments, result)
     return json.loads(result.read_text())
 
 
