@@ -245,7 +245,7 @@ import wherry_tensor as w
 from wherry_tensor import device
 from wherry_tensor.testing import reference
 reference.register("gpu", caching=True)
-cuda = device.cuda
+from wherry_tensor import cuda
 assert cuda.device_count() == 1 and w.is_compiled_with_cuda()
 before = cuda.memory_allocated()
 x = w.zeros([1 << 18], "float32").cuda()
