@@ -436,6 +436,7 @@ int attend_vjp(const wry_call *call, double p, uint8_t *keep) {
 
 template <typename T>
 int attention_vjp(const wry_call *call) { return attend_vjp<T>(call, 0, nullptr); }
+// attention_dropout_vjp(ct, q, k, v, mask?, out, lse, keep) -> q_ct, k_ct, v_ct
 template <typename T>
 int attention_dropout_vjp(const wry_call *call) {
   return attend_vjp<T>(call, attr_float(call, 2), data<uint8_t>(input(call, 7)));

@@ -104,6 +104,7 @@ int sum_blocks(const wry_call *call, const A *partial, int64_t blocks, int64_t n
   return WRY_OK;
 }
 
+// layer_norm_vjp(ct, x, scale?, mean, rstd) -> x_ct, scale_ct, bias_ct
 template <typename T>
 int layer_norm_vjp(const wry_call *call) {
   using A = arithmetic_t<T>;
@@ -327,6 +328,7 @@ int batch_norm(const wry_call *call) {
   return WRY_OK;
 }
 
+// batch_norm_infer(x, mean, variance, scale?, bias?) -> out
 template <typename T>
 int batch_norm_infer(const wry_call *call) {
   using A = arithmetic_t<T>;
@@ -340,6 +342,7 @@ int batch_norm_infer(const wry_call *call) {
   return WRY_OK;
 }
 
+// batch_norm_vjp(ct, x, scale?, mean, variance) -> x_ct, scale_ct, bias_ct
 template <typename T>
 int batch_norm_vjp(const wry_call *call) {
   using A = arithmetic_t<T>;

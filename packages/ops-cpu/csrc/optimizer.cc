@@ -81,6 +81,7 @@ int sgd(const wry_call *call) {
   return WRY_OK;
 }
 
+// momentum(param, velocity, grad, lr, scale?) -> param_out, velocity_out
 template <typename T>
 int momentum(const wry_call *call) {
   using A = arithmetic_t<T>;
@@ -133,6 +134,7 @@ int adam(const wry_call *call) { return adam_step<T, false>(call); }
 template <typename T>
 int adamw(const wry_call *call) { return adam_step<T, true>(call); }
 
+// adagrad(param, moment, grad, lr, scale?) -> param_out, moment_out
 template <typename T>
 int adagrad(const wry_call *call) {
   using A = arithmetic_t<T>;
@@ -149,6 +151,8 @@ int adagrad(const wry_call *call) {
   return WRY_OK;
 }
 
+// adadelta(param, avg_squared_grad, avg_squared_update, grad, lr, scale?) -> param_out, avg_squared_grad_out,
+//     avg_squared_update_out
 template <typename T>
 int adadelta(const wry_call *call) {
   using A = arithmetic_t<T>;
@@ -169,6 +173,7 @@ int adadelta(const wry_call *call) {
   return WRY_OK;
 }
 
+// adamax(param, moment, inf_norm, beta1_power, grad, lr, scale?) -> param_out, moment_out, inf_norm_out, beta1_power_out
 template <typename T>
 int adamax(const wry_call *call) {
   using A = arithmetic_t<T>;
@@ -192,6 +197,7 @@ int adamax(const wry_call *call) {
   return WRY_OK;
 }
 
+// rmsprop(param, momentum, mean_square, mean_grad, grad, lr, scale?) -> param_out, momentum_out, mean_square_out, mean_grad_out
 template <typename T>
 int rmsprop(const wry_call *call) {
   using A = arithmetic_t<T>;
@@ -231,6 +237,8 @@ int rmsprop(const wry_call *call) {
 // The step's length is known only when every element has been seen: a first pass renews the moments
 // and sums squares, block by block so that the sums do not depend on the threads; a second computes the
 // step again from the moments.
+// lamb(param, moment1, moment2, beta1_power, beta2_power, grad, lr, scale?) -> param_out, moment1_out, moment2_out,
+//     beta1_power_out, beta2_power_out
 template <typename T>
 int lamb(const wry_call *call) {
   using A = arithmetic_t<T>;

@@ -142,6 +142,7 @@ int no_memory(const wry_call *call, const char *op, const Sequence &s) {
 
 // ---- LSTM ---------------------------------------------------------------------------------------
 
+// lstm(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, length?) -> out, h_last, c_last, gates, cells
 template <typename T>
 int lstm(const wry_call *call) {
   Sequence s;
@@ -189,6 +190,8 @@ int lstm(const wry_call *call) {
   return WRY_OK;
 }
 
+// lstm_vjp(out_ct?, h_last_ct?, c_last_ct?, x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, length?, gates, cells) -> gates_ct,
+//     h_ct, c_ct
 template <typename T>
 int lstm_vjp(const wry_call *call) {
   Sequence s;
@@ -241,6 +244,7 @@ int lstm_vjp(const wry_call *call) {
 
 // ---- GRU ----------------------------------------------------------------------------------------
 
+// gru(x, h, weight_ih, weight_hh, bias_ih, bias_hh, length?) -> out, h_last, gates
 template <typename T>
 int gru(const wry_call *call) {
   Sequence s;
@@ -285,6 +289,7 @@ int gru(const wry_call *call) {
   return WRY_OK;
 }
 
+// gru_vjp(out_ct?, h_last_ct?, x, h, weight_ih, weight_hh, bias_ih, bias_hh, length?, out, gates) -> input_ct, hidden_ct, h_ct
 template <typename T>
 int gru_vjp(const wry_call *call) {
   Sequence s;
@@ -330,6 +335,7 @@ int gru_vjp(const wry_call *call) {
 
 // ---- simple RNN ---------------------------------------------------------------------------------
 
+// simple_rnn(x, h, weight_ih, weight_hh, bias_ih, bias_hh, length?) -> out, h_last
 template <typename T>
 int simple_rnn(const wry_call *call) {
   Sequence s;
@@ -366,6 +372,7 @@ int simple_rnn(const wry_call *call) {
   return WRY_OK;
 }
 
+// simple_rnn_vjp(out_ct?, h_last_ct?, x, h, weight_ih, weight_hh, bias_ih, bias_hh, length?, out) -> sum_ct, h_ct
 template <typename T>
 int simple_rnn_vjp(const wry_call *call) {
   Sequence s;
