@@ -154,4 +154,4 @@ __all__ = [  # noqa: PLE0604
     *creation.__all__, *contractions.__all__, *inplace.__all__, *linalg.__all__, *logic.__all__, *math.__all__, *movement.__all__,
     *padding.__all__, *positions.__all__, *random.__all__, *reduction.__all__, *search.__all__,
 ]
-__version__ = "0.3.0"
+__version__ = "0.4.0"
