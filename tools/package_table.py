@@ -177,7 +177,8 @@ def figures() -> str:
     results = (ROOT / "benchmarks" / "RESULTS.md").read_text()
     lines = ["| case | wherry | torch | ratio | paddle | ratio |", "|---|---|---|---|---|---|"]
     for case in FIGURES:
-        row = re.search(rf"(?m)^\| {re.escape(case)}[^|]* \|.*$", results)
+        # Of the tables with both peers: a time and a ratio for each.
+        row = re.search(rf"(?m)^\| {re.escape(case)}[^|]* \| [\d.]+ [num]?s( \| [\d.]+ [num]?s \| [\d.]+){{2}} \|.*$", results)
         if not row:
             raise SystemExit(f"packages: benchmarks/RESULTS.md has no row {case!r}, which README.md shows. Name another one in FIGURES")
         lines.append("|".join(row[0].split("|")[:7]) + "|")
