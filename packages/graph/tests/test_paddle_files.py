@@ -8,9 +8,10 @@ import pickle
 import numpy as np
 import pytest
 
-import wherry
 import wherry_nn as nn
 import wherry_nn.functional as F
+import wherry_tensor as wt
+from wherry_autograd import no_grad
 from wherry_graph.capture import capture
 from wherry_graph.control import (
     array_append,
@@ -110,7 +111,7 @@ def test_every_op_is_written_or_decomposes_or_says_why_not():
 def test_what_cannot_be_written_is_named(name):
     op = registry[name]
     case = specs[op].cases()[0]
-    inputs = [wherry.to_tensor(x if x.dtype.kind != "f" else x.astype("float32")) for x in case.inputs]
+    inputs = [wt.to_tensor(x if x.dtype.kind != "f" else x.astype("float32")) for x in case.inputs]
     with pytest.raises(NotImplementedError, match=rf"the op '{name}' cannot be written.*Add a rule to wherry_graph/paddle_files/ops"):
         models.write_program(recorded(lambda *x: op(*x, **case.attrs), *inputs))
 
@@ -123,24 +124,24 @@ def test_programs_with_unknown_sizes_hold_for_every_batch():
     values = {x.name: x.bound for x in program.bound_variables() if x.persistable}
     models.bind_values(again, values)
     for batch in (1, 3):
-        same(program, again, wherry.rand([batch, 2, 8, 8]))
+        same(program, again, wt.rand([batch, 2, 8, 8]))
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_choices_and_loops_come_back(sign):
     program = flow()
-    same(program, through_file(program), wherry.full([2, 3], sign))
+    same(program, through_file(program), wt.full([2, 3], sign))
 
 
 def test_shapes_that_only_a_run_knows_are_computed():
     def f(x):
         n = x.shape[0]
         return [
-            x.reshape([n * 3]), wherry.zeros([n, 2]) + n, x[: n // 2], wherry.arange(n), x.expand([2, n, 3]), F.one_hot(x[:, 0].astype("int64"), n),
+            x.reshape([n * 3]), wt.zeros([n, 2]) + n, x[: n // 2], wt.arange(n), x.expand([2, n, 3]), F.one_hot(x[:, 0].astype("int64"), n),
             x[n - 1],
         ]
 
-    x = wherry.to_tensor(np.arange(12, dtype="float32").reshape(4, 3) % 4)
+    x = wt.to_tensor(np.arange(12, dtype="float32").reshape(4, 3) % 4)
     program = recorded(f, x, unknown=(0,))
     again = through_file(program)
     same(program, again, x)
@@ -154,10 +155,10 @@ def test_lists_of_tensors_come_back():
         def body(i, array):
             return [i + 1, array_append(array, array_read(array, i, [2]) * 2.0)]
 
-        _, array = while_loop(lambda i, array: i < 3, body, [ops.full(shape=(), value=0, dtype=wherry.int64), array])
+        _, array = while_loop(lambda i, array: i < 3, body, [ops.full(shape=(), value=0, dtype=wt.int64), array])
         return [array_stack(array, [-1, 2]), array_length(array)]
 
-    x = wherry.to_tensor([1.0, -2.0])
+    x = wt.to_tensor([1.0, -2.0])
     program = recorded(f, x)
     same(program, through_file(program), x)
 
@@ -168,32 +169,32 @@ def test_a_choice_within_a_loop_within_a_choice_comes_back():
             def body(i, y):
                 return [i + 1, cond(y.sum() > 4, lambda: y - x, lambda: y * 2.0)]
 
-            return while_loop(lambda i, y: i < 5, body, [ops.full(shape=(), value=0, dtype=wherry.int64), x + 1.0])[1]
+            return while_loop(lambda i, y: i < 5, body, [ops.full(shape=(), value=0, dtype=wt.int64), x + 1.0])[1]
 
         return cond(x.mean() > 0, loop, lambda: x)
 
     for values in ([1.0, 0.5], [-1.0, 0.5]):
-        x = wherry.to_tensor(values)
+        x = wt.to_tensor(values)
         program = recorded(f, x)
         same(program, through_file(program), x)
 
 
 def test_prints_come_back_and_calls_of_python_are_refused(capfd):
-    x = wherry.to_tensor([1.0])
+    x = wt.to_tensor([1.0])
     again = through_file(recorded(lambda x: print_tensor(x, "here:") * 2.0, x))
     compiled(again)(x)
     assert "here:" in capfd.readouterr().out
     with pytest.raises(NotImplementedError, match="'py_func' cannot be written.*leave it out"):
-        models.write_program(recorded(lambda x: py_func(lambda y: y, [x], [([1], wherry.float32)])[0], x))
+        models.write_program(recorded(lambda x: py_func(lambda y: y, [x], [([1], wt.float32)])[0], x))
 
 
 def test_gradients_and_updates_come_back(tmp_path):
     from wherry_graph.backward import gradients
 
-    wherry.seed(0)
+    wt.seed(0)
     net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1))
     program = Program()
-    x = program.feed([-1, 3], wherry.float32, "x")
+    x = program.feed([-1, 3], wt.float32, "x")
     with capture(program) as recording:
         loss = (net(x) ** 2.0).mean()
         params = [recording.variable_of(p) for p in net.parameters()]
@@ -201,18 +202,18 @@ def test_gradients_and_updates_come_back(tmp_path):
     program.fetches = [loss, *found]
     again = through_file(program)
     models.bind_values(again, {p.name: p for p in net.parameters()})
-    same(program, again, wherry.rand([5, 3]))
+    same(program, again, wt.rand([5, 3]))
 
-    rate = wherry.to_tensor([0.1])
-    with capture(program), wherry.no_grad():
+    rate = wt.to_tensor([0.1])
+    with capture(program), no_grad():
         for p, g in zip(params, found, strict=True):
             ops.sgd.into((p,), p, g, rate, None, weight_decay=0.0)
     program.fetches = [loss]
     models.save_model(str(tmp_path / "train"), program)
     loaded = models.load_model(str(tmp_path / "train"))
     assert {n.op.name for n in loaded.nodes if n.in_place} == {"sgd"}
-    batch = wherry.rand([5, 3])
-    with wherry.no_grad():
+    batch = wt.rand([5, 3])
+    with no_grad():
         assert [compiled(p)(batch)[0].item() for p in (loaded, loaded)] == pytest.approx([compiled(p)(batch)[0].item() for p in (program, program)])
 
 
@@ -234,7 +235,7 @@ def test_a_model_is_loaded_with_its_parameters(tmp_path):
     prefix, program = saved(tmp_path / "folder")
     assert sorted(os.listdir(tmp_path / "folder")) == ["m.pdiparams", "m.pdiparams.info", "m.pdmodel"]
     again = models.load_model(prefix)
-    same(program, again, wherry.rand([2, 2, 8, 8]))
+    same(program, again, wt.rand([2, 2, 8, 8]))
     assert again.blocks[0].vars["conv"].is_parameter
     assert not again.blocks[0].vars["mean"].is_parameter
     with open(f"{prefix}.pdiparams.info", "rb") as file:
@@ -287,16 +288,16 @@ def test_a_parameter_without_a_value_is_told(tmp_path):
     program = models.read_program(desc.serialize(small_program()))
     with pytest.raises(ValueError, match="parameter '[bw]' has no value"):
         models.save_model(str(tmp_path / "m"), program)
-    models.save_model(str(tmp_path / "m"), program, params={"w": wherry.ones([2, 3]), "b": wherry.zeros([3])})
-    (value,) = compiled(models.load_model(str(tmp_path / "m")))(wherry.ones([1, 2]))
+    models.save_model(str(tmp_path / "m"), program, params={"w": wt.ones([2, 3]), "b": wt.zeros([3])})
+    (value,) = compiled(models.load_model(str(tmp_path / "m")))(wt.ones([1, 2]))
     assert value.numpy().tolist() == [[2.0, 2.0, 2.0]]
 
 
 def test_large_constants_are_kept_with_the_parameters(tmp_path):
-    table = wherry.rand([100, 100])
-    program = recorded(lambda x: x + table, wherry.rand([100]))
+    table = wt.rand([100, 100])
+    program = recorded(lambda x: x + table, wt.rand([100]))
     models.save_model(str(tmp_path / "m"), program)
-    same(program, models.load_model(str(tmp_path / "m")), wherry.rand([100]))
+    same(program, models.load_model(str(tmp_path / "m")), wt.rand([100]))
 
 
 def test_names_of_what_a_file_computes_stay():

@@ -5,7 +5,7 @@ import struct
 import numpy as np
 import pytest
 
-import wherry
+import wherry_tensor as wt
 from wherry_graph.paddle_files import params
 from wherry_graph.paddle_files.wire import ModelFileError
 
@@ -13,7 +13,7 @@ DTYPES = ("bool", "int8", "uint8", "int16", "int32", "int64", "float16", "bfloat
 
 
 def some(dtype, shape=(2, 3)):
-    return wherry.to_tensor(np.arange(6).reshape(shape) % 2 if dtype == "bool" else np.arange(6.0).reshape(shape)).astype(dtype)
+    return wt.to_tensor(np.arange(6).reshape(shape) % 2 if dtype == "bool" else np.arange(6.0).reshape(shape)).astype(dtype)
 
 
 def same(a, b):
@@ -28,7 +28,7 @@ def written(values, mark=None):
 
 def test_every_dtype_and_shape_comes_back(tmp_path):
     values = {dtype: some(dtype) for dtype in DTYPES}
-    values |= {"zero": wherry.to_tensor(3.5), "empty": wherry.zeros([0, 3]), "turned": some("float32").T}
+    values |= {"zero": wt.to_tensor(3.5), "empty": wt.zeros([0, 3]), "turned": some("float32").T}
     path = str(tmp_path / "folder" / "x.pdiparams")
     params.save_params(path, values)
     found = params.load_params(path, values)
@@ -41,7 +41,7 @@ def test_every_dtype_and_shape_comes_back(tmp_path):
 
 
 def test_the_bytes_are_those_of_the_format():
-    data = written({"b": wherry.to_tensor([1.0]), "a": wherry.to_tensor([[2]], dtype="int64")})
+    data = written({"b": wt.to_tensor([1.0]), "a": wt.to_tensor([[2]], dtype="int64")})
     first = struct.pack("<IQIi", 0, 0, 0, 6) + b"\x08\x03\x10\x01\x10\x01" + struct.pack("<q", 2)
     second = struct.pack("<IQIi", 0, 0, 0, 4) + b"\x08\x05\x10\x01" + struct.pack("<f", 1.0)
     assert data == first + second

@@ -22,15 +22,17 @@ def _converged(op_name: str, compute: Callable[..., Any], outputs: Arrays, x: Ar
 
     if x.size == 0:
         return
+    finite = bool(np.isfinite(x).all())  # asked first: LAPACK may go round for ever with infinite values
     try:
-        results = compute(x)
+        results = compute(x) if finite else None
     except np.linalg.LinAlgError:
-        finite = bool(np.isfinite(x).all())
+        results = None
+    if results is None:
         raise ValueError(
             f"{op_name}: the iteration did not converge. Got a matrix of shape {list(x.shape[-2:])} "
             f"{'whose values are all finite' if finite else 'with values that are not finite'}, expected finite values of "
             f"moderate size. {'Scale it, or use float64' if finite else 'Look for NaN and infinity before the call'}."
-        ) from None
+        )
     for out, result in zip(outputs, results if isinstance(results, tuple) else (results,), strict=True):
         out[...] = result
 
@@ -67,22 +69,14 @@ def eig(outputs: Arrays, x: Array) -> None:
     """Eigenvalues and eigenvectors of any square matrices, complex."""
     import numpy as np
 
-    _converged("eig", lambda part: tuple(np.linalg.eig(_finite("eig", part))), outputs, x)
+    _converged("eig", lambda part: tuple(np.linalg.eig(part)), outputs, x)
 
 
 def eigvals(outputs: Arrays, x: Array) -> None:
     """Eigenvalues of any square matrices, complex."""
     import numpy as np
 
-    _converged("eigvals", lambda part: np.linalg.eigvals(_finite("eigvals", part)), outputs, x)
-
-
-def _finite(op_name: str, x: Array) -> Array:
-    import numpy as np
-
-    if not np.isfinite(x).all():
-        raise np.linalg.LinAlgError(op_name)
-    return x
+    _converged("eigvals", lambda part: np.linalg.eigvals(part), outputs, x)
 
 
 # Numerators of the Pade approximants of exp, and the 1-norms up to which each is exact to float64's precision.

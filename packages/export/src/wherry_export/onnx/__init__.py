@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["export", "load_rules", "to_model"]
 
 _FAMILIES = (
-    "activation", "contraction", "convolution", "creation", "elementwise", "indexing", "movement", "normalization", "random",
-    "recurrent", "reduction", "sequence",
+    "activation", "contraction", "convolution", "creation", "elementwise", "indexing", "linalg", "movement", "normalization", "random",
+    "recurrent", "reduction", "sequence", "spectral",
 )
 
 

@@ -59,8 +59,10 @@ def default(program: Program, level: int = EXACT) -> Program:
         >>> with capture(program):
         ...     y, unused = x.exp() + x.exp(), x.tanh()
         >>> program.fetches = [y]
-        >>> [node.type for node in passes.default(program).nodes]
+        >>> [node.type for node in passes.dead_code(passes.common_subexpressions(program)).nodes]
         ['exp', 'add']
+        >>> [node.type for node in passes.default(program).nodes]
+        ['fused_elementwise']
     """
     for one in pipeline(level):
         program = one(program)
