@@ -1,3 +1,4 @@
+"""Factorizations, systems of equations and functions of matrices."""
 import numpy as np
 import pytest
 
@@ -153,3 +154,16 @@ def test_reflections_make_the_orthogonal_factor():
     expected = (np.eye(3) - tau * v @ v.T)[:, :1]
     got = L.householder_product(t(np.concatenate([[[9.0]], v[1:]])), t([tau]))
     np.testing.assert_allclose(got.numpy(), expected, rtol=1e-12)
+
+
+def test_more_powers_than_anybody_wants_are_refused():
+    with pytest.raises(ValueError, match="at most 65536"):
+        M.vander(paddle.ones([2]), 2**40)
+
+
+@pytest.mark.parametrize("call", [L.svd, L.eigh, L.eigvalsh])
+def test_values_that_are_not_finite_are_refused_before_an_iteration_that_would_not_end(call):
+    x = paddle.ones([4, 4])
+    x[1, 2], x[3, 0] = float("-inf"), float("nan")
+    with pytest.raises(ValueError, match="not finite"):
+        call(x)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from wherry_tensor.device import CPUPlace, CUDAPlace, NPUPlace, Place, XPUPlace, device_code
-from wherry_tensor.errors import UnavailableError
+from wherry_tensor.errors import InvalidArgumentError, UnavailableError
 
 __all__ = [
     "IpuCompiledProgram", "IpuStrategy", "cpu_places", "cuda_places", "ipu_shard_guard", "mlu_places", "npu_places", "set_ipu_shard",
@@ -28,7 +28,12 @@ def cpu_places(device_count: int | None = None) -> list[Place]:
         >>> wherry.static.cpu_places(2)
         [Place(cpu), Place(cpu)]
     """
-    return [CPUPlace() for _ in range(int(os.environ.get("CPU_NUM", 1)) if device_count is None else device_count)]
+    count = int(os.environ.get("CPU_NUM", 1)) if device_count is None else device_count
+    if not isinstance(count, int) or not 0 <= count <= 2**16:
+        raise InvalidArgumentError(
+            f"cpu_places: places are counted. Got device_count={count}, expected a number of 0 to {2**16}. Leave it out for 1."
+        )
+    return [CPUPlace() for _ in range(count)]
 
 
 def _places(what: str, kind: Any, ids: int | Sequence[int] | None) -> list[Place]:

@@ -167,6 +167,8 @@ def vander(x: Tensor, n: int | None = None, increasing: bool = False, name: str 
     count = x.shape[0] if n is None else integer(n, "vander", "n")
     if count < 0:
         raise InvalidArgumentError(f"vander: columns are counted. Got n={n}, expected 0 or more. Leave it out for {x.shape[0]}.")
+    if count > 2**16:  # a call for each power
+        raise InvalidArgumentError(f"vander: these are too many powers. Got {count} columns, expected at most {2**16}. Use x ** k for single ones.")
     if count == 0:
         return ops.full(shape=(x.shape[0], 0), value=0, dtype=x.dtype)
     column = ops.unsqueeze(x, axes=(1,))
