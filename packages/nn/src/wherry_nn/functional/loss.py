@@ -839,8 +839,8 @@ def gaussian_nll_loss(
     variance = to_dtype(require_tensor(variance, "gaussian_nll_loss", "variance"), input.dtype)
     if variance.shape == input.shape[:-1] and input.ndim and variance.shape != input.shape:
         variance = ops.unsqueeze(variance, axes=(variance.ndim,))
-    elif variance.shape != input.shape and not (
-        variance.ndim == input.ndim and variance.shape[:-1] == input.shape[:-1] and equals(variance.shape[-1], 1)
+    elif variance.ndim != input.ndim or variance.shape[:-1] != input.shape[:-1] or not (
+        (variance.ndim and equals(variance.shape[-1], 1)) or variance.shape == input.shape  # asked last: sizes may be unknown
     ):
         raise InvalidArgumentError(
             f"gaussian_nll_loss: the variance does not fit the input. Got shapes {variance.shape} and {input.shape}, "
