@@ -191,15 +191,6 @@ def _described(np: Any, name: str, value: Any) -> str:
 
 def _write(path: str, data: bytes) -> None:
     """All of a file or nothing."""
-    folder = os.path.dirname(os.path.abspath(path))
-    os.makedirs(folder, exist_ok=True)
-    temporary = os.path.join(folder, f".{os.path.basename(path)}.{os.getpid()}")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        if os.path.exists(temporary):
-            os.remove(temporary)
+    from wherry_graph.paddle_files.store import replace_files
+
+    replace_files([(path, lambda file: file.write(data))])

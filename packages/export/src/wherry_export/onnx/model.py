@@ -1,11 +1,8 @@
 """From a program to an ONNX model, and from a layer to a file."""
 from __future__ import annotations
 
-import os
-import tempfile
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import onnx
@@ -17,6 +14,7 @@ from wherry_export.onnx.writer import Value, Writer, onnx_type
 from wherry_graph.capture import capture
 from wherry_graph.interpreter import needed_nodes
 from wherry_graph.ir import Block, Node, Program, Variable
+from wherry_graph.paddle_files.store import replace_files
 from wherry_tensor import _core
 from wherry_tensor._core import Tensor
 from wherry_tensor.ops.declare import decompose
@@ -286,10 +284,9 @@ _CONTROL = {
 
 def _missing(node: Node, why: str) -> NotImplementedError:
     op = node.op
-    family = type(op).__name__ if node.is_control else op.name
     at = f" at {node.line}" if node.line else ""
     return NotImplementedError(
-        f"onnx: '{family if not node.is_control else op.name}' cannot be written{at}. Got {node!r}, and {why}. "
+        f"onnx: '{op.name}' cannot be written{at}. Got {node!r}, and {why}. "
         f"A rule for it belongs to wherry_export/onnx (column 'onnx'); `python -m wherry ops {op.name}` shows what is known of the op."
     )
 
@@ -339,18 +336,10 @@ def export_layer(layer: Any, path: str, input_spec: Sequence[Any] | None = None,
     program = program_of(layer, input_spec)
     fetches = _chosen(program.fetches, configs.get("output_spec"))
     model = to_model(program, program.feeds, fetches, opset=opset_version, name=type(layer).__name__)
-    target = Path(f"{path}.onnx")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
-        try:
-            file.write(model.SerializeToString())
-            file.flush()
-            os.fsync(file.fileno())
-            Path(file.name).replace(target)
-        except BaseException:
-            Path(file.name).unlink(missing_ok=True)
-            raise
-    return str(target)
+    target = f"{path}.onnx"
+    data = model.SerializeToString()
+    replace_files([(target, lambda file: file.write(data))])
+    return target
 
 
 def program_of(layer: Any, input_spec: Sequence[Any] | None) -> Program:
