@@ -159,6 +159,11 @@ def sources() -> str:
     return ":".join(f"{package.place}/src" for package in packages().values())
 
 
+def below() -> str:
+    """What the facade stands on, as pip calls it."""
+    return "BELOW = (\n" + "".join(f'    "{packages()[name].project}",\n' for name in needed(["wherry"])[:-1]) + ")"
+
+
 def table(last: str) -> Callable[[], str]:
     """The table of README.md and ARCHITECTURE.md; their last columns have different names."""
 
@@ -202,6 +207,7 @@ DERIVED: dict[str, dict[str, Callable[[], str]]] = {
         "environments": lambda: f"    py{{{','.join(v.replace('.', '') for v in PYTHONS)}}}-{{{','.join(packages())}}}",
         "paths": lambda: f"    PYTHONPATH = {{env:PYTHONPATH_OF_SOURCES:{sources()}}}",
     },
+    "packages/wherry/src/wherry/_missing.py": {"below": below},
     "README.md": {"table": table("needs"), "figures": figures},
     "ARCHITECTURE.md": {"table": table("may import")},
 }

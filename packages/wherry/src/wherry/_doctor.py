@@ -11,7 +11,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-REQUIRED = ("wherry-tensor", "wherry-ops-cpu", "wherry-autograd", "wherry-nn", "wherry-train", "wherry-vision")
+from ._missing import BELOW
+
 OPTIONAL = {"wherry-web": "pages where a model runs in the browser: `wherry serve`", "pillow": "reading and writing images"}
 MODULES = {"pillow": "PIL"}
 GIB = 2.0**30
@@ -42,7 +43,7 @@ def programs() -> Iterator[str]:
 def installed(faults: list[str]) -> Iterator[str]:
     """A line for each package, with its version and its folder; what is missing or too old goes to `faults`."""
     wanted = requirements()
-    for project in ("wherry", *REQUIRED, "numpy"):
+    for project in ("wherry", *BELOW, "numpy"):
         version, place = version_of(project), place_of(project)
         if version is None:
             faults.append(f"pip install {project}")

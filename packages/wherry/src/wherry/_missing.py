@@ -6,7 +6,19 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-BELOW = ("wherry_tensor", "wherry_ops_cpu", "wherry_autograd", "wherry_nn", "wherry_train", "wherry_graph", "wherry_vision")
+# packages: below
+BELOW = (
+    "wherry-tensor",
+    "wherry-autograd",
+    "wherry-ops-cpu",
+    "wherry-nn",
+    "wherry-train",
+    "wherry-graph",
+    "wherry-vision",
+    "wherry-export",
+    "wherry-infer",
+)
+# packages: end
 
 
 class Missing:
@@ -14,9 +26,9 @@ class Missing:
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
-        if name not in BELOW:
-            return None
         project = name.replace("_", "-")
+        if project not in BELOW:
+            return None
         raise ModuleNotFoundError(
             f"wherry: a package is missing. Got no module {name}, expected {project} to be installed. "
             f"pip install {project}, or pip install --force-reinstall wherry, which brings all.",
