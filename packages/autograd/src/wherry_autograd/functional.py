@@ -172,7 +172,7 @@ def hessian(ys: Tensor, xs: Any, batch_axis: int | None = None) -> Any:
     batched = _check_batch_axis("hessian", batch_axis)
     require_tensor(ys, "hessian", "ys")
     scalars = ys.shape[0] if batched and ys.ndim else 1
-    if ys.size != scalars:
+    if ys.size != scalars or (batched and not ys.ndim):
         raise ValueError(
             f"hessian: only one element can be differentiated twice"
             f"{' for each member of the batch' if batched else ''}. Got ys of shape {ys.shape}, expected "
@@ -267,6 +267,7 @@ def separate(xs: Any) -> list[Tensor]:
     """The arguments of a function as tensors that nothing else was computed from."""
     out = []
     for x in _sequence(xs):
+        require_tensor(x, "autograd", "xs")
         # One that requires gradients stays connected, so that the result can be differentiated by it.
         x = x.detach() if x.stop_gradient else ops.copy(x)
         x.stop_gradient = False

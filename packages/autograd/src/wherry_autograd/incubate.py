@@ -9,6 +9,7 @@ from wherry_autograd.functional import jvp, separate, vjp
 from wherry_autograd.grad_mode import enable_grad
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import require_tensor
 from wherry_tensor.errors import InvalidArgumentError
 
 __all__ = ["Hessian", "Jacobian", "disable_prim", "enable_prim", "forward_grad", "grad", "jvp", "prim_enabled", "vjp"]
@@ -37,8 +38,8 @@ class Jacobian:
 
     def __init__(self, func: Callable[..., Any], xs: Any, is_batched: bool = False) -> None:
         with enable_grad():
-            flat, joined = _joined(separate(xs), is_batched)
-            y = func(*flat)
+            flat, joined = _joined("Jacobian", separate(xs), is_batched)
+            y = require_tensor(func(*flat), "Jacobian", "what func returns")
             self._matrix = functional.Jacobian(_flattened(y, is_batched), joined, is_batched)
 
     @property
@@ -59,8 +60,8 @@ class Hessian(Jacobian):
 
     def __init__(self, func: Callable[..., Any], xs: Any, is_batched: bool = False) -> None:
         with enable_grad():
-            flat, joined = _joined(separate(xs), is_batched)
-            y = _flattened(func(*flat), is_batched)
+            flat, joined = _joined("Hessian", separate(xs), is_batched)
+            y = _flattened(require_tensor(func(*flat), "Hessian", "what func returns"), is_batched)
             if y.shape[-1] != 1:
                 raise RuntimeError(
                     f"Hessian: the function given to it should return one element"
@@ -105,8 +106,10 @@ def _only_static(name: str, remedy: str) -> NoReturn:
     )
 
 
-def _joined(xs: list[Tensor], is_batched: bool) -> tuple[list[Tensor], Tensor]:
+def _joined(function: str, xs: list[Tensor], is_batched: bool) -> tuple[list[Tensor], Tensor]:
     """All tensors as one flat one, and the tensors again as made from it: a single input to differentiate by."""
+    if not xs:
+        raise InvalidArgumentError(f"{function}: there is nothing to differentiate by. Got no xs, expected one tensor or more. Pass x.")
     parts = [_flattened(x, is_batched) for x in xs]
     axis = 1 if is_batched else 0
     whole = ops.concat(*parts, axis=axis) if len(parts) > 1 else parts[0]

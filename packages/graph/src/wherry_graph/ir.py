@@ -27,6 +27,8 @@ from wherry_graph.members import BlockMembers, NodeMembers, ProgramMembers, Vari
 from wherry_nn import Parameter, unique_name
 from wherry_tensor import _core
 from wherry_tensor._core import DType, Op, Tensor, rebind, symbolic
+from wherry_tensor.arguments import require, require_tensor
+from wherry_tensor.errors import InvalidTypeError
 from wherry_tensor.sizes import Size, is_unknown
 
 __all__ = ["Block", "ControlOp", "Node", "Program", "StaticParameter", "Variable", "attrs_with", "tensors_of_attrs"]
@@ -57,6 +59,12 @@ class Variable(VariableMembers, Tensor):
     is_array: bool
     holds_gradients: bool
     lod_level: int
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise InvalidTypeError(
+            "Variable: a variable belongs to a block of a program. Got a call of the class, expected one of static.data, "
+            "Block.create_var or any function on variables. Use one of these."
+        )
 
     @classmethod
     def of(
@@ -375,6 +383,7 @@ class Program(ProgramMembers):
         known = self._bound.get(id(tensor))
         if known is not None:
             return known
+        require_tensor(tensor, "Program.bind", "tensor")
         block = self.blocks[0]
         lasting = tensor.persistable or isinstance(tensor, Parameter)
         name = tensor.name
@@ -388,6 +397,7 @@ class Program(ProgramMembers):
 
     def forget_bound(self, x: Variable) -> None:
         """Let go of the tensor that a variable which was dropped is bound to."""
+        require(x, Variable, "Program.forget_bound", "x", "Pass one of program.list_vars().")
         if x.bound is not None:
             self._bound.pop(id(x.bound), None)
 

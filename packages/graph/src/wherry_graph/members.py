@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from wherry_nn import Parameter
 from wherry_tensor import _core
 from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import integer
 from wherry_tensor.dtype import as_dtype
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError, short
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError, PreconditionNotMetError, short
 
 if TYPE_CHECKING:
     from wherry_graph.ir import Block, Node, Program, Variable
@@ -370,7 +371,7 @@ def _append_op(block: Any, type: Any, inputs: dict[str, Any], outputs: dict[str,
         from wherry_tensor.suggestions import did_you_mean
 
         raise InvalidArgumentError(
-            f"append_op: there is no op of this type. Got type={type!r}, expected a name of the op vocabulary."
+            f"append_op: there is no op of this type. Got type={short(type)}, expected a name of the op vocabulary."
             f"{did_you_mean(str(type), [name for name in dir(ops) if isinstance(getattr(ops, name), _core.Op)])} "
             f"Call the public function instead, such as paddle.add, while the program is the default one."
         )
@@ -416,8 +417,20 @@ class ProgramMembers:
         return self.blocks[0]
 
     def block(self, index: int) -> Block:
-        """The block with this number. Source: `paddle.static.Program.block`."""
-        return self.blocks[index]
+        """The block with this number.
+
+        Raises:
+            IndexError: there is none.
+
+        Source:
+            `paddle.static.Program.block`.
+        """
+        at = integer(index, "Program.block", "index")
+        if not 0 <= at < len(self.blocks):
+            raise OutOfRangeError(
+                f"Program.block: there is no block of this number. Got {at}, expected one of 0 to {len(self.blocks) - 1}. See num_blocks."
+            )
+        return self.blocks[at]
 
     @property
     def num_blocks(self) -> int:
@@ -482,7 +495,7 @@ class ProgramMembers:
             `paddle.static.Program.state_dict`.
         """
         if mode not in ("all", "param", "opt"):
-            raise InvalidArgumentError(f"state_dict: mode must be 'all', 'param' or 'opt'. Got {mode!r}, expected one of these.")
+            raise InvalidArgumentError(f"state_dict: mode must be 'all', 'param' or 'opt'. Got {short(mode)}, expected one of these.")
         return {x.name: _value_of(x, scope) for x in _lasting(self, mode)}
 
     def set_state_dict(self, state_dict: Mapping[str, Any], scope: Any = None) -> None:
@@ -527,7 +540,7 @@ class ProgramMembers:
         """
         for name, value in ("throw_on_error", throw_on_error), ("with_details", with_details):
             if not isinstance(value, bool):
-                raise InvalidTypeError(f"to_string: The type of {name} parameter is wrong, expected bool. Got {value!r}.")
+                raise InvalidTypeError(f"to_string: The type of {name} parameter is wrong, expected bool. Got {short(value)}.")
         if not with_details:
             return str(self)
         return "\n".join([str(self), *(x.to_string(throw_on_error, True) for x in self.list_vars())])

@@ -13,7 +13,7 @@ from typing import Any
 import wherry_tensor
 from wherry_graph import passes as graph_passes
 from wherry_infer.kinds import PrecisionType
-from wherry_tensor.errors import InvalidArgumentError, PreconditionNotMetError
+from wherry_tensor.errors import InvalidArgumentError, PreconditionNotMetError, short
 
 __all__ = ["Config", "PassBuilder", "XpuConfig"]
 
@@ -223,7 +223,7 @@ class Config:
     def set_cpu_math_library_num_threads(self, count: int) -> None:
         """How many threads kernels use, at least 1. Until then as many as the process does (Paddle: 1)."""
         if not isinstance(count, int) or count < 1:
-            raise InvalidArgumentError(f"set_cpu_math_library_num_threads: got {count!r}, expected a number of threads >= 1.")
+            raise InvalidArgumentError(f"set_cpu_math_library_num_threads: got {short(count)}, expected a number of threads >= 1.")
         self._threads = count
 
     def cpu_math_library_num_threads(self) -> int:
@@ -468,7 +468,7 @@ class Config:
     def set_tensorrt_optimization_level(self, level: int) -> None:
         """How long TensorRT looks for better kernels, 0 to 5."""
         if not isinstance(level, int) or not 0 <= level <= 5:
-            raise InvalidArgumentError(f"set_tensorrt_optimization_level: got {level!r}, expected a level of 0 to 5.")
+            raise InvalidArgumentError(f"set_tensorrt_optimization_level: got {short(level)}, expected a level of 0 to 5.")
         self._other["trt_level"] = level
 
     def tensorrt_optimization_level(self) -> int:

@@ -22,7 +22,7 @@ from wherry_infer.precision import mixed
 from wherry_tensor import Tensor as WherryTensor
 from wherry_tensor._core import set_grad_mode, set_thread_budget
 from wherry_tensor.device import is_known
-from wherry_tensor.errors import InvalidArgumentError, NotFoundError, UnavailableError
+from wherry_tensor.errors import InvalidArgumentError, NotFoundError, UnavailableError, short
 
 __all__ = ["Predictor", "PredictorPool", "Tensor", "create_predictor"]
 
@@ -360,7 +360,7 @@ class PredictorPool:
 
     def __init__(self, config: Config, size: int) -> None:
         if not isinstance(size, int) or size < 1:
-            raise InvalidArgumentError(f"PredictorPool: got a size of {size!r}, expected a number >= 1.")
+            raise InvalidArgumentError(f"PredictorPool: got a size of {short(size)}, expected a number >= 1.")
         first = create_predictor(config)
         self._all = [first, *(first.clone() for _ in range(size - 1))]
 

@@ -1154,7 +1154,7 @@ def _as_layer(value: Any) -> str:
 
 def _wrong_kind(layer: Layer, name: str, value: Any, what: str, expected: str, maker: str) -> str:
     return (
-        f"{type(layer).__name__}: attribute '{name}' is a {what}. Got {value!r} ({type(value).__name__}), expected {expected} "
+        f"{type(layer).__name__}: attribute '{name}' is a {what}. Got {short(value)} ({type(value).__name__}), expected {expected} "
         f"or None. Use {maker}, delete the attribute first, or choose another name."
     )
 
@@ -1165,7 +1165,7 @@ def _check_name(layer: Layer, name: Any, what: str, table: str) -> None:
         raise ValueError(_not_initialized(layer))
     if not isinstance(name, str):
         raise TypeError(
-            f"{kind}: the name of a {what} is text. Got {name!r} ({type(name).__name__}), expected a str. Write '{name}'."
+            f"{kind}: the name of a {what} is text. Got {short(name)} ({type(name).__name__}), expected a str. Write '{name}'."
         )
     if "." in name:
         raise KeyError(

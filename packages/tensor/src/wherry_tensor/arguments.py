@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias, TypeVar
 
@@ -56,6 +56,53 @@ def require(value: Any, kind: type[_Kind], op_name: str, name: str, remedy: str)
     raise InvalidTypeError(
         f"{op_name}: argument '{name}' must be of the class {kind.__name__}. Got {_shown(value)}, expected an instance. {remedy}"
     )
+
+
+def require_rank(x: Any, op_name: str, least: int, most: int | None = None, name: str = "x", layout: str = "") -> Tensor:
+    """`x`, which must be a Tensor with `least` axes, or with `least` to `most`; `layout` says what lies along them."""
+    require_tensor(x, op_name, name)
+    last = least if most is None else most
+    if least <= x.ndim <= last:
+        return x
+    axes = f"{least} or more axes" if last == MAX_RANK else f"{least} to {last} axes" if last > least else f"{least} ax{'e' if least > 1 else 'i'}s"
+    raise InvalidArgumentError(
+        f"{op_name}: '{name}' has another number of axes. Got shape {x.shape}, expected {axes}{f', {layout}' if layout else ''}. "
+        f"Use reshape or unsqueeze."
+    )
+
+
+def path_of(path: Any, op_name: str, name: str = "path") -> str:
+    """The name of a file or folder, given as str or PathLike."""
+    try:
+        found = os.fspath(path)
+        os.fsencode(found)
+    except TypeError:
+        found = None
+    except UnicodeEncodeError as error:
+        raise InvalidArgumentError(
+            f"{op_name}: '{name}' names no file. Got {short(path)}, expected text that the file system can hold. "
+            f"Take the character at position {error.start} out."
+        ) from None
+    if not isinstance(found, str):
+        raise InvalidTypeError(f"{op_name}: '{name}' names a file. Got {_shown(path)}, expected a str or a pathlib.Path.")
+    return found
+
+
+def names_of(names: Any, op_name: str, name: str) -> frozenset[str]:
+    """Several names, given as a set or another collection of them; None is none."""
+    if names is None:
+        return frozenset()
+    if isinstance(names, Iterable) and not isinstance(names, (str, bytes, Tensor)):
+        found = set()
+        for one in names:
+            if not isinstance(one, str):
+                break
+            found.add(one)
+        else:
+            return frozenset(found)
+    got = f"the text {short(names)}" if isinstance(names, str) else _shown(names)
+    example = short(names) if isinstance(names, str) else "'matmul'"
+    raise InvalidTypeError(f"{op_name}: {name} holds several names. Got {got}, expected a set of names. Write {name}={{{example}}}.")
 
 
 def integer(value: Any, op_name: str, name: str) -> int:

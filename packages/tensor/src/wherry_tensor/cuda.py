@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from wherry_tensor import _core
 from wherry_tensor import device as devices
 from wherry_tensor.device import absent
-from wherry_tensor.errors import InvalidArgumentError, UnavailableError
+from wherry_tensor.errors import InvalidArgumentError, UnavailableError, short
 
 __all__ = [
     "DeviceProperties",
@@ -61,7 +61,7 @@ def _gpu(op_name: str, device: Any, error: type[Exception] = InvalidArgumentErro
         return devices.device_code(f"gpu:{device}" if device >= 0 else str(device), name)
     place = devices.as_place(device, name)
     if not place.is_gpu_place():
-        raise error(f"{name}: this is not a GPU. Got {device!r}, expected a number, 'gpu:0' or a CUDAPlace. Name one of the GPUs.")
+        raise error(f"{name}: this is not a GPU. Got {short(device)}, expected a number, 'gpu:0' or a CUDAPlace. Name one of the GPUs.")
     return devices.device_code(place, name)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
-from wherry_tensor.arguments import require_tensor
+from wherry_tensor.arguments import require, require_tensor
 from wherry_tensor.errors import InvalidTypeError, short
 
 __all__ = ["from_dlpack", "methods", "to_dlpack"]
@@ -239,9 +239,11 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
 
     Raises:
         RuntimeError: the tensor is the result of a recorded operation.
+        TypeError: `memo` is no dict.
     """
     import copy
 
+    require(memo, dict, "deepcopy", "memo", "Use copy.deepcopy(x), which makes one.")
     if not self.is_leaf:
         raise RuntimeError(
             "deepcopy: only leaf tensors can be copied deeply, as the history of another is not its own. "

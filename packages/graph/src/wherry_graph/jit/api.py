@@ -9,7 +9,7 @@ from wherry_graph.ir import Program, Variable
 from wherry_graph.jit.convert import converted, ignore_modules, keep_as_is, text_of
 from wherry_graph.jit.static_function import ConcreteProgram, StaticFunction, enable_to_static
 from wherry_nn import Layer
-from wherry_tensor.errors import InvalidTypeError
+from wherry_tensor.errors import InvalidTypeError, short
 
 __all__ = ["ProgramTranslator", "ignore_module", "not_to_static", "to_static"]
 
@@ -62,7 +62,7 @@ def to_static(
             f"Take it out."
         )
     if backend not in (None, "CINN"):
-        raise ValueError(f"to_static: unknown backend {backend!r}. Expected None or 'CINN'. Leave it out.")
+        raise ValueError(f"to_static: unknown backend {short(backend)}. Expected None or 'CINN'. Leave it out.")
 
     def decorated(function: Any) -> Any:
         options = {"full_graph": full_graph, "build_strategy": build_strategy, "backend": backend}

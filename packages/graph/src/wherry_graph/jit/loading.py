@@ -12,8 +12,9 @@ from wherry_graph.jit.partial import OUTPUT, PartialProgram
 from wherry_graph.replay import replayed
 from wherry_nn import Layer, Parameter, unique_name
 from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import path_of, require
 from wherry_tensor.dtype import is_floating_point
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.errors import InvalidArgumentError, short
 from wherry_tensor.functions.creation import to_tensor
 
 __all__ = ["TranslatedLayer", "load"]
@@ -42,6 +43,10 @@ class TranslatedLayer(Layer):
 
     def __init__(self, programs: Mapping[str, Program], persistable_vars: Mapping[str, Tensor]) -> None:
         super().__init__()
+        for argument, given, kind in ("programs", programs, Program), ("persistable_vars", persistable_vars, Tensor):
+            require(given, Mapping, "TranslatedLayer", argument, "paddle.jit.load makes a TranslatedLayer from files.")  # type: ignore[type-abstract]
+            for name, value in given.items():
+                require(value, kind, "TranslatedLayer", f"{argument}[{short(name)}]", "paddle.jit.load makes a TranslatedLayer from files.")
         self.__dict__["programs"] = dict(programs)
         self.__dict__["_names"] = {}
         for n, (name, value) in enumerate(sorted(persistable_vars.items())):
@@ -188,7 +193,7 @@ def load(path: str, **configs: Any) -> TranslatedLayer:
                 f"load: The additional config ({name}) of `paddle.jit.load` is not supported. Expected model_filename or params_filename. "
                 f"Take it out."
             )
-    path = os.fspath(path)
+    path = path_of(path, "load")
     files = _files_of(path, configs.get("model_filename"), configs.get("params_filename"))
     if not files:
         raise InvalidArgumentError(

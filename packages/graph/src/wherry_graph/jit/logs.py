@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from wherry_tensor.errors import InvalidTypeError
+from wherry_tensor.errors import InvalidTypeError, short
 
 __all__ = ["converted", "set_code_level", "set_verbosity"]
 
@@ -80,7 +80,9 @@ def converted(function: Callable[..., Any], text: str, reason: str | None) -> No
 def _set(what: str, level: int, also_to_stdout: bool) -> None:
     if type(level) is not int:
         function = "set_verbosity" if what == "verbosity" else "set_code_level"
-        raise InvalidTypeError(f"{function}: Level is not an integer: {level!r}. Got {type(level).__name__}, expected an int. Write 0 for nothing.")
+        raise InvalidTypeError(
+            f"{function}: Level is not an integer: {short(level)}. Got {type(level).__name__}, expected an int. Write 0 for nothing."
+        )
     _levels[what], _also_to_stdout[what] = level, bool(also_to_stdout)
 
 

@@ -9,7 +9,8 @@ from wherry_graph.ir import Program, Variable
 from wherry_graph.jit.loading import TranslatedLayer
 from wherry_graph.jit.static_function import ConcreteProgram, StaticFunction
 from wherry_nn import Layer, Parameter
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.arguments import path_of
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 
 __all__ = ["save"]
 
@@ -59,7 +60,7 @@ def save(layer: Any, path: str, input_spec: Sequence[Any] | None = None, **confi
         raise InvalidArgumentError(
             "save: combine_params=True is not supported. Got True, expected False: methods share what they have in common. Leave it out."
         )
-    path = os.fspath(path)
+    path = path_of(path, "save")
     if not os.path.basename(path):
         raise InvalidArgumentError(
             f"save: The input path MUST be format of dirname/file_prefix, but received file_prefix is empty string. Got {path!r}, "
@@ -80,7 +81,7 @@ def save(layer: Any, path: str, input_spec: Sequence[Any] | None = None, **confi
     else:
         raise InvalidTypeError(
             f"save: The input of paddle.jit.save should be 'Layer' or 'Function', but received input type is {type(layer)}. Got "
-            f"{layer!r}, expected a layer "
+            f"{short(layer)}, expected a layer "
             f"or a function. For a state_dict use paddle.save."
         )
     captured = {name: method.concrete_program_specify_input_spec(input_spec) for name, method in methods.items()}
@@ -135,7 +136,7 @@ def _wanted_outputs(concrete: ConcreteProgram, output_spec: Any) -> list[Variabl
         at = one if type(one) is int else names.index(name) if name in names else -1
         if not 0 <= at < len(names):
             raise InvalidArgumentError(
-                f"save: the outputs have no {one!r}. Got it in output_spec, expected positions below {len(names)} or names among {names}. "
+                f"save: the outputs have no {short(one)}. Got it in output_spec, expected positions below {len(names)} or names among {names}. "
                 f"Take it out."
             )
         wanted.append(concrete.outputs[at])

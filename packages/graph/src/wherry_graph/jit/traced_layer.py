@@ -10,8 +10,9 @@ from wherry_graph.jit.static_function import StaticFunction
 from wherry_graph.structure import flatten
 from wherry_nn import Layer
 from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import require
 from wherry_tensor.dtype import is_floating_point
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, NotFoundError, short
 
 __all__ = ["TracedLayer"]
 
@@ -36,7 +37,14 @@ class TracedLayer:
     """
 
     def __init__(self, program: Program, parameters: Sequence[Tensor], feed_names: Sequence[str], fetch_names: Sequence[str]) -> None:
-        block = program.blocks[0]
+        block = require(program, Program, "TracedLayer", "program", "TracedLayer.trace(layer, inputs) makes one.").blocks[0]
+        for role, names in ("feed_names", feed_names), ("fetch_names", fetch_names):
+            for name in require(names, Sequence, "TracedLayer", role, "Pass names of program.list_vars()."):  # type: ignore[type-abstract]
+                if not isinstance(name, str) or name not in block.vars:
+                    raise NotFoundError(
+                        f"TracedLayer: the program has no variable of this name. Got {short(name)} in {role}, expected a name of "
+                        f"program.list_vars(). Use TracedLayer.trace, which knows them."
+                    )
         self.program = program
         self._parameters = list(parameters)
         program.feeds = [block.vars[name] for name in feed_names]
@@ -109,7 +117,7 @@ class TracedLayer:
             for i in positions or ():
                 if type(i) is not int or not 0 <= i < len(variables):
                     raise InvalidArgumentError(
-                        f"save_inference_model: {what} holds positions. Got {i!r}, expected ints from 0 to {len(variables) - 1}. Take it out."
+                        f"save_inference_model: {what} holds positions. Got {short(i)}, expected ints from 0 to {len(variables) - 1}. Take it out."
                     )
             chosen.append(variables if positions is None else [variables[i] for i in positions])
         save_model(path, self.program, chosen[0], chosen[1])

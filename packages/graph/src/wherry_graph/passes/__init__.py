@@ -18,6 +18,7 @@ from wherry_graph.passes.constants import constants, frozen_constants
 from wherry_graph.passes.dead_code import dead_code
 from wherry_graph.passes.elementwise import elementwise, unfused
 from wherry_graph.passes.redundant import redundant
+from wherry_tensor.errors import short
 
 __all__ = [
     "EXACT", "INFERENCE", "KEEP_BITS", "NONE", "attention", "batch_norm", "common_subexpressions", "constants", "dead_code", "default", "elementwise",
@@ -39,7 +40,7 @@ def pipeline(level: int) -> list[Callable[[Program], Program]]:
         ValueError: there is no such level.
     """
     if level not in (NONE, EXACT, INFERENCE):
-        raise ValueError(f"passes: there is no such level. Got {level!r}, expected 0 (none), 1 (exact) or 2 (inference).")
+        raise ValueError(f"passes: there is no such level. Got {short(level)}, expected 0 (none), 1 (exact) or 2 (inference).")
     if level == NONE:
         return []
     exact: list[Callable[[Program], Program]] = [dead_code, constants, common_subexpressions, redundant, dead_code]

@@ -19,6 +19,7 @@ from wherry_graph.static.training import append_backward
 from wherry_nn import unique_name
 from wherry_tensor import _core, ops
 from wherry_tensor._core import DType, Tensor
+from wherry_tensor.arguments import names_of, require
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_train.amp import auto_cast, lists
@@ -45,6 +46,7 @@ class AutoMixedPrecisionLists:
 
     Raises:
         ValueError: a name stands in both lists.
+        TypeError: something holds other things than names.
 
     Source:
         `paddle.static.amp.AutoMixedPrecisionLists`.
@@ -59,15 +61,15 @@ class AutoMixedPrecisionLists:
         self, custom_white_list: Iterable[str] | None = None, custom_black_list: Iterable[str] | None = None,
         custom_black_varnames: Iterable[str] | None = None, dtype: str = "float16",
     ) -> None:
-        self.custom_white_list = set(custom_white_list or ())
-        self.custom_black_list = set(custom_black_list or ())
+        self.custom_white_list = set(names_of(custom_white_list, "AutoMixedPrecisionLists", "custom_white_list"))
+        self.custom_black_list = set(names_of(custom_black_list, "AutoMixedPrecisionLists", "custom_black_list"))
         both = self.custom_white_list & self.custom_black_list
         if both:
             raise InvalidArgumentError(
                 f"AutoMixedPrecisionLists: Custom white list overlap custom black list. Got {', '.join(sorted(both))} in both, expected each "
                 f"name in one."
             )
-        self.black_varnames = set(custom_black_varnames or ())
+        self.black_varnames = set(names_of(custom_black_varnames, "AutoMixedPrecisionLists", "custom_black_varnames"))
         self.amp_dtype = _half(dtype).name
         self.white_list = (set(white_list()) | self.custom_white_list) - self.custom_black_list
         self.black_list = (set(black_list()) | self.custom_black_list) - self.custom_white_list
@@ -121,7 +123,7 @@ def cast_model_to_fp16(
     if not isinstance(program, Program):
         raise InvalidTypeError(f"cast_model_to_fp16: this is no Program. Got {short(program)} ({type(program).__name__}), expected a Program.")
     if level not in ("O1", "O2"):
-        raise InvalidArgumentError(f"cast_model_to_fp16: the level is 'O1' or 'O2'. Got {level!r}.")
+        raise InvalidArgumentError(f"cast_model_to_fp16: the level is 'O1' or 'O2'. Got {short(level)}.")
     chosen = AutoMixedPrecisionLists() if amp_lists is None else amp_lists
     low = _half(dest_type)
     caster = _Caster(program, chosen, use_fp16_guard, low, level, use_promote)
@@ -239,8 +241,10 @@ def cast_parameters_to_fp16(
     Source:
         `paddle.static.amp.cast_parameters_to_fp16`.
     """
+    require(program, Program, "cast_parameters_to_fp16", "program", "Pass the one that was built, such as default_main_program().")
     low = _half(dest_type)
-    names = {x.name for x in program.all_parameters() if x.dtype is low} if to_fp16_var_names is None else set(to_fp16_var_names)
+    chosen = names_of(to_fp16_var_names, "cast_parameters_to_fp16", "to_fp16_var_names")
+    names = {x.name for x in program.all_parameters() if x.dtype is low} if to_fp16_var_names is None else chosen
     there = chosen_scope(scope)
     with paused():
         for x in program.all_parameters():
@@ -255,6 +259,10 @@ def cast_parameters_to_fp16(
                 there.put(x.name, ops.cast(value.detach(), dtype=low))
 
 
+def _require_loss(loss: Any, what: str) -> Variable:
+    return require(loss, Variable, what, "loss", "Compute it under paddle.enable_static().")
+
+
 class OptimizerWithMixedPrecision:
     """An optimizer that trains programs in mixed precision; made by `decorate`."""
 
@@ -263,6 +271,7 @@ class OptimizerWithMixedPrecision:
         use_dynamic_loss_scaling: bool, incr_every_n_steps: int, decr_every_n_nan_or_inf: int, incr_ratio: float, decr_ratio: float,
         use_amp_guard: bool, use_promote: bool,
     ) -> None:
+        require(optimizer, Optimizer, "OptimizerWithMixedPrecision", "optimizer", "static.amp.decorate(optimizer) makes one of these.")
         self._optimizer, self._amp_lists, self._amp_level, self._dtype = optimizer, amp_lists, level, dtype
         self._init_loss_scaling, self._use_dynamic = float(init_loss_scaling), use_dynamic_loss_scaling
         self._incr_every, self._decr_every = incr_every_n_steps, decr_every_n_nan_or_inf
@@ -318,22 +327,19 @@ class OptimizerWithMixedPrecision:
         self, loss: Tensor, startup_program: Program | None = None, parameter_list: Any = None, no_grad_set: Any = None
     ) -> tuple[list[Any], list[tuple[Any, Any]]]:
         """Change the program of `loss` to mixed precision, and let it compute gradients and take steps. Arguments as `Optimizer.minimize`."""
-        if not isinstance(loss, Variable):
-            raise InvalidTypeError(
-                f"minimize: the loss is no variable of a program. Got {short(loss)} ({type(loss).__name__}), expected what was computed under "
-                f"paddle.enable_static()."
-            )
-        with program_guard(loss.program, default_startup_program() if startup_program is None else startup_program):
-            pairs = self.backward(loss, startup_program, parameter_list, no_grad_set)
-            mark = len(loss.program.blocks[0].nodes)
+        end = _require_loss(loss, "minimize")
+        with program_guard(end.program, default_startup_program() if startup_program is None else startup_program):
+            pairs = self.backward(end, startup_program, parameter_list, no_grad_set)
+            mark = len(end.program.blocks[0].nodes)
             self.apply_gradients(pairs)
-            return loss.program.blocks[0].nodes[mark:], pairs
+            return end.program.blocks[0].nodes[mark:], pairs
 
     def backward(
         self, loss: Variable, startup_program: Program | None = None, parameter_list: Any = None, no_grad_set: Any = None,
         callbacks: Any = None,
     ) -> list[tuple[Any, Any]]:
         """Change the program, scale the loss, and compute the (scaled) gradients."""
+        _require_loss(loss, "backward")
         program = self._train_program = loss.program
         self._to_fp16_var_names = cast_model_to_fp16(
             program, self._amp_lists, self._guard, self._dtype, self._amp_level, self.use_promote
@@ -450,7 +456,7 @@ def decorate(
     if use_pure_fp16:
         level = "O2"
     if level not in ("O1", "O2"):
-        raise InvalidArgumentError(f"decorate: the level is 'O1' or 'O2'. Got {level!r}, expected one of these.")
+        raise InvalidArgumentError(f"decorate: the level is 'O1' or 'O2'. Got {short(level)}, expected one of these.")
     low = _half("bfloat16" if use_bf16 else dtype)
     if level == "O2" and master_weight is not False and hasattr(optimizer, "_multi_precision"):
         optimizer._multi_precision = True

@@ -14,6 +14,7 @@ from wherry_graph.static.scope import Scope, chosen_scope
 from wherry_graph.static.strategies import BuildStrategy, ExecutionStrategy
 from wherry_tensor import _core, ops, to_tensor
 from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import require
 from wherry_tensor.device import device_code
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError, short
 from wherry_tensor.functions.random import get_rng_state, seed, set_rng_state
@@ -210,7 +211,9 @@ class Executor:
             `paddle.static.Executor.infer_from_dataset`, whose datasets read files with programs of their own.
         """
         program = program._program if isinstance(program, CompiledProgram) else program
-        self._over("infer_from_dataset", (default_main_program() if program is None else program).clone(for_test=True), dataset, scope,
+        program = default_main_program() if program is None else program
+        require(program, Program, "infer_from_dataset", "program", "Leave it out for default_main_program().")
+        self._over("infer_from_dataset", program.clone(for_test=True), dataset, scope,
                    fetch_list, fetch_info, print_period)
 
     def train_from_dataset(

@@ -16,6 +16,7 @@ from wherry_graph.static.mode import default_main_program, paused
 from wherry_graph.static.scope import chosen_scope, global_scope
 from wherry_tensor import to_tensor
 from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import path_of, require
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError, short
 from wherry_train import load as load_pickle
 from wherry_train import save as save_pickle
@@ -87,6 +88,17 @@ def _chosen_program(program: Any, fetch_vars: Any) -> Program:
     return program
 
 
+def _require_program(program: Any, what: str) -> None:
+    require(program, Program, what, "program", "Pass the one that was built or loaded, such as default_main_program().")
+
+
+def _name_of(x: Any, what: str) -> str:
+    """The name of a variable, given as such or as the variable."""
+    if isinstance(x, str):
+        return x
+    return require(x, Variable, what, "var_list", "Pass variables of program.list_vars().").name
+
+
 def _values_of(program: Program, scope: Any = None) -> dict[str, Tensor]:
     """The values of what lasts, by name."""
     there = chosen_scope(scope)
@@ -122,11 +134,12 @@ def save_inference_model(path_prefix: str, feed_vars: Any, fetch_vars: Any, exec
     Source:
         `paddle.static.save_inference_model`.
     """
-    if not isinstance(path_prefix, (str, os.PathLike)) or str(path_prefix).endswith("/"):
-        raise InvalidArgumentError(f"save_inference_model: path_prefix is the beginning of names of files. Got {path_prefix!r}.")
+    prefix = path_of(path_prefix, "save_inference_model", "path_prefix")
+    if prefix.endswith("/"):
+        raise InvalidArgumentError(f"save_inference_model: path_prefix is the beginning of names of files. Got {prefix!r}. Add a name.")
     program = normalize_program(_chosen_program(kwargs.get("program"), fetch_vars), feed_vars, fetch_vars)
     with paused():
-        save_model(str(path_prefix), program, program.feeds, program.fetches, _values_of(program))
+        save_model(prefix, program, program.feeds, program.fetches, _values_of(program))
 
 
 def load_inference_model(path_prefix: str | None, executor: Any, **kwargs: Any) -> list[Any]:
@@ -157,7 +170,7 @@ def load_inference_model(path_prefix: str | None, executor: Any, **kwargs: Any) 
                 )
             program = params_from_bytes(model, params or b"")
         else:
-            prefix = str(path_prefix)
+            prefix = path_of(path_prefix, "load_inference_model", "path_prefix")
             folder = prefix if os.path.isdir(prefix) else os.path.dirname(prefix)
             program = load_model(
                 prefix, model_path=None if model is None else _inside(folder, model), params_path=None if params is None else _inside(folder, params)
@@ -171,7 +184,7 @@ def load_inference_model(path_prefix: str | None, executor: Any, **kwargs: Any) 
 
 def _inside(folder: str, name: str) -> str:
     """A file that is named beside the prefix, with its ending or without."""
-    return os.path.join(folder, name)
+    return os.path.join(folder, path_of(name, "load_inference_model", "the name of a file"))
 
 
 def serialize_program(feed_vars: Any, fetch_vars: Any, **kwargs: Any) -> bytes:
@@ -234,6 +247,7 @@ def deserialize_persistables(program: Program, data: bytes, executor: Any) -> No
     """
     if not isinstance(data, (bytes, bytearray)):
         raise InvalidTypeError(f"deserialize_persistables: the content of a file is bytes. Got {type(data).__name__}, expected bytes.")
+    _require_program(program, "deserialize_persistables")
     with paused():
         names = [x.name for x in program.list_vars() if x.persistable and not x.is_data]
         program.set_state_dict(params_of(bytes(data), None, names)[0] if names else {})
@@ -250,12 +264,12 @@ def save_to_file(path: str, content: bytes) -> None:
     """
     if not isinstance(content, bytes):
         raise InvalidTypeError(f"save_to_file: 'content' type should be bytes. Got {type(content).__name__}, expected bytes.")
-    replace_files([(path, lambda file: file.write(content))])
+    replace_files([(path_of(path, "save_to_file"), lambda file: file.write(content))])
 
 
 def load_from_file(path: str) -> bytes:
     """The content of a file. Source: `paddle.static.load_from_file`."""
-    with open(path, "rb") as file:
+    with open(path_of(path, "load_from_file"), "rb") as file:
         return file.read()
 
 
@@ -277,7 +291,8 @@ def save(program: Program, model_path: str, protocol: int = 4, **configs: Any) -
     Source:
         `paddle.static.save`.
     """
-    prefix = str(model_path)
+    _require_program(program, "save")
+    prefix = path_of(model_path, "save", "model_path")
     if not os.path.basename(prefix):
         raise InvalidArgumentError(
             f"save: The input model_path MUST be format of dirname/filename. Got {model_path!r}, expected the beginning of names of files."
@@ -312,16 +327,17 @@ def load(program: Program, model_path: str, executor: Any = None, var_list: Sequ
     Source:
         `paddle.static.load`.
     """
-    wanted = [x for x in program.list_vars() if x.persistable and not x.is_data]
-    state = load_program_state(model_path, wanted if var_list is None else var_list)
-    chosen = wanted if var_list is None else list(var_list)
-    missing = [x.name for x in chosen if x.name not in state]
+    _require_program(program, "load")
+    wanted = [x for x in program.list_vars() if x.persistable and not x.is_data] if var_list is None else var_list
+    chosen = [_name_of(x, "load") for x in wanted]
+    state = load_program_state(model_path, wanted)
+    missing = [name for name in chosen if name not in state]
     if missing:
         raise InvalidArgumentError(
             f"load: Can not find [{', '.join(missing[:4])}] in model file [{model_path}]. Got {len(state)} values, expected one for each of "
             f"{len(chosen)} variables. Save the program again, or load it with load_program_state and set_program_state."
         )
-    program.set_state_dict({x.name: state[x.name] for x in chosen})
+    program.set_state_dict({name: state[name] for name in chosen})
 
 
 def load_program_state(model_path: str, var_list: Sequence[Variable] | None = None) -> dict[str, Any]:
@@ -337,10 +353,10 @@ def load_program_state(model_path: str, var_list: Sequence[Variable] | None = No
     Source:
         `paddle.static.load_program_state`.
     """
-    prefix = str(model_path)
+    prefix = path_of(model_path, "load_program_state", "model_path")
     for ending in (".pdparams", ".pdopt", ".pdmodel"):
         prefix = prefix.removesuffix(ending)
-    names = None if var_list is None else [x if isinstance(x, str) else x.name for x in var_list]
+    names = None if var_list is None else [_name_of(x, "load_program_state") for x in var_list]
     with paused():
         if os.path.exists(f"{prefix}.pdparams"):
             state: dict[str, Any] = {}
@@ -376,6 +392,8 @@ def set_program_state(program: Program, state_dict: Mapping[str, Any]) -> None:
     Source:
         `paddle.static.set_program_state`.
     """
+    _require_program(program, "set_program_state")
+    require(state_dict, Mapping, "set_program_state", "state_dict", "load_program_state returns one.")  # type: ignore[type-abstract]
     wanted = {x.name: x for x in program.list_vars() if x.persistable and not x.is_data}
     missing = [name for name in wanted if name not in state_dict]
     unused = [name for name in state_dict if name not in wanted]

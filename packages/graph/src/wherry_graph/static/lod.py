@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import require_tensor
 from wherry_tensor.errors import InvalidArgumentError, PreconditionNotMetError
 
 __all__ = ["LoDTensor", "create_lod_tensor"]
@@ -30,6 +31,8 @@ class LoDTensor:
     """
 
     def __init__(self, tensor: Tensor | None = None, lod: Sequence[Sequence[int]] = ()) -> None:
+        if tensor is not None:
+            require_tensor(tensor, "LoDTensor", "tensor")
         self.tensor = tensor
         self._lod: list[list[int]] = []
         if lod:

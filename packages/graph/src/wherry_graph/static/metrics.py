@@ -9,8 +9,8 @@ from wherry_nn import functional as F  # noqa: N812
 from wherry_nn import unique_name
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, float32, float64, int64
-from wherry_tensor.arguments import require_tensor
-from wherry_tensor.errors import InvalidArgumentError, UnimplementedError
+from wherry_tensor.arguments import require_rank, require_tensor
+from wherry_tensor.errors import InvalidArgumentError, UnimplementedError, short
 
 __all__ = ["accuracy", "auc", "ctr_metric_bundle"]
 
@@ -39,7 +39,7 @@ def accuracy(input: Tensor, label: Tensor, k: int = 1, correct: Tensor | None = 
         >>> float(wherry.static.accuracy(scores, wherry.to_tensor([[1], [1]])))
         0.5
     """
-    require_tensor(input, "accuracy", "input")
+    require_rank(input, "accuracy", 2, name="input", layout="[N, C]")
     require_tensor(label, "accuracy", "label")
     label = ops.reshape(ops.cast(label, dtype=int64), shape=(input.shape[0], 1))
     _, index = input.topk(k)
@@ -85,7 +85,7 @@ def auc(
     for name, value in ("input", input), ("label", label):
         require_tensor(value, "auc", name)
     if curve != "ROC":
-        raise UnimplementedError(f"auc: the curve is 'ROC'. Got {curve!r}, expected 'ROC'.")
+        raise UnimplementedError(f"auc: the curve is 'ROC'. Got {short(curve)}, expected 'ROC'.")
     if input.ndim != 2 or input.shape[1] not in (1, 2):
         raise InvalidArgumentError(
             f"auc: Only support binary classification, prediction dims[1] should be 1 or 2. Got input of shape {input.shape}, expected [N, 2]."

@@ -230,7 +230,7 @@ def name_scope(prefix: str | None = None) -> Iterator[None]:
         >>> wherry.disable_static()
     """
     if not isinstance(prefix, str) or not prefix:
-        raise InvalidArgumentError(f"name_scope: a part of a model has a name. Got {prefix!r}, expected a str. Write name_scope('encoder').")
+        raise InvalidArgumentError(f"name_scope: a part of a model has a name. Got {short(prefix)}, expected a str. Write name_scope('encoder').")
     recording = _mode.on
     if recording is None:
         yield
@@ -267,13 +267,13 @@ def device_guard(device: str | None = None) -> Iterator[None]:
     kind, _, index = (device or "").partition(":")
     if device is not None and (kind not in ("cpu", "gpu", "xpu", "npu", "mlu") or (index and (kind == "cpu" or not index.isdigit()))):
         raise InvalidArgumentError(
-            f"device_guard: The Attr(device) should be 'cpu', 'gpu' or 'xpu', with a number behind it perhaps. Got {device!r}, expected "
+            f"device_guard: The Attr(device) should be 'cpu', 'gpu' or 'xpu', with a number behind it perhaps. Got {short(device)}, expected "
             f"'cpu' or 'gpu:0', say."
         )
     current = _core.name_of_device(_core.get_current_device()).partition(":")[0]
     if device is not None and kind != current:
         raise UnavailableError(
-            f"device_guard: a program runs on one device. Got {device!r} while the current device is {current!r}, expected that one. "
+            f"device_guard: a program runs on one device. Got {short(device)} while the current device is {current!r}, expected that one. "
             f"Choose the device with paddle.set_device, or leave device_guard out."
         )
     yield

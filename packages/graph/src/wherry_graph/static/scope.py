@@ -8,6 +8,7 @@ from typing import Any
 
 from wherry_graph.static.lod import LoDTensor
 from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import require, require_tensor
 from wherry_tensor.errors import InvalidTypeError, short
 
 __all__ = ["Scope", "ScopeVariable", "chosen_scope", "global_scope", "scope_guard"]
@@ -29,6 +30,8 @@ class Scope:
     """
 
     def __init__(self, parent: Scope | None = None) -> None:
+        if parent is not None:
+            require(parent, Scope, "Scope", "parent", "Leave it out, or use scope.new_scope().")
         self._parent = parent
         self._values: dict[str, LoDTensor] = {}
         self._kids: list[Scope] = []
@@ -54,6 +57,7 @@ class Scope:
 
     def put(self, name: str, value: Tensor) -> None:
         """Let `value` be what lies under this name."""
+        require_tensor(value, "Scope.put", "value")
         value.name, value.persistable = name, True
         self._values.setdefault(name, LoDTensor()).tensor = value
 

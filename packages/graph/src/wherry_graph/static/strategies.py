@@ -4,7 +4,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Any, ClassVar
 
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.errors import InvalidArgumentError, short
 
 __all__ = ["BuildStrategy", "ExecutionStrategy"]
 
@@ -27,7 +27,7 @@ class _Wishes:
             )
         expected = self._defaults[name]
         if isinstance(expected, bool) and not isinstance(value, (bool, int)):
-            raise InvalidArgumentError(f"{type(self).__name__}.{name}: got {value!r}, expected True or False.")
+            raise InvalidArgumentError(f"{type(self).__name__}.{name}: got {short(value)}, expected True or False.")
         self.__dict__[name] = value
 
     def __repr__(self) -> str:

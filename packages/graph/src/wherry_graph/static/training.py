@@ -111,6 +111,8 @@ def gradients(
         >>> wherry.disable_static()
     """
     ends = [_variable("gradients", x) for x in _listed(targets)]
+    if not ends:
+        raise InvalidArgumentError("gradients: there is nothing to differentiate. Got no targets, expected one or more. Pass the loss.")
     begins = [_variable("gradients", x, ends[0].program) for x in _listed(inputs)]
     given = [None if x is None else _variable("gradients", x, ends[0].program) for x in _listed(target_gradients)]
     if given and len(given) != len(ends):
@@ -200,7 +202,7 @@ def _named(program: Program, x: Any, what: str) -> Variable:
     if isinstance(x, str):
         found = program.blocks[0].find(x)
         if found is None:
-            raise InvalidArgumentError(f"{what}: the program has no variable of this name. Got {x!r}, expected a name of list_vars().")
+            raise InvalidArgumentError(f"{what}: the program has no variable of this name. Got {short(x)}, expected a name of list_vars().")
         return found
     if isinstance(x, Parameter):
         return program.bind(x)

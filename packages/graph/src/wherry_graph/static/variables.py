@@ -51,7 +51,7 @@ def data(name: str, shape: Sequence[int | None], dtype: Any = None, lod_level: i
     for n in shape:
         if n is not None and (isinstance(n, bool) or not hasattr(n, "__index__") or int(n) < -1):
             raise InvalidArgumentError(
-                f"data: this is not a size. Got {n!r} in shape {list(shape)}, expected ints >= 0, or None or -1 where a size differs."
+                f"data: this is not a size. Got {short(n)} in shape {list(shape)}, expected ints >= 0, or None or -1 where a size differs."
             )
     name = name if isinstance(name, str) else name.decode()
     known = as_dtype(get_default_dtype() if dtype is None else dtype, "data")
@@ -62,7 +62,7 @@ def data(name: str, shape: Sequence[int | None], dtype: Any = None, lod_level: i
     if x is not None:
         if not x.is_data or list(x.sizes) != sizes or x.dtype is not known:
             raise InvalidArgumentError(
-                f"data: the name belongs to another variable. Got {name!r} of shape {sizes} and {known.name}, expected what {x!r} says. "
+                f"data: the name belongs to another variable. Got {name!r} of shape {sizes} and {known.name}, expected what {short(x)} says. "
                 f"Choose another name."
             )
         return x
@@ -157,7 +157,7 @@ def Print(  # noqa: N802  Paddle's name
     if not isinstance(input, Tensor):
         raise InvalidTypeError(f"Print: argument 'input' must be a Tensor. Got {type(input).__name__}, expected a variable.")
     if print_phase not in ("forward", "backward", "both"):
-        raise InvalidArgumentError(f"Print: print_phase must be 'forward', 'backward' or 'both'. Got {print_phase!r}.")
+        raise InvalidArgumentError(f"Print: print_phase must be 'forward', 'backward' or 'both'. Got {short(print_phase)}.")
     if print_phase == "backward":
         return input
     words = [message] if message else []

@@ -10,7 +10,7 @@ from typing import Any
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, float32, float64, int32, is_symbolic
 from wherry_tensor.arguments import flag, integer, number, refused, require_tensor
-from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions.linalg import norm
 from wherry_tensor.ops.shapes import real_dtype
 
@@ -105,7 +105,7 @@ def _corner(x: Tensor) -> Tensor:
 def _uplo(value: Any, op_name: str) -> bool:
     if value not in ("L", "U"):
         raise InvalidArgumentError(
-            f"{op_name}: there is no such half of a matrix. Got UPLO={value!r}, expected 'L' or 'U'. Leave it out for the lower one."
+            f"{op_name}: there is no such half of a matrix. Got UPLO={short(value)}, expected 'L' or 'U'. Leave it out for the lower one."
         )
     return bool(value == "U")
 
@@ -349,7 +349,7 @@ def lstsq(
     require_tensor(y, "lstsq", "y")
     if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
         raise InvalidArgumentError(
-            f"lstsq: there is no such driver. Got driver={driver!r}, expected 'gels', 'gelsy', 'gelsd', 'gelss' or None. "
+            f"lstsq: there is no such driver. Got driver={short(driver)}, expected 'gels', 'gelsy', 'gelsd', 'gelss' or None. "
             f"Leave it out."
         )
     if x.dtype is not y.dtype or x.dtype not in (float32, float64):
@@ -508,7 +508,7 @@ def qr(x: Tensor, mode: str = "reduced", name: str | None = None) -> Any:
     _require_matrix(x, "qr")
     if mode not in ("reduced", "complete", "r"):
         raise InvalidArgumentError(
-            f"qr: there is no such mode. Got mode={mode!r}, expected 'reduced', 'complete' or 'r'. Leave it out for 'reduced'."
+            f"qr: there is no such mode. Got mode={short(mode)}, expected 'reduced', 'complete' or 'r'. Leave it out for 'reduced'."
         )
     q, r = ops.qr(x, complete=mode == "complete")
     return r if mode == "r" else (q, r)
@@ -873,7 +873,7 @@ def cond(x: Tensor, p: float | str | None = None, name: str | None = None) -> Te
     _require_matrix(x, "cond")
     if isinstance(p, bool) or p not in (None, 2, -2, "fro", "nuc", 1, -1, math.inf, -math.inf):
         raise InvalidArgumentError(
-            f"cond: there is no such norm. Got p={p!r}, expected None, 2, -2, 'fro', 'nuc', 1, -1, inf or -inf. "
+            f"cond: there is no such norm. Got p={short(p)}, expected None, 2, -2, 'fro', 'nuc', 1, -1, inf or -inf. "
             f"Leave it out for 2."
         )
     last = (x.ndim - 2,)

@@ -12,7 +12,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import DType, Tensor, float32, float64
 from wherry_tensor.arguments import integer, number, one_axis, require_tensor
 from wherry_tensor.dtype import as_dtype, get_default_dtype
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError, short
 from wherry_tensor.ops.shapes import complex_dtype
 from wherry_tensor.sizes import is_unknown, known
 
@@ -52,7 +52,7 @@ _INVERSE = {"backward": "n", "ortho": "sqrt", "forward": "none"}
 def _normalization(norm: Any, forward: bool, op_name: str) -> str:
     if not isinstance(norm, str) or norm not in _FORWARD:
         raise InvalidArgumentError(
-            f"{op_name}: there is no such norm. Got norm={norm!r}, expected 'backward', 'ortho' or 'forward'. "
+            f"{op_name}: there is no such norm. Got norm={short(norm)}, expected 'backward', 'ortho' or 'forward'. "
             f"Leave it out for 'backward'."
         )
     return (_FORWARD if forward else _INVERSE)[norm]
@@ -105,7 +105,7 @@ def _all_axes(x: Tensor, s: Any, axes: Any, op_name: str, count: int | None) -> 
     for name, given in ("s", s), ("axes", axes):
         if given is not None and (not isinstance(given, (list, tuple)) or (count is not None and len(given) != count)):
             raise InvalidArgumentError(
-                f"{op_name}: '{name}' does not name one thing for each axis. Got {name}={given!r}, expected {wanted}. Leave it out."
+                f"{op_name}: '{name}' does not name one thing for each axis. Got {name}={short(given)}, expected {wanted}. Leave it out."
             )
     sizes = None if s is None else [_size(n, op_name, "s") for n in s]
     rank = x.ndim
@@ -116,10 +116,10 @@ def _all_axes(x: Tensor, s: Any, axes: Any, op_name: str, count: int | None) -> 
             )
         at = tuple(range(rank) if sizes is None else range(rank - len(sizes), rank))
     else:
-        at = tuple(one_axis(axis, rank, op_name, name="axes") for axis in axes)
+        at = tuple(_axis_of(axis, rank, op_name) for axis in axes)
     if not at:
         raise OutOfRangeError(
-            f"{op_name}: there is no axis to transform. Got axes={axes!r} for x of shape {x.shape}, expected one or more. Name one."
+            f"{op_name}: there is no axis to transform. Got axes={short(axes)} for x of shape {x.shape}, expected one or more. Name one."
         )
     if len(set(at)) != len(at):
         raise InvalidArgumentError(
@@ -132,9 +132,15 @@ def _all_axes(x: Tensor, s: Any, axes: Any, op_name: str, count: int | None) -> 
     return at, [None] * len(at) if sizes is None else sizes
 
 
+def _axis_of(axis: Any, rank: int, op_name: str, error: type[Exception] = InvalidArgumentError, name: str = "axes") -> int:
+    if rank == 0:
+        raise OutOfRangeError(f"{op_name}: one number has no axis. Got x of shape [], expected one axis or more. Use x.reshape([1]).")
+    return one_axis(axis, rank, op_name, error, name)
+
+
 def _one_axis_of(x: Any, n: Any, axis: Any, op_name: str) -> tuple[tuple[int, ...], list[Any]]:
     require_tensor(x, op_name)
-    at = one_axis(-1 if axis is None else axis, x.ndim, op_name)
+    at = _axis_of(-1 if axis is None else axis, x.ndim, op_name, name="axis")
     return (at,), [None if n is None else _size(n, op_name, "n")]
 
 
@@ -796,7 +802,7 @@ def rfftfreq(n: int, d: float = 1.0, dtype: Any = None, name: str | None = None)
 def _shifted(x: Any, axes: Any, op_name: str, back: bool) -> Tensor:
     rank = require_tensor(x, op_name).ndim
     given = range(rank) if axes is None else axes if isinstance(axes, (list, tuple)) else [axes]
-    at = tuple(one_axis(axis, rank, op_name, OutOfRangeError, "axes") for axis in given)
+    at = tuple(_axis_of(axis, rank, op_name, OutOfRangeError) for axis in given)
     halves = []
     for axis in at:
         n = known(x.shape[axis], f"{op_name}: the size of axis {axis}")

@@ -394,7 +394,7 @@ def cross(x: Tensor, y: Tensor, axis: int = 9, name: str | None = None) -> Tenso
         at = next((i for i, n in enumerate(shape) if known(n, f"cross: the first axis of size 3 in shape {shape}") == 3), -1)
     else:
         at = one_axis(axis, len(shape), "cross")
-    if y.shape != shape or at < 0 or shape[at] != 3:
+    if y.shape != shape or not shape or at < 0 or shape[at] != 3:
         raise InvalidArgumentError(
             f"cross: these are not vectors of three numbers. Got shapes {shape} and {y.shape} with axis={axis}, expected one "
             f"shape whose axis has size 3. Name the right axis."

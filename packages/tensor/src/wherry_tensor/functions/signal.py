@@ -6,7 +6,7 @@ from typing import Any
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, float32, float64, is_symbolic
 from wherry_tensor.arguments import flag, integer, require_tensor
-from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, short
 from wherry_tensor.functions.padding import pad
 from wherry_tensor.ops.shapes import complex_dtype, real_dtype
 from wherry_tensor.sizes import is_unknown
@@ -17,7 +17,7 @@ __all__ = ["frame", "istft", "overlap_add", "stft"]
 def _leading(axis: Any, op_name: str) -> bool:
     if isinstance(axis, bool) or axis not in (0, -1):
         raise InvalidArgumentError(
-            f"{op_name}: a signal is the first axis or the last. Got axis={axis!r}, expected 0 or -1. Transpose x."
+            f"{op_name}: a signal is the first axis or the last. Got axis={short(axis)}, expected 0 or -1. Transpose x."
         )
     return bool(axis == 0)
 

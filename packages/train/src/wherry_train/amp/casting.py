@@ -16,6 +16,7 @@ from wherry_nn import Layer
 from wherry_nn import layers as nn_layers
 from wherry_tensor import _core, ops
 from wherry_tensor._core import DType, Op, Tensor, pop_layer, push_layer
+from wherry_tensor.arguments import names_of
 from wherry_tensor.errors import AssertedTypeError, short
 from wherry_train.amp import lists
 from wherry_train.optimizer import Optimizer
@@ -170,13 +171,7 @@ def _checked_level(level: Any) -> str:
 
 
 def _table(level: str, use_promote: bool, white: Any, black: Any) -> Rules:
-    for name, names in ("custom_white_list", white), ("custom_black_list", black):
-        if isinstance(names, str):
-            raise TypeError(
-                f"auto_cast: {name} holds several names. Got the text {names!r}, expected a set of names. Write "
-                f"{name}={{{names!r}}}."
-            )
-    key = level, use_promote, frozenset(white or ()), frozenset(black or ())
+    key = level, use_promote, names_of(white, "auto_cast", "custom_white_list"), names_of(black, "auto_cast", "custom_black_list")
     both = key[2] & key[3]
     if both:
         raise ValueError(

@@ -9,6 +9,7 @@ from wherry_graph.capture import current_capture
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, int64, is_symbolic
 from wherry_tensor.dtype import default_dtype, is_floating_point
+from wherry_tensor.errors import short
 from wherry_tensor.sizes import Size, user_line
 
 __all__ = ["Counted", "TensorList", "captured", "decides_at_run_time", "is_unknown_iterable", "scalar", "scalar_dtype"]
@@ -70,7 +71,7 @@ class Counted:
         """`range(stop)`, `range(start, stop)`, `range(start, stop, step)`."""
         for x in args:
             if isinstance(x, float) or (isinstance(x, Tensor) and is_floating_point(x)):
-                raise TypeError(f"range: bounds are whole numbers. Got {x!r} at {user_line()}, expected ints. Cast with int().")
+                raise TypeError(f"range: bounds are whole numbers. Got {short(x)} at {user_line()}, expected ints. Cast with int().")
         bounds = [scalar(x, int64) for x in args]
         start, stop = (scalar(0), bounds[0]) if len(bounds) == 1 else bounds[:2]
         if len(bounds) < 3:
@@ -204,7 +205,7 @@ class TensorList:
         """Take the last item away."""
         if type(i) is not int or i != -1:
             raise TypeError(
-                f"list.pop: only the last item can be taken from a list that the program grows. Got pop({i!r}) at {user_line()}, expected pop()."
+                f"list.pop: only the last item can be taken from a list that the program grows. Got pop({short(i)}) at {user_line()}, expected pop()."
             )
         n = scalar(self.data.shape[0])
         last = row(self.data, n - 1)

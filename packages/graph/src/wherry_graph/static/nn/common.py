@@ -12,8 +12,8 @@ from wherry_nn.initializer import Constant, Normal
 from wherry_nn.layer import new_parameter
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
-from wherry_tensor.arguments import require_tensor
-from wherry_tensor.errors import InvalidArgumentError, UnimplementedError
+from wherry_tensor.arguments import MAX_RANK, integer, require_rank, require_tensor
+from wherry_tensor.errors import InvalidArgumentError, UnimplementedError, short
 
 __all__ = [
     "batch_norm", "bilinear_tensor_product", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose", "data_norm", "embedding", "fc",
@@ -49,7 +49,7 @@ def activated(x: Tensor, act: str | None, what: str) -> Tensor:
         return x
     function: Callable[..., Tensor] | None = getattr(F, act, None) or getattr(Tensor, act, None)
     if not isinstance(act, str) or function is None:
-        raise InvalidArgumentError(f"{what}: there is no activation of this name. Got {act!r}, expected 'relu', 'tanh', 'softmax', ...")
+        raise InvalidArgumentError(f"{what}: there is no activation of this name. Got {short(act)}, expected 'relu', 'tanh', 'softmax', ...")
     return function(x)
 
 
@@ -109,8 +109,13 @@ def fc(
     return activated(total if bias is None else ops.add(total, bias), activation, "fc")
 
 
-def _several(value: Any, n: int) -> list[int]:
-    return list(value) if isinstance(value, (list, tuple)) else [value] * n
+def _several(value: Any, n: int, kind: str, name: str) -> list[int]:
+    """`n` numbers, given as such or as one for all."""
+    if not isinstance(value, (list, tuple)):
+        return [integer(value, kind, name)] * n
+    if len(value) != n:
+        raise InvalidArgumentError(f"{kind}: '{name}' has one number for each of {n} axes. Got {short(value)}, expected {n} ints, or one for all.")
+    return [integer(one, kind, name) for one in value]
 
 
 def _conv(
@@ -118,12 +123,11 @@ def _conv(
     name: str | None, transposed: bool,
 ) -> tuple[Any, Any, int]:
     """Weight, bias and groups of a convolution."""
-    require_tensor(x, kind, "input")
+    require_rank(x, kind, n + 2, name="input", layout=data_format if isinstance(data_format, str) else "")
     last = data_format in ("NHWC", "NDHWC")
-    if x.ndim != n + 2:
-        raise InvalidArgumentError(f"{kind}: the input has {n + 2} axes. Got shape {x.shape}, expected {data_format}.")
     channels = x.shape[-1 if last else 1]
-    many = 1 if groups is None else groups
+    many = 1 if groups is None else integer(groups, kind, "groups")
+    integer(num_filters, kind, "num_filters")
     if type(channels) is not int or channels < 0:
         raise InvalidArgumentError(f"{kind}: the number of channels must be known. Got shape {x.shape}, expected a number in {data_format}'s C.")
     if many <= 0 or channels % many or num_filters % many:
@@ -131,7 +135,7 @@ def _conv(
             f"{kind}: the groups do not divide the channels. Got groups={groups} for {channels} channels and {num_filters} filters, expected a "
             f"divisor of both."
         )
-    kernel = _several(filter_size, n)
+    kernel = _several(filter_size, n, kind, "filter_size")
     make = Maker(kind, name)
     if transposed:
         weight = make.parameter([channels, num_filters // many, *kernel], param_attr, x.dtype)
@@ -187,11 +191,15 @@ def conv3d(
 
 def _kernel_of(kind: str, x: Tensor, output_size: Any, filter_size: Any, n: int, stride: Any, padding: Any, dilation: Any, last: bool) -> list[int]:
     if filter_size is not None:
-        return _several(filter_size, n)
+        return _several(filter_size, n, kind, "filter_size")
     if output_size is None:
         raise InvalidArgumentError(f"{kind}: output_size and filter_size cannot both be None. Got neither, expected one. Give filter_size.")
+    require_rank(x, kind, n + 2, name="input", layout=f"{'channels last' if last else 'channels first'}")
     sizes = x.shape[1:-1] if last else x.shape[2:]
-    wanted, steps, pads, spread = (_several(v, n) for v in (output_size, stride, padding, dilation))
+    wanted, steps, pads, spread = (
+        _several(value, n, kind, name)
+        for name, value in (("output_size", output_size), ("stride", stride), ("padding", padding), ("dilation", dilation))
+    )
     return [
         (wanted[i] - (sizes[i] - 1) * steps[i] + 2 * pads[i] - 1) // spread[i] + 1 for i in range(n)
     ]
@@ -250,10 +258,10 @@ def conv3d_transpose(
 
 
 def _channels(x: Tensor, data_layout: str, kind: str) -> int:
-    require_tensor(x, kind, "input")
+    require_rank(x, kind, 2, MAX_RANK, "input", data_layout if isinstance(data_layout, str) else "")
     if data_layout not in ("NCHW", "NHWC", "NCDHW", "NDHWC", "AnyLayout"):
-        raise InvalidArgumentError(f"{kind}: there is no such layout. Got data_layout={data_layout!r}, expected 'NCHW' or 'NHWC'.")
-    return x.shape[-1 if data_layout in ("NHWC", "NDHWC") else min(1, x.ndim - 1)]
+        raise InvalidArgumentError(f"{kind}: there is no such layout. Got data_layout={short(data_layout)}, expected 'NCHW' or 'NHWC'.")
+    return x.shape[-1 if data_layout in ("NHWC", "NDHWC") else 1]
 
 
 def _statistic(make: Maker, n: int, value: float, name: str | None, dtype: Any) -> Any:
@@ -395,10 +403,10 @@ def instance_norm(
     Source:
         `paddle.static.nn.instance_norm`.
     """
-    require_tensor(input, "instance_norm", "input")
+    require_rank(input, "instance_norm", 2, 5, "input", "[N, C, ...]")
     if (param_attr is False) != (bias_attr is False):
         raise InvalidArgumentError(
-            f"instance_norm: param_attr and bias_attr must be set to False at the same time. Got {param_attr!r} and {bias_attr!r}."
+            f"instance_norm: param_attr and bias_attr must be set to False at the same time. Got {short(param_attr)} and {short(bias_attr)}."
         )
     make = Maker("instance_norm", name)
     weight = bias = None
@@ -467,10 +475,10 @@ def sparse_embedding(
         `paddle.static.nn.sparse_embedding`.
     """
     if entry is not None:
-        raise UnimplementedError(f"sparse_embedding: there are no parameter servers. Got entry={entry!r}, expected None. Leave it out.")
+        raise UnimplementedError(f"sparse_embedding: there are no parameter servers. Got entry={short(entry)}, expected None. Leave it out.")
     if table_class not in ("CommonSparseTable", "SSDSparseTable", "MemorySparseTable", "MemorySparseGeoTable"):
         raise InvalidArgumentError(
-            f"sparse_embedding: table_class must be in [CommonSparseTable, SSDSparseTable, MemorySparseTable]. Got {table_class!r}."
+            f"sparse_embedding: table_class must be in [CommonSparseTable, SSDSparseTable, MemorySparseTable]. Got {short(table_class)}."
         )
     return embedding(input, size, padding_idx=padding_idx, param_attr=param_attr, dtype=dtype)
 
@@ -495,7 +503,7 @@ def prelu(x: Tensor, mode: str, param_attr: Any = None, data_format: str = "NCHW
     """
     require_tensor(x, "prelu")
     if mode not in ("all", "channel", "element"):
-        raise InvalidArgumentError(f"prelu: mode should be one of all, channel, element. Got {mode!r}, expected one of these.")
+        raise InvalidArgumentError(f"prelu: mode should be one of all, channel, element. Got {short(mode)}, expected one of these.")
     last = data_format in ("NHWC", "NLC", "NDHWC", "NC") and data_format[-1] == "C" and data_format != "NC"
     shape: list[Any] = [1]
     if mode == "channel":
@@ -586,8 +594,8 @@ def bilinear_tensor_product(
     Source:
         `paddle.static.nn.bilinear_tensor_product`.
     """
-    require_tensor(x, "bilinear_tensor_product")
-    require_tensor(y, "bilinear_tensor_product", "y")
+    require_rank(x, "bilinear_tensor_product", 2, layout="[N, M]")
+    require_rank(y, "bilinear_tensor_product", 2, name="y", layout="[N, K]")
     make = Maker("bilinear_tensor_product", name)
     weight = make.parameter([size, x.shape[1], y.shape[1]], param_attr, x.dtype)
     bias = make.parameter([1, size], bias_attr, x.dtype, is_bias=True)
@@ -724,10 +732,10 @@ def nce(
     Source:
         `paddle.static.nn.nce`; Gutmann & Hyvärinen (2010).
     """
-    for argument, value in ("input", input), ("label", label):
-        require_tensor(value, "nce", argument)
+    require_rank(input, "nce", 2, name="input", layout="[N, D]")
+    require_rank(label, "nce", 1, 2, "label", "[N, T]")
     if sampler not in ("uniform", "log_uniform", "custom_dist"):
-        raise InvalidArgumentError(f"nce: Unsupported sampler type. Got {sampler!r}, expected 'uniform', 'log_uniform' or 'custom_dist'.")
+        raise InvalidArgumentError(f"nce: Unsupported sampler type. Got {short(sampler)}, expected 'uniform', 'log_uniform' or 'custom_dist'.")
     if sampler == "custom_dist" and (custom_dist is None or len(custom_dist) != num_total_classes):
         raise InvalidArgumentError(
             f"nce: custom_dist has one probability for each class. Got {None if custom_dist is None else len(custom_dist)}, expected "

@@ -11,8 +11,8 @@ from wherry_graph.static.lengths import keeps_offsets, known_offsets, offsets_of
 from wherry_graph.static.nn.common import Maker, activated
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64
-from wherry_tensor.arguments import require_tensor
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.arguments import MAX_RANK, require_rank, require_tensor, tensors_of
+from wherry_tensor.errors import InvalidArgumentError, short
 from wherry_tensor.sizes import Size
 
 __all__ = [
@@ -135,7 +135,7 @@ def sequence_unpad(x: Tensor, length: Tensor, name: str | None = None) -> Tensor
     Source:
         `paddle.static.nn.sequence_unpad`.
     """
-    require_tensor(x, "sequence_unpad")
+    require_rank(x, "sequence_unpad", 2, MAX_RANK, layout="[sequences, steps, ...]")
     require_tensor(length, "sequence_unpad", "length")
     rows = _from_lengths(ops.reshape(ops.cast(length, dtype=int64), shape=(x.shape[0],)))
     steps = x.shape[1]
@@ -167,7 +167,7 @@ def sequence_pool(input: Tensor, pool_type: str, is_test: bool = False, pad_valu
     kind = pool_type.lower() if isinstance(pool_type, str) else pool_type
     if kind not in ("sum", "average", "sqrt", "max", "first", "last"):
         raise InvalidArgumentError(
-            f"sequence_pool: pool_type must be one of average, sum, sqrt, max, last, first. Got {pool_type!r}, expected one of these."
+            f"sequence_pool: pool_type must be one of average, sum, sqrt, max, last, first. Got {short(pool_type)}, expected one of these."
         )
     rows = _rows(input, "sequence_pool")
     empty = ops.full(shape=(), value=pad_value, dtype=input.dtype)
@@ -245,7 +245,7 @@ def sequence_concat(input: Sequence[Tensor], name: str | None = None) -> Tensor:
     Source:
         `paddle.static.nn.sequence_concat`.
     """
-    parts = [_rows(x, "sequence_concat") for x in input]
+    parts = [_rows(x, "sequence_concat") for x in tensors_of(input, "sequence_concat", "input")]
     lengths = parts[0].lengths
     for part in parts[1:]:
         lengths = ops.add(lengths, part.lengths)

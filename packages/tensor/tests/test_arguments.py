@@ -1,0 +1,58 @@
+"""Readers of arguments."""
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import wherry_tensor as wt
+from wherry_tensor.arguments import MAX_RANK, names_of, path_of, require_rank
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.functions import fft
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "said"), [(1, None, "1 axis"), (2, None, "2 axes"), (2, 5, "2 to 5 axes"), (2, MAX_RANK, "2 or more axes")]
+)
+def test_a_rank_that_does_not_fit_is_refused_with_the_one_that_does(least, most, said):
+    with pytest.raises(InvalidArgumentError, match=rf"f: 'y' has another number of axes\. Got shape \[\], expected {said}, \[N, C\]\."):
+        require_rank(wt.ones([]), "f", least, most, "y", "[N, C]")
+    x = wt.ones([2] * (most or least))
+    assert require_rank(x, "f", least, most) is x
+
+
+def test_a_path_is_text_or_a_path():
+    assert path_of("a/b", "f") == "a/b" == path_of(Path("a/b"), "f")
+    for value in (3, None, b"a", np.zeros(2)):
+        with pytest.raises(InvalidTypeError, match="f: 'path' names a file"):
+            path_of(value, "f")
+    with pytest.raises(InvalidArgumentError, match=r"f: 'path' names no file.*position 1"):
+        path_of("a\ud800", "f")
+
+
+def test_names_come_in_any_collection_but_not_as_one_text():
+    assert names_of(None, "f", "names") == frozenset()
+    for given in ({"a", "b"}, ["a", "b"], ("b", "a"), {"a": 1, "b": 2}.keys(), iter(["a", "b"])):
+        assert names_of(given, "f", "names") == {"a", "b"}
+    with pytest.raises(InvalidTypeError, match=r"f: names holds several names\. Got the text 'add', .* Write names=\{'add'\}"):
+        names_of("add", "f", "names")
+    for given in (3, [1], range(2**40), wt.ones([2])):
+        with pytest.raises(InvalidTypeError, match="f: names holds several names"):
+            names_of(given, "f", "names")
+
+
+def test_one_number_has_no_axis_to_transform():
+    for function in (fft.fft, fft.irfft, fft.ihfft, fft.hfft, fft.rfft):
+        with pytest.raises(IndexError, match=r"one number has no axis\. Got x of shape \[\]"):
+            function(wt.to_tensor(1.0))
+    with pytest.raises(IndexError, match="fftshift: one number has no axis"):
+        fft.fftshift(wt.to_tensor(1.0), axes=0)
+
+
+def test_cross_of_numbers_names_their_shapes():
+    with pytest.raises(ValueError, match=r"cross: these are not vectors of three numbers\. Got shapes \[\] and \[\]"):
+        wt.cross(wt.to_tensor(1.0), wt.to_tensor(1.0), axis=0)
+
+
+def test_a_memo_of_deepcopy_is_a_dict():
+    with pytest.raises(TypeError, match="deepcopy: argument 'memo' must be of the class dict"):
+        wt.ones([2]).__deepcopy__([1])
