@@ -1,6 +1,6 @@
 """Programs in Paddle's format, made and run by real Paddle.
 
-    model_worker.py make RESULT START           every call of the tables, as a program with its inputs and results
+    model_worker.py make RESULT START TABLE...  every call of the tables, as a program with its inputs and results
     model_worker.py run RESULT START CASES      runs programs that wherry wrote
 
 Both begin with number START and add two pickles to RESULT for each: the number, then what came out. A program that takes down the
@@ -17,7 +17,6 @@ import zlib  # noqa: F401  real Paddle may crash when its own copy is loaded fir
 import numpy as np
 import paddle
 
-TABLES = ("calls", "functional_calls")
 PATIENCE = 20  # seconds for one program
 
 
@@ -43,7 +42,7 @@ def made(item):
 
 
 def program_of(call):
-    dtype = "float32" if "float32" in call.dtypes else call.dtypes[0]
+    dtype = next((dtype for dtype in ("float32", *call.dtypes) if dtype in call.dtypes and dtype != "as given"), None)
     main, startup = paddle.static.Program(), paddle.static.Program()
     names = {"paddle": paddle, "np": np, "F": paddle.nn.functional}
     feed = {}
@@ -51,7 +50,7 @@ def program_of(call):
         warnings.simplefilter("ignore")
         for name, array in call.inputs.items():
             array = np.asarray(array)
-            if array.dtype == np.float64:
+            if array.dtype == np.float64 and dtype:
                 array = array.astype(dtype)
             names[name] = paddle.static.data(name, list(array.shape), str(array.dtype))
             feed[name] = array
@@ -101,7 +100,7 @@ if __name__ == "__main__":
     paddle.enable_static()
     what, target, start = sys.argv[1], sys.argv[2], int(sys.argv[3])
     if what == "make":
-        calls = [(table, i, call) for table in TABLES for i, call in enumerate(importlib.import_module(table).CALLS)]
+        calls = [(table, i, call) for table in sys.argv[4:] for i, call in enumerate(importlib.import_module(table).CALLS)]
         each(target, start, [(f"{table}[{i}] {call.expression}", call) for table, i, call in calls], made)
     else:
         with open(sys.argv[4], "rb") as file:

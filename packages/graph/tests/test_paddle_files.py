@@ -343,3 +343,24 @@ def test_an_operator_that_is_not_read_is_named_with_the_place_of_a_rule():
 def test_operators_that_do_not_fit_are_refused_by_name(op, message):
     with pytest.raises(ModelFileError, match=message):
         models.read_program(small_with(op, tensor_var("z", "float32", [-1])))
+
+
+def test_results_of_decomposed_ops_keep_their_names():
+    program = Program()
+    x, y = program.feed([-1], wt.float32, "x"), program.feed([-1], wt.float32, "y")
+    with capture(program):
+        out = F.smooth_l1_loss(x, y)
+        program.fetches = [out * 2.0]
+    described = desc.parse(models.write_program(program))
+    assert out.name in {var.name for var in described.blocks[0].vars}
+
+
+def test_values_are_put_at_places_of_a_batch_of_any_size():
+    program = Program()
+    x, index = program.feed([-1, 4], wt.float32, "x"), program.feed([-1, 2], wt.int64, "index")
+    with capture(program):
+        program.fetches = [wt.put_along_axis(x, index, wt.to_tensor(1.0), 1, reduce="add")]
+    again = through_file(program)
+    for rows in (1, 3):
+        rng = np.random.default_rng(rows)
+        same(program, again, wt.to_tensor(rng.standard_normal((rows, 4)).astype("float32")), wt.to_tensor(rng.integers(0, 4, (rows, 2))))

@@ -587,11 +587,14 @@ def _check_op(op: OpDesc, block: int, blocks: int, known: set[str]) -> None:
                         f"the file is damaged: {op.type!r} of block {block} has {name!r} as {kind} {slot.name!r}, which no block "
                         f"declares. Expected a variable of this block or one around it. Save the model again."
                     )
-    seen = set()
+    said: dict[str | None, Attr] = {}
     for attr in op.attrs:
-        if attr.name in seen:
-            raise ModelFileError(f"the file is damaged: {op.type!r} has the attribute {attr.name!r} twice. Save the model again.")
-        seen.add(attr.name)
+        # Paddle repeats some attributes of backward operators.
+        before = said.setdefault(attr.name, attr)
+        if before is not attr and before != attr:
+            raise ModelFileError(
+                f"the file is damaged: {op.type!r} has the attribute {attr.name!r} twice, with other values. Save the model again."
+            )
         if attr.type in (AttrType.BLOCK, AttrType.BLOCKS):
             for index in attr.value if attr.type == AttrType.BLOCKS else [attr.value]:
                 if index is None or not 0 < index < blocks or index == block:

@@ -143,7 +143,7 @@ class OpView:
             return [_whole(x) for x in listed]
         whole = self.maybe(tensor)
         if whole is not None:
-            return [_whole(whole[i]) for i in range(int(whole.shape[0]))]
+            return [_whole(whole[i]) for i in range(int(whole.shape[0]))] if whole.ndim else [_whole(whole)]
         return self.integers(attr, default)
 
     def out(self, slot: str = "Out") -> VarDesc | None:

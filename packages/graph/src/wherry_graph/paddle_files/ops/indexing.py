@@ -104,14 +104,14 @@ def write_put_along_axis(w, x, index, value, *, axis, reduce):
 
 def _put_at_places(w, x, index, value, axis, reduce):
     """As writing at places that are said in full: what of the other axes they are is counted."""
-    if -1 in index.shape or reduce == "multiply" or not x.ndim:
+    if reduce == "multiply" or not x.ndim:
         return NotImplemented
     places = []
     for n, size in enumerate(index.shape):
         if n == axis:
             places.append(w.cast(index, "int64"))
             continue
-        places.append(w.reshape(w.count(size), [size if m == n else 1 for m in range(x.ndim)]))
+        places.append(w.reshape(w.count(size if size >= 0 else _size_of(w, index, n)), [size if m == n else 1 for m in range(x.ndim)]))
     return w("index_put", {"x": x, "indices": places, "value": value}, {"accumulate": reduce == "add"}, "out")
 
 
@@ -141,15 +141,18 @@ def read_where_index(o):
     return api.nonzero(o.x("Condition"))
 
 
+def _size_of(w, x, axis):
+    """A size that is known when the program runs."""
+    shape = w("shape", {"Input": x}, dtype="int32", shape=(x.ndim,))
+    attrs = {"axes": [0], "starts": [axis], "ends": [axis + 1], "infer_flags": [1], "decrease_axis": [0]}
+    return w.cast(w("slice", {"Input": shape}, attrs, shape=()), "int64")
+
+
 def _from_the_front(w, x, axis, index):
     """Places that count from the end, as those that count from the front: the operator knows no others."""
     index = w.cast(index, "int64")
     zero = w.constant(0, "int64")
-    size = w.constant(x.shape[axis], "int64") if x.shape[axis] >= 0 else None
-    if size is None:
-        shape = w("shape", {"Input": x}, dtype="int32", shape=(x.ndim,))
-        attrs = {"axes": [0], "starts": [axis], "ends": [axis + 1], "infer_flags": [1], "decrease_axis": [0]}
-        size = w.cast(w("slice", {"Input": shape}, attrs, shape=()), "int64")
+    size = w.constant(x.shape[axis], "int64") if x.shape[axis] >= 0 else _size_of(w, x, axis)
     behind = w.cast(w("less_than", {"X": index, "Y": zero}, {"axis": -1}, dtype="bool"), "int64")
     more = w("elementwise_mul", {"X": behind, "Y": size}, {"axis": -1})
     return w("elementwise_add", {"X": index, "Y": more}, {"axis": -1})

@@ -1,0 +1,256 @@
+"""Whole models, saved or loaded. Run by either framework, which it calls `paddle`.
+
+    whole_model_program.py save FOLDER NAME...        each model as FOLDER/NAME and FOLDER/static_NAME, and what it gives
+    whole_model_program.py load FOLDER NAME...        what each model gives through each way of loading it
+    whole_model_program.py again FOLDER NEW NAME...   each model loaded from FOLDER and saved as NEW/NAME
+    whole_model_program.py train FOLDER               a program with its training graph, saved after three steps, and the next losses
+    whole_model_program.py go_on FOLDER               the next losses of that program
+
+Results go to FOLDER/results.pickle, for each model and way a list of arrays for each batch. `test_whole_models.py` compares.
+"""
+import pickle
+import sys
+import warnings
+import zlib  # noqa: F401  real Paddle may crash when its own copy is loaded first
+from pathlib import Path
+
+import numpy as np
+import paddle
+from paddle import nn
+from paddle.static import InputSpec
+
+warnings.simplefilter("ignore")
+
+
+class Encoder(nn.Layer):
+    """Words, positions, an encoder, and a class for each sequence."""
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.places = nn.Embedding(40, 16), nn.Embedding(20, 16)
+        self.encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 4, 32, activation="gelu"), 2)
+        self.out = nn.Linear(16, 3)
+
+    def forward(self, ids):
+        places = paddle.arange(paddle.shape(ids)[1])
+        mask = paddle.unsqueeze((ids == 0).astype("float32") * -1e9, [1, 2])
+        x = self.encoder(self.words(ids) + self.places(places), mask)
+        return self.out(x[:, 0]), paddle.nn.functional.softmax(x)
+
+
+class Recurrent(nn.Layer):
+    """Two layers in both directions; what comes out, and the last states."""
+
+    def __init__(self, kind):
+        super().__init__()
+        self.net, self.out = kind(5, 6, num_layers=2, direction="bidirect"), nn.Linear(12, 3)
+
+    def forward(self, x):
+        y, last = self.net(x)
+        return (self.out(y), *(last if isinstance(last, tuple) else (last,)))
+
+
+class Detector(nn.Layer):
+    """Boxes and scores of a small image, and the best of them."""
+
+    def __init__(self):
+        super().__init__()
+        self.features = nn.Sequential(nn.Conv2D(3, 8, 3, 2, 1), nn.BatchNorm2D(8), nn.Hardswish(), nn.Conv2D(8, 8, 3, 2, 1), nn.LeakyReLU(0.1))
+        self.places, self.scores = nn.Conv2D(8, 4, 1), nn.Conv2D(8, 1, 1)
+
+    def forward(self, image):
+        x = self.features(image)
+        places = paddle.transpose(self.places(x), [0, 2, 3, 1]).reshape([-1, 4]) * 8
+        scores = paddle.nn.functional.sigmoid(self.scores(x)).reshape([-1])
+        boxes = paddle.concat([places[:, :2], places[:, :2] + paddle.nn.functional.softplus(places[:, 2:]) * 4], 1)
+        kept = paddle.vision.ops.nms(boxes, 0.3, scores)
+        return paddle.gather(boxes, kept), paddle.gather(scores, kept), kept
+
+
+class Flow(nn.Layer):
+    """A choice and a loop, whose rounds depend on the data."""
+
+    def __init__(self):
+        super().__init__()
+        self.step, self.other = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x):
+        if x.mean() > 0:
+            y = self.other(x)
+        else:
+            y = x - 1
+        rounds = paddle.zeros([1], "int64")
+        while paddle.abs(y).max() < 8:
+            y = paddle.tanh(self.step(y)) + y * 1.5
+            rounds += 1
+        return y, rounds
+
+
+def zoo(name, **options):
+    return lambda: getattr(paddle.vision.models, name)(num_classes=10, **options)
+
+
+IMAGE = [None, 3, 64, 64]
+MODELS = {
+    "lenet": (lambda: paddle.vision.models.LeNet(), [None, 1, 28, 28], "float32"),
+    "resnet18": (zoo("resnet18"), IMAGE, "float32"),
+    "resnet50": (zoo("resnet50"), IMAGE, "float32"),
+    "mobilenet_v1": (zoo("mobilenet_v1", scale=0.5), IMAGE, "float32"),
+    "mobilenet_v2": (zoo("mobilenet_v2", scale=0.5), IMAGE, "float32"),
+    "mobilenet_v3": (zoo("mobilenet_v3_small"), IMAGE, "float32"),
+    "vgg11": (zoo("vgg11"), IMAGE, "float32"),
+    "transformer": (Encoder, [None, None], "int64"),
+    "lstm": (lambda: Recurrent(nn.LSTM), [None, 7, 5], "float32"),
+    "gru": (lambda: Recurrent(nn.GRU), [None, 7, 5], "float32"),
+    "detector": (Detector, [None, 3, 64, 64], "float32"),
+    "flow": (Flow, [None, 4], "float32"),
+}
+
+
+def batches(name):
+    """Inputs of two sizes that the program was not made for."""
+    _, shape, dtype = MODELS[name]
+    found = []
+    for seed, batch in enumerate((1, 3)):
+        rng = np.random.default_rng(seed)
+        sizes = [batch, *(9 if n is None else n for n in shape[1:])]
+        if dtype == "int64":
+            found.append(rng.integers(0, 40, sizes))
+        else:
+            found.append((rng.standard_normal(sizes) - seed * 0.5).astype(dtype))
+    return found
+
+
+def arrays(result):
+    return [np.asarray(x) for x in (result if isinstance(result, (list, tuple)) else [result])]
+
+
+def settle(net):
+    """Statistics that a trained net would have, so that deep nets do not vanish."""
+    rng = np.random.default_rng(5)
+    for layer in net.sublayers():
+        if isinstance(layer, nn.BatchNorm2D):
+            channels = layer._mean.shape
+            layer._mean.set_value(rng.uniform(-0.1, 0.1, channels).astype("float32"))
+            layer._variance.set_value(rng.uniform(0.5, 1.0, channels).astype("float32"))
+            layer.weight.set_value(rng.uniform(0.8, 1.2, channels).astype("float32"))
+
+
+def save(folder, names):
+    found = {}
+    for name in names:
+        make, shape, dtype = MODELS[name]
+        paddle.seed(1)
+        net = make()
+        settle(net)
+        net.eval()
+        found[name] = {"eager": [arrays(net(paddle.to_tensor(x))) for x in batches(name)]}
+        paddle.jit.save(net, f"{folder}/{name}", input_spec=[InputSpec(shape, dtype, "x")])
+        if name != "flow":  # whose `if` and `while` need conversion
+            save_static(net, name, folder)
+    return found
+
+
+def save_static(net, name, folder):
+    _, shape, dtype = MODELS[name]
+    state = {key: value.numpy() for key, value in net.state_dict().items()}
+    paddle.enable_static()
+    main, startup = paddle.static.Program(), paddle.static.Program()
+    with paddle.static.program_guard(main, startup):
+        x = paddle.static.data("x", shape, dtype)
+        again = MODELS[name][0]()
+        again.eval()
+        results = again(x)
+        executor = paddle.static.Executor(paddle.CPUPlace())
+        executor.run(startup)
+        again.set_state_dict(state)
+        paddle.static.save_inference_model(f"{folder}/static_{name}", [x], list(arrays_of(results)), executor, program=main)
+    paddle.disable_static()
+
+
+def arrays_of(results):
+    return results if isinstance(results, (list, tuple)) else [results]
+
+
+def load(folder, names):
+    found = {}
+    for name in names:
+        ways = found[name] = {}
+        net = paddle.jit.load(f"{folder}/{name}")
+        net.eval()
+        ways["jit.load"] = [arrays(net(paddle.to_tensor(x))) for x in batches(name)]
+        prefixes = [path for path in (f"{folder}/{name}", f"{folder}/static_{name}") if Path(f"{path}.pdmodel").exists()]
+        for way, prefix in zip(("", " of a static program"), prefixes):
+            config = paddle.inference.Config(f"{prefix}.pdmodel", f"{prefix}.pdiparams")
+            predictor = paddle.inference.create_predictor(config)
+            ways["inference" + way] = [predicted(predictor, x) for x in batches(name)]
+            paddle.enable_static()
+            executor = paddle.static.Executor(paddle.CPUPlace())
+            program, feeds, fetches = paddle.static.load_inference_model(prefix, executor)
+            ways["load_inference_model" + way] = [
+                arrays(executor.run(program, feed={feeds[0]: x}, fetch_list=fetches)) for x in batches(name)
+            ]
+            paddle.disable_static()
+    return found
+
+
+def predicted(predictor, x):
+    handle = predictor.get_input_handle(predictor.get_input_names()[0])
+    handle.reshape(x.shape)
+    handle.copy_from_cpu(x)
+    predictor.run()
+    return [predictor.get_output_handle(name).copy_to_cpu() for name in predictor.get_output_names()]
+
+
+def again(folder, new, names):
+    found = {}
+    for name in names:
+        net = paddle.jit.load(f"{folder}/{name}")
+        net.eval()
+        paddle.jit.save(net, f"{new}/{name}")
+        found[name] = {"again": [arrays(net(paddle.to_tensor(x))) for x in batches(name)]}
+    return found
+
+
+def examples():
+    rng = np.random.default_rng(3)
+    return {"image": rng.standard_normal((6, 2, 8, 8)).astype("float32"), "label": rng.integers(0, 4, (6, 1))}
+
+
+def losses(executor, program, loss):
+    return [float(np.asarray(executor.run(program, feed=examples(), fetch_list=[loss])[0]).ravel()[0]) for _ in range(3)]
+
+
+def train(folder):
+    paddle.enable_static()
+    main, startup = paddle.static.Program(), paddle.static.Program()
+    with paddle.utils.unique_name.guard(), paddle.static.program_guard(main, startup):
+        image, label = paddle.static.data("image", [None, 2, 8, 8]), paddle.static.data("label", [None, 1], "int64")
+        net = nn.Sequential(nn.Conv2D(2, 4, 3), nn.BatchNorm2D(4), nn.ReLU(), nn.MaxPool2D(2), nn.Flatten(), nn.Linear(36, 4))
+        loss = paddle.nn.functional.cross_entropy(net(image), label)
+        paddle.optimizer.Adam(0.01, parameters=net.parameters()).minimize(loss)
+    executor = paddle.static.Executor(paddle.CPUPlace())
+    executor.run(startup)
+    losses(executor, main, loss)
+    paddle.static.save(main, f"{folder}/training")
+    Path(f"{folder}/loss").write_text(loss.name)
+    return losses(executor, main, loss)
+
+
+def go_on(folder):
+    paddle.enable_static()
+    program = paddle.static.Program.parse_from_string(Path(f"{folder}/training.pdmodel").read_bytes())
+    executor = paddle.static.Executor(paddle.CPUPlace())
+    paddle.static.load(program, f"{folder}/training", executor)
+    return losses(executor, program, Path(f"{folder}/loss").read_text())
+
+
+if __name__ == "__main__":
+    what, folder, *arguments = sys.argv[1:]
+    if what == "again":
+        found = again(folder, arguments[0], arguments[1:])
+        folder = arguments[0]
+    else:
+        found = {"save": save, "load": load}[what](folder, arguments) if what in ("save", "load") else {"train": train, "go_on": go_on}[what](folder)
+    with open(f"{folder}/{what}.pickle", "wb") as file:
+        pickle.dump(found, file, protocol=4)
