@@ -240,6 +240,41 @@ int poisson(const wry_call *call) {
   return WRY_OK;
 }
 
+// The logarithm of a draw of Gamma(shape, 1): Marsaglia & Tsang (2000). Two blocks an attempt: a normal number, and what decides about it.
+// A shape below 1 takes a draw of shape + 1 and adds log(u) / shape.
+double draw_log_gamma(uint64_t seed, uint64_t counter, double shape) {
+  const double d = (shape < 1 ? shape + 1 : shape) - 1.0 / 3, c = 1 / ::sqrt(9 * d);
+  for (uint64_t attempt = 0;; attempt += 2) {
+    const PhiloxBlock pair = philox(seed, counter, attempt), others = philox(seed, counter, attempt + 1);
+    const double radius = ::sqrt(-2 * ::log(unit_double(pair.word[0], pair.word[1]) + 0x1p-53));
+    const double normal = radius * ::cos(6.283185307179586 * unit_double(pair.word[2], pair.word[3]));
+    const double root = 1 + c * normal, v = root * root * root;
+    if (!(v > 0)) continue;
+    const double u = unit_double(others.word[0], others.word[1]) + 0x1p-53;
+    if (!(::log(u) < 0.5 * normal * normal + d - d * v + d * ::log(v))) continue;
+    const double boost = shape < 1 ? ::log(unit_double(others.word[2], others.word[3]) + 0x1p-53) / shape : 0;
+    return ::log(d) + ::log(v) + boost;
+  }
+}
+
+template <typename T>
+int log_standard_gamma(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  const T *x = data<T>(input(call, 0));
+  T *out = data<T>(output(call, 0));
+  const int64_t n = output(call, 0)->size;
+  for (int64_t i = 0; i < n; ++i)
+    if (!(A(x[i]) > 0 && double(A(x[i])) < __builtin_inf()))
+      return fail(call, WRY_INVALID,
+                  "log_standard_gamma: a shape is not a finite number above 0. Got x[%lld] = %g in memory order. Clip x first.",
+                  (long long)i, double(A(x[i])));
+  const uint64_t seed = call->context->rng_seed, offset = call->context->rng_offset;
+  parallel_for(call, n, 256, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) out[i] = T(A(draw_log_gamma(seed, offset + uint64_t(i), double(A(x[i])))));
+  });
+  return WRY_OK;
+}
+
 struct Candidate {
   double key;
   int64_t category;
@@ -340,6 +375,7 @@ const wry_kernel_entry table[] = {
     WRY_FLOAT_ROWS("bernoulli", draws_for, bernoulli),
     WRY_FLOAT_ROWS("multinomial", draws_for, multinomial),
     WRY_FLOAT_ROWS("poisson", draws_for, poisson),
+    WRY_FLOAT_ROWS("log_standard_gamma", draws_for, log_standard_gamma),
 };
 
 }  // namespace

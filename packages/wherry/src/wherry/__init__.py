@@ -35,6 +35,7 @@ _MODULES = (
     "autograd",
     "callbacks",
     "distributed",
+    "distribution",
     "fft",
     "framework",
     "incubate",

@@ -24,7 +24,6 @@ NOT_YET: dict[str, dict[str, str]] = {
         "batch": "Use wherry.io.DataLoader.",
         "check_shape": "",
         "dataset": "Use wherry.io.Dataset and DataLoader.",
-        "distribution": "",
         "geometric": "",
         "hapi": "Use wherry.Model.",
         "hub": "",

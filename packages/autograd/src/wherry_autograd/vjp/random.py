@@ -7,5 +7,5 @@ from wherry_tensor import ops
 
 for _op in (ops.uniform, ops.normal, ops.randint, ops.randperm):
     not_differentiable(_op, "the values come from attributes and the generator alone")
-for _op in (ops.bernoulli, ops.multinomial, ops.poisson):
+for _op in (ops.bernoulli, ops.multinomial, ops.poisson, ops.log_standard_gamma):
     not_differentiable(_op, "a draw is not a smooth function of its probabilities")

@@ -1,12 +1,12 @@
 """Random numbers, all from Philox4x32-10 counters, so that a seed means the same on every device.
 
 Element i of a float32 (or int32) draw uses lane i % 4 of block rng_offset + i / 4; a float64 or
-int64 draw uses two lanes of block rng_offset + i / 2. Draws that reject (poisson, multinomial)
+int64 draw uses two lanes of block rng_offset + i / 2. Draws that reject (poisson, gamma)
 give each element the block sequence of its own: counter (rng_offset + i, attempt).
 """
 from wherry_tensor._core import int64
 from wherry_tensor.ops.declare import DType, Meta, decompose, infer, op
-from wherry_tensor.ops.shapes import require_sizes
+from wherry_tensor.ops.shapes import floats, require_dtype, require_sizes
 
 uniform = op("uniform", "", effects="random", sizes="shape", shape=tuple, min=float, max=float, dtype=DType)
 normal = op("normal", "", effects="random", sizes="shape", shape=tuple, mean=float, std=float, dtype=DType)
@@ -15,6 +15,7 @@ randperm = op("randperm", "", effects="random", sizes="n", n=int, dtype=DType)
 bernoulli = op("bernoulli", "x", effects="random")
 multinomial = op("multinomial", "x", effects="random", num_samples=int, replacement=bool)  # int64
 poisson = op("poisson", "x", effects="random")
+log_standard_gamma = op("log_standard_gamma", "x", effects="random")  # x: shapes, above 0; scale 1; the logarithm does not underflow
 
 
 # Shape rules.
@@ -57,6 +58,12 @@ def infer_poisson(x):
     return Meta(x.shape, x.dtype)
 
 
+@infer.rule(log_standard_gamma)
+def infer_log_standard_gamma(x):
+    require_dtype("log_standard_gamma", "x", x.dtype, floats)
+    return Meta(x.shape, x.dtype)
+
+
 @infer.rule(multinomial)
 def infer_multinomial(x, *, num_samples, replacement):
     if len(x.shape) not in (1, 2):
@@ -73,5 +80,5 @@ def infer_multinomial(x, *, num_samples, replacement):
     return Meta((*x.shape[:-1], num_samples), int64)
 
 
-for _op in (uniform, normal, randint, randperm, bernoulli, multinomial, poisson):
+for _op in (uniform, normal, randint, randperm, bernoulli, multinomial, poisson, log_standard_gamma):
     decompose.exempt(_op, "draws the numbers that the head of this file fixes, bit for bit")

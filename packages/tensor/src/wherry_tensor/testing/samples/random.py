@@ -231,3 +231,34 @@ def spec_poisson(rng):
     yield case(np.zeros((0, 3)))
     yield bad(np.array([1.0, -1.0]), error=ValueError, match="poisson.*-1")
     yield bad(np.array([np.nan]), error=ValueError, match="poisson.*nan")
+
+
+def _log_standard_gamma(x):
+    return np.array([_draw_log_gamma(i, shape) for i, shape in enumerate(x.reshape(-1))]).reshape(x.shape)
+
+
+def _draw_log_gamma(counter, shape):
+    def pair(attempt):
+        w = philox(counter, attempt=attempt)
+        return [((int(w[i]) | int(w[i + 1]) << 32) >> 11) * 2.0**-53 for i in (0, 2)]
+
+    # Marsaglia & Tsang (2000)
+    d = (shape + 1 if shape < 1 else shape) - 1 / 3
+    c = 1 / math.sqrt(9 * d)
+    for attempt in range(0, 2000, 2):
+        (u, angle), (decides, boost) = pair(attempt), pair(attempt + 1)
+        normal = math.sqrt(-2 * math.log(u + 2.0**-53)) * math.cos(2 * math.pi * angle)
+        v = (1 + c * normal) ** 3
+        if v > 0 and math.log(decides + 2.0**-53) < 0.5 * normal**2 + d - d * v + d * math.log(v):
+            return math.log(d) + math.log(v) + (math.log(boost + 2.0**-53) / shape if shape < 1 else 0)
+    raise AssertionError("1000 draws rejected")
+
+
+@spec(ops.log_standard_gamma, reference=_log_standard_gamma, differentiable=False)
+def spec_log_standard_gamma(rng):
+    yield case(np.array([[0.0625, 0.5, 1.0, 1.5], [3.0, 10.0, 100.0, 0.25]]))
+    yield case(np.full(70, 0.75))
+    yield case(np.array(2.0))
+    yield case(np.ones((0, 3)))
+    yield bad(np.array([1.0, 0.0]), error=ValueError, match="log_standard_gamma.*= 0")
+    yield bad(np.array([np.nan]), error=ValueError, match="log_standard_gamma.*nan")

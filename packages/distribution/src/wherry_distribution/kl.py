@@ -1,0 +1,170 @@
+"""Kullback-Leibler divergences, found by the classes of both distributions."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from wherry_distribution.bernoulli import Bernoulli, Geometric
+from wherry_distribution.categorical import Categorical
+from wherry_distribution.composed import Independent
+from wherry_distribution.dirichlet import Beta, Dirichlet
+from wherry_distribution.distribution import Distribution, total
+from wherry_distribution.exponential_family import ExponentialFamily, expanded
+from wherry_distribution.location_scale import Cauchy, Laplace
+from wherry_distribution.normal import LogNormal, Normal
+from wherry_distribution.uniform import Uniform
+from wherry_tensor import ops
+from wherry_tensor._core import Tensor
+from wherry_tensor.errors import InvalidTypeError, short
+
+__all__ = ["kl_divergence", "register_kl"]
+
+_Rule = TypeVar("_Rule", bound=Callable[..., Any])
+_RULES: dict[tuple[type, type], Callable[[Any, Any], Tensor]] = {}
+
+
+def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
+    """Kullback-Leibler divergence of `q` from `p`: the expected log(p / q) under `p`, in nats.
+
+    Args:
+        p: a distribution.
+        q: another one; the rule for the nearest classes of both is taken.
+
+    Raises:
+        NotImplementedError: there is no rule for these classes; `register_kl` adds one.
+
+    Source:
+        `paddle.distribution.kl_divergence`.
+
+    Examples:
+        >>> from wherry.distribution import Normal, kl_divergence
+        >>> print(kl_divergence(Normal(0.0, 1.0), Normal(1.0, 1.0)).numpy())
+        0.5
+    """
+    above_p, above_q = type(p).__mro__, type(q).__mro__
+    found = [pair for pair in _RULES if pair[0] in above_p and pair[1] in above_q]
+    if not found:
+        raise NotImplementedError(
+            f"kl_divergence: there is no rule for these classes. Got {type(p).__name__} and {type(q).__name__}. Add one with "
+            f"@register_kl({type(p).__name__}, {type(q).__name__})."
+        )
+    return _RULES[min(found, key=lambda pair: above_p.index(pair[0]) + above_q.index(pair[1]))](p, q)
+
+
+def register_kl(cls_p: type[Distribution], cls_q: type[Distribution]) -> Callable[[_Rule], _Rule]:
+    """Make a function the rule of `kl_divergence` for two classes and those below them.
+
+    Args:
+        cls_p: class of the first distribution.
+        cls_q: class of the second one.
+
+    Raises:
+        TypeError: one is no class of distributions.
+
+    Source:
+        `paddle.distribution.register_kl`.
+
+    Examples:
+        >>> from wherry.distribution import Cauchy, Normal, register_kl
+        >>> @register_kl(Cauchy, Normal)
+        ... def kl_cauchy_normal(p, q):
+        ...     return wherry.full(p.batch_shape, float("inf"))
+    """
+    for given in (cls_p, cls_q):
+        if not (isinstance(given, type) and issubclass(given, Distribution)):
+            raise InvalidTypeError(f"register_kl: rules are for classes of distributions. Got {short(given)}, expected e.g. Normal.")
+
+    def add(rule: _Rule) -> _Rule:
+        _RULES[cls_p, cls_q] = rule
+        return rule
+
+    return add
+
+
+@register_kl(Bernoulli, Bernoulli)
+def kl_bernoulli(p: Bernoulli, q: Bernoulli) -> Tensor:
+    return p.probs * (ops.log_sigmoid(p.logits) - ops.log_sigmoid(q.logits)) + (1 - p.probs) * (
+        ops.log_sigmoid(-p.logits) - ops.log_sigmoid(-q.logits)
+    )
+
+
+@register_kl(Beta, Beta)
+def kl_beta(p: Beta, q: Beta) -> Tensor:
+    return kl_dirichlet(p._dirichlet, q._dirichlet)
+
+
+@register_kl(Categorical, Categorical)
+def kl_categorical(p: Categorical, q: Categorical) -> Tensor:
+    last = p.logits.ndim - 1
+    mine, other = ops.log_softmax(p.logits, axis=last), ops.log_softmax(q.logits, axis=q.logits.ndim - 1)
+    return ops.reduce_sum(ops.exp(mine) * (mine - other), axes=(max(last, q.logits.ndim - 1),), keepdim=True)
+
+
+@register_kl(Cauchy, Cauchy)
+def kl_cauchy(p: Cauchy, q: Cauchy) -> Tensor:
+    # Chyzak & Nielsen (2019), A closed-form formula for the Kullback-Leibler divergence between Cauchy distributions.
+    wide, apart = p.scale + q.scale, p.loc - q.loc
+    return ops.log((wide * wide + apart * apart) / (4 * p.scale * q.scale))
+
+
+@register_kl(Dirichlet, Dirichlet)
+def kl_dirichlet(p: Dirichlet, q: Dirichlet) -> Tensor:
+    c, d = p.concentration, q.concentration
+    whole = p._sum()
+    distance = (c - d) * (ops.digamma(c) - ops.unsqueeze(ops.digamma(whole), axes=(whole.ndim,)))
+    return ops.lgamma(whole) - ops.lgamma(q._sum()) - total(ops.lgamma(c) - ops.lgamma(d), 1) + total(distance, 1)
+
+
+@register_kl(ExponentialFamily, ExponentialFamily)
+def kl_exponential_family(p: ExponentialFamily, q: ExponentialFamily) -> Tensor:
+    """The Bregman divergence of their normalizers."""
+    if type(p) is not type(q):
+        raise NotImplementedError(
+            f"kl_divergence: there is no rule for these classes. Got {type(p).__name__} and {type(q).__name__}. Add one with "
+            f"@register_kl({type(p).__name__}, {type(q).__name__})."
+        )
+    natural, normalizer, slopes = expanded(p)
+    divergence = q._log_normalizer(*q._natural_parameters) - normalizer
+    for mine, other, slope in zip(natural, q._natural_parameters, slopes, strict=True):
+        divergence = divergence - total((other - mine) * slope, len(p.event_shape))
+    return divergence
+
+
+@register_kl(Geometric, Geometric)
+def kl_geometric(p: Geometric, q: Geometric) -> Tensor:
+    fails = 1 - p.probs
+    return ops.log(p.probs / q.probs) + fails / p.probs * (ops.log1p(-p.probs) - ops.log1p(-q.probs))
+
+
+@register_kl(Independent, Independent)
+def kl_independent(p: Independent, q: Independent) -> Tensor:
+    if p._reinterpreted_batch_rank != q._reinterpreted_batch_rank:
+        raise NotImplementedError(
+            f"kl_divergence: the events have different ranks. Got {p._reinterpreted_batch_rank} and {q._reinterpreted_batch_rank} axes."
+        )
+    return total(kl_divergence(p._base, q._base), p._reinterpreted_batch_rank)
+
+
+@register_kl(Laplace, Laplace)
+def kl_laplace(p: Laplace, q: Laplace) -> Tensor:
+    apart = ops.abs(p.loc - q.loc)
+    return ops.log(q.scale / p.scale) + apart / q.scale + p.scale / q.scale * ops.exp(-apart / p.scale) - 1
+
+
+@register_kl(LogNormal, LogNormal)
+def kl_log_normal(p: LogNormal, q: LogNormal) -> Tensor:
+    return kl_normal(p._normal, q._normal)
+
+
+@register_kl(Normal, Normal)
+def kl_normal(p: Normal, q: Normal) -> Tensor:
+    ratio, apart = p.scale / q.scale, (p.loc - q.loc) / q.scale
+    return 0.5 * (ratio * ratio + apart * apart - 1) - ops.log(ratio)
+
+
+@register_kl(Uniform, Uniform)
+def kl_uniform(p: Uniform, q: Uniform) -> Tensor:
+    inside = ops.logical_and(ops.less_equal(q.low, p.low), ops.less_equal(p.high, q.high))
+    width = ops.log((q.high - q.low) / (p.high - p.low))
+    return ops.where(inside, width, ops.full(shape=(), value=math.inf, dtype=width.dtype))
