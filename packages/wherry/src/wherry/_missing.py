@@ -11,6 +11,7 @@ BELOW = (
     "wherry-tensor",
     "wherry-autograd",
     "wherry-ops-cpu",
+    "wherry-distribution",
     "wherry-nn",
     "wherry-train",
     "wherry-graph",

@@ -1,6 +1,6 @@
 """Random numbers. Each program draws its own: what is kept is the distribution."""
 import wherry_tensor as api
-from wherry_graph.paddle_files.column import reads, writes
+from wherry_graph.paddle_files.column import paddle, reads, writes
 from wherry_graph.paddle_files.writing import code_of, longs
 from wherry_tensor import ops
 from wherry_tensor.sizes import Size
@@ -86,6 +86,8 @@ def write_poisson(w, x):
 def write_multinomial(w, x, *, num_samples, replacement):
     return w("multinomial", {"X": x}, {"num_samples": num_samples, "replacement": replacement}, dtype="int64")
 
+
+paddle.exempt(ops.log_standard_gamma, "Paddle's operator draws from the Dirichlet distribution as a whole")
 
 reads("bernoulli")(lambda o: api.bernoulli(o.x("X")))
 reads("poisson")(lambda o: api.poisson(o.x("X")))
