@@ -18,7 +18,6 @@ import wherry
         ("wherry.optimizer.lr.StepLR", "Did you mean 'StepDecay'?"),
         ("wherry.nn.initializer.kaiming_normal_", "Did you mean 'KaimingNormal'?"),
         ("wherry.callbacks.WandbCallback", "wherry.callbacks.WandbCallback: Paddle has it, but no package of Wherry"),
-        ("wherry.vision.models.resnet50", "wherry.vision.models.resnet50: Paddle has it"),
         ("wherry.vision.ops", "wherry.vision.ops: Paddle has it"),
         ("wherry.optimizer.LBFGS", "Paddle has it"),
         ("wherry.trapezoid", "Paddle has it"),

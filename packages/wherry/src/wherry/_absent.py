@@ -58,15 +58,6 @@ _WORDS = {  # those of which one can only say that they are not here yet
     "optimizer": "LBFGS",
     "static.nn": "crf_decoding deform_conv2d multi_box_head static_pylayer",
     "vision": "datasets ops",
-    "vision.models": """
-        AlexNet DenseNet GoogLeNet InceptionV3 MobileNetV1 MobileNetV2 MobileNetV3Large MobileNetV3Small ResNet
-        ShuffleNetV2 SqueezeNet VGG alexnet densenet121 densenet161 densenet169 densenet201 densenet264 googlenet
-        inception_v3 mobilenet_v1 mobilenet_v2 mobilenet_v3_large mobilenet_v3_small resnet101 resnet152 resnet18
-        resnet34 resnet50 resnext101_32x4d resnext101_64x4d resnext152_32x4d resnext152_64x4d resnext50_32x4d
-        resnext50_64x4d shufflenet_v2_swish shufflenet_v2_x0_25 shufflenet_v2_x0_33 shufflenet_v2_x0_5
-        shufflenet_v2_x1_0 shufflenet_v2_x1_5 shufflenet_v2_x2_0 squeezenet1_0 squeezenet1_1 vgg11 vgg13 vgg16 vgg19
-        wide_resnet101_2 wide_resnet50_2
-    """,
     "vision.transforms": "RandomPerspective perspective",
 }
 for _module, _names in _WORDS.items():

@@ -7,8 +7,8 @@ from wherry_nn.layers.common import Linear
 from wherry_nn.layers.conv import Conv2D
 from wherry_nn.layers.pooling import MaxPool2D
 from wherry_tensor import Tensor
-from wherry_tensor.errors import InvalidTypeError, short
 from wherry_tensor.functions.movement import flatten
+from wherry_vision.blocks import check_count
 
 __all__ = ["LeNet"]
 
@@ -39,11 +39,7 @@ class LeNet(Layer):
 
     def __init__(self, num_classes: int = 10) -> None:
         super().__init__()
-        if isinstance(num_classes, bool) or not isinstance(num_classes, int):
-            raise InvalidTypeError(
-                f"LeNet: num_classes counts classes. Got {short(num_classes)} ({type(num_classes).__name__}), expected an int. "
-                f"Pass 0 for the features alone."
-            )
+        check_count("LeNet", num_classes)
         self.num_classes = num_classes
         self.features = Sequential(
             Conv2D(1, 6, 3, stride=1, padding=1),

@@ -1,0 +1,77 @@
+"""Layers that models are made of."""
+from __future__ import annotations
+
+from typing import Any
+
+from wherry_nn import Layer, Sequential
+from wherry_nn.layers.activation import ReLU
+from wherry_nn.layers.conv import Conv2D
+from wherry_nn.layers.norm import BatchNorm2D
+from wherry_tensor.errors import InvalidTypeError, short
+
+__all__ = ["ConvNormActivation", "check_count", "divisible"]
+
+
+class ConvNormActivation(Sequential):
+    """A convolution, a normalization and an activation in a row.
+
+    Args:
+        in_channels: of the image.
+        out_channels: of the result.
+        kernel_size: of the convolution.
+        stride: of the convolution.
+        padding: of the convolution; None keeps the size where the stride is 1.
+        groups: of the convolution.
+        norm_layer: a function of the number of channels that makes the normalization; None leaves it out.
+        activation_layer: a function of nothing that makes the activation; None leaves it out.
+        dilation: of the convolution.
+        bias: of the convolution, as its `bias_attr`; None has one where there is no normalization.
+
+    Shape:
+        `[N, in_channels, H, W]` to `[N, out_channels, H', W']`.
+
+    Source:
+        `paddle.vision.ops.ConvNormActivation`.
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any = 3,
+        stride: Any = 1,
+        padding: Any = None,
+        groups: int = 1,
+        norm_layer: Any = BatchNorm2D,
+        activation_layer: Any = ReLU,
+        dilation: int = 1,
+        bias: Any = None,
+    ) -> None:
+        if padding is None:
+            padding = (kernel_size - 1) // 2 * dilation
+        if bias is None:
+            bias = norm_layer is None
+        convolution = Conv2D(
+            in_channels, out_channels, kernel_size, stride, padding, dilation=dilation, groups=groups, bias_attr=None if bias is True else bias
+        )
+        layers: list[Layer] = [convolution]
+        if norm_layer is not None:
+            layers.append(norm_layer(out_channels))
+        if activation_layer is not None:
+            layers.append(activation_layer())
+        super().__init__(*layers)
+
+
+def check_count(kind: str, num_classes: Any) -> None:
+    """Refuse what is no number of classes."""
+    if isinstance(num_classes, bool) or not isinstance(num_classes, int):
+        raise InvalidTypeError(
+            f"{kind}: num_classes counts classes. Got {short(num_classes)} ({type(num_classes).__name__}), expected an int. "
+            f"Pass 0 for the features alone."
+        )
+
+
+def divisible(count: float, divisor: int = 8) -> int:
+    """The multiple of `divisor` next to `count`, not more than a tenth below it: the channels of a scaled MobileNet."""
+    nearest = max(divisor, int(count + divisor / 2) // divisor * divisor)
+    return nearest + divisor if nearest < 0.9 * count else nearest
