@@ -26,10 +26,10 @@ def both(tmp_path_factory):
     return ours, theirs
 
 
-def assert_same(ours, theirs, rtol, what):
-    """Numbers in the same shapes, which differ by no more than a share of the largest."""
+def assert_same(ours, theirs, rtol, what, largest=0.0):
+    """Numbers in the same shapes, which differ by no more than a share of the largest, or of one that is given."""
     assert ours[0] == theirs[0], what
-    largest = np.abs(theirs[1]).max()
+    largest = max(largest, np.abs(theirs[1]).max())
     np.testing.assert_allclose(ours[1], theirs[1], rtol=rtol, atol=rtol * largest, err_msg=what)
 
 
@@ -49,9 +49,11 @@ def test_training_has_the_same_outputs_gradients_and_statistics(both):
         assert_same(ours[name]["train"], theirs[name]["train"], 1e-3, name)
         for kind in ("gradients", "statistics"):
             assert ours[name][kind].keys() == theirs[name][kind].keys()
+            # What a normalization behind it takes away again has gradients that are rounding errors of all others.
+            largest = 1e-5 * max(np.abs(values).max() for _, values in theirs[name][kind].values())
             for key, expected in theirs[name][kind].items():
                 # Gradients through statistics of two images are differences of large numbers.
-                assert_same(ours[name][kind][key], expected, 5e-3, f"{name} {kind} {key}")
+                assert_same(ours[name][kind][key], expected, 5e-3, f"{name} {kind} {key}", largest / 5e-3)
 
 
 def test_models_have_the_parameters_and_layers_of_paddle():
