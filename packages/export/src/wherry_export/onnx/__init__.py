@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["export", "load_rules", "to_model"]
 
 _FAMILIES = (
-    "activation", "contraction", "convolution", "creation", "elementwise", "indexing", "linalg", "movement", "normalization", "random",
+    "activation", "contraction", "convolution", "creation", "detection", "elementwise", "indexing", "linalg", "movement", "normalization", "random",
     "recurrent", "reduction", "sequence", "spectral",
 )
 

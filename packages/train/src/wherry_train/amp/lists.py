@@ -90,6 +90,7 @@ _rules = {
         ops.reduce_sum, ops.reduce_mean, ops.reduce_prod, ops.variance, ops.squared_l2_norm, ops.cumsum, ops.cumprod,
         ops.softmax, ops.log_softmax, ops.layer_norm, ops.cross_entropy, ops.nll_loss, ops.label_mean,
         ops.binary_cross_entropy, ops.binary_cross_entropy_logits, ops.smooth_l1_loss, ops.ctc_loss,
+        ops.roi_align, ops.roi_pool, ops.psroi_pool, ops.deform_columns, ops.suppress,
     ),
     always_black: (ops.scatter,),
     keep: (
@@ -128,6 +129,7 @@ aliases: dict[str, tuple[Op, ...]] = {
     "huber_loss": (ops.smooth_l1_loss,),
     "kldiv_loss": (ops.kl_div,),
     "warpctc": (ops.ctc_loss,),
+    "deformable_conv": (ops.deform_columns,),
     "mean": (ops.reduce_mean,),
     "sum": (ops.reduce_sum,),
     "prod": (ops.reduce_prod,),

@@ -1,7 +1,7 @@
 """Boxes in images."""
 import wherry_graph.control as flow
 import wherry_tensor as api
-from wherry_graph.paddle_files.column import reads
+from wherry_graph.paddle_files.column import paddle, reads
 from wherry_tensor import ops
 
 
@@ -38,3 +38,8 @@ def _overlap(a, b, offset=0.0):
     common = sides[:, :, 0] * sides[:, :, 1]
     areas = [(x[:, 2] - x[:, 0] + offset) * (x[:, 3] - x[:, 1] + offset) for x in (a, b)]
     return common / (api.unsqueeze(areas[0], 1) + api.unsqueeze(areas[1], 0) - common)
+
+
+for _op in (ops.roi_align, ops.roi_align_vjp, ops.roi_pool, ops.psroi_pool, ops.psroi_pool_vjp):
+    paddle.exempt(_op, "Paddle's operator takes how many boxes each image has, from which the image of a box does not follow back")
+paddle.exempt(ops.suppress, "Paddle's operator gives places, and knows no groups")
