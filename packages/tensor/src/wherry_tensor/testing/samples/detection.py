@@ -186,7 +186,7 @@ def spec_deform_columns(rng):
         yield case(x, offset, mask, **attrs)
     attrs = {"kernel": (1, 1), "strides": (1, 1), "paddings": (0, 0), "dilations": (1, 1), "groups": 1}
     x, offset = rng.standard_normal((1, 1, 3, 3)), np.zeros((1, 2, 3, 3))
-    yield case(x, offset - 1e30, None, differentiable=False, **attrs)
+    yield case(x, offset - 1e4, None, differentiable=False, **attrs)
     yield case(x[:0], offset[:0], None, **attrs)
     yield bad(x, offset[:, :1], None, error=ValueError, match="of two numbers for each tap", **attrs)
     yield bad(x, offset, np.zeros((1, 2, 3, 3)), error=ValueError, match="of a number for each tap", **attrs)
