@@ -853,7 +853,7 @@ class Files:
 
 def wherry_errors() -> tuple[type[BaseException], ...]:
     """What readers say of a file that is none of their own."""
-    from wherry_graph.paddle_files.wire import ModelFileError
+    from wherry_tensor.wire import ModelFileError
     from wherry_train.pickle_reader import FileFormatError
 
     return (FileFormatError, ModelFileError)

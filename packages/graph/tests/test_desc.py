@@ -16,7 +16,7 @@ from wherry_graph.paddle_files.desc import (
     VarType,
     tensor_var,
 )
-from wherry_graph.paddle_files.wire import ModelFileError
+from wherry_tensor.wire import ModelFileError
 from wherry_graph.testing.model_files import full_program, small_program
 
 

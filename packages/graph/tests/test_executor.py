@@ -374,3 +374,21 @@ def test_a_training_step_gives_the_same_parameters():
                 losses += bits(run(tensor(6, 4, seed=i)))
         steps.append((losses, bits(net.parameters()), bits(net.buffers())))
     assert steps[0] == steps[1]
+
+
+def test_a_profiler_sees_the_steps_of_a_planned_program():
+    program = Program()
+    x = program.feed([-1, 3], float32, "x")
+    with capture(program):
+        y = wt.matmul(x, wt.ones([3, 3])).tanh()
+    run = compiled(program, [x], [y])
+    (plain,) = run(wt.ones([2, 3]))
+    _core.trace_start()
+    (traced,) = run(wt.ones([2, 3]))
+    events, lost = _core.trace_stop()
+    names = [name for kind, name, *_ in events]
+    assert lost == 0
+    assert any("matmul" in name for name in names)
+    assert any("tanh" in name for name in names)
+    assert all(begin <= ready <= end for _, _, begin, ready, end, *_ in events if ready)
+    np.testing.assert_array_equal(traced.numpy(), plain.numpy())

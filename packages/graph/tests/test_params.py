@@ -7,7 +7,7 @@ import pytest
 
 import wherry_tensor as wt
 from wherry_graph.paddle_files import params
-from wherry_graph.paddle_files.wire import ModelFileError
+from wherry_tensor.wire import ModelFileError
 
 DTYPES = ("bool", "int8", "uint8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import wherry
+from wherry import profiler
 from wherry.__main__ import main
 from wherry_graph import Program
 from wherry_graph.capture import capture
@@ -66,3 +67,15 @@ def test_a_program_is_written_as_onnx(model, tmp_path, capsys):
     file = tmp_path / "net.onnx"
     assert main(["convert", f"{prefix}.pdmodel", str(file)]) == 0
     assert file.stat().st_size > 0 and "opset 13" in capsys.readouterr().out
+
+
+def test_trace_makes_a_page_beside_the_trace(tmp_path, capsys):
+    with profiler.Profiler(on_trace_ready=lambda p: None) as p:
+        wherry.ones([2]) + 1
+    p.export(str(tmp_path / "run.json"))
+    assert main(["trace", str(tmp_path / "run.json")]) == 0
+    assert "run.html: " in capsys.readouterr().out
+    assert (tmp_path / "run.html").read_text().startswith("<!doctype html>")
+    (tmp_path / "bad.json").write_text("{}")
+    assert main(["trace", str(tmp_path / "bad.json")]) == 1
+    assert "this is no trace of a profiler" in capsys.readouterr().err

@@ -23,8 +23,9 @@ from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 from wherry_tensor._core cimport (
-    CONTIGUOUS, HAS_HOOKS, ROWS, STOP_GRADIENT, SYMBOLIC, WRY_NUM_DTYPES, DType, Op, Tensor, apply, apply2, grad_enabled,
+    CONTIGUOUS, HAS_HOOKS, ROWS, STOP_GRADIENT, SYMBOLIC, WRY_NUM_DTYPES, DType, Op, Tensor, allocated_now, apply, apply2, grad_enabled,
     inplace, new_alias, new_ghost, resume_layers, set_grad_enabled_flag, set_thread_device, suspend_layers, thread_device, set_record_functions,
+    trace_event, trace_now, tracing,
 )
 
 import weakref
@@ -124,6 +125,10 @@ cdef enum NodeFlags:
     FREED = 1        # what the rule needs was released
     PACKED = 2       # kept tensors went through saved_tensors_hooks
     HAS_EXTRAS = 4   # hooks, or tensors that retain their gradient
+
+cdef enum:
+    OPERATOR_EVENT = 0   # kinds of what a profiler records
+    BACKWARD_EVENT = 10
 
 cdef enum:
     UNCHECKED = -1   # as a version: the values do not matter
@@ -1113,6 +1118,7 @@ cdef int visit_node(Walk walk, State *state) except -1:
     cdef Input *one
     cdef State *next
     cdef PyObject *ct
+    cdef int64_t begin = 0, allocated = 0
     if state.more == NULL:
         any_ct = state.first != NULL
     else:
@@ -1128,7 +1134,11 @@ cdef int visit_node(Walk walk, State *state) except -1:
 
     if node.flags & FREED:
         raise freed(node)
+    if tracing:
+        begin, allocated = trace_now(), allocated_now()
     results = call_rule(walk, node, state) if any_ct else None
+    if begin:
+        trace_event(OPERATOR_EVENT, name_of(node) + "_grad", begin, 0, trace_now(), allocated)
     drop(state)
     if results is not None:
         n_results = PyTuple_GET_SIZE(results)
@@ -1440,16 +1450,21 @@ def run_backward(tensors, cotangents, bint retain_graph):
     """Accumulate the gradients of `tensors` into the leaves. The callers check all but the types of arguments."""
     cdef Walk walk = Walk.__new__(Walk)
     cdef Py_ssize_t i
+    cdef int64_t begin = 0, allocated = 0
     walk.retain = retain_graph
     tensors, cotangents = checked_roots(tensors, cotangents, "run_backward")
     for i in range(len(tensors)):
         if not (<Tensor>tensors[i]).flags & STOP_GRADIENT:
             add_root(walk, <Tensor>tensors[i], None if cotangents is None else cotangents[i])
+    if tracing:
+        begin, allocated = trace_now(), allocated_now()
     if at_end:
         go_and_tell(walk)
     else:
         explore(walk)
         go(walk)
+    if begin:
+        trace_event(BACKWARD_EVENT, "backward", begin, 0, trace_now(), allocated)
 
 
 def run_grad(outputs, inputs, cotangents, bint retain_graph, bint create_graph, blocked):

@@ -18,8 +18,8 @@ from libc.string cimport memcpy
 
 from wherry_tensor._core cimport (
     CONTIGUOUS, STOP_GRADIENT, WRY_ABI_VERSION, WRY_BOOL, WRY_OK, WRY_UINT8, WRY_USES_RANDOM, DType, Op, Plan, Tensor,
-    current_kernel_generation, kernel_threads, layers_active, new_ghost, new_tensor, raise_text, thread_device, workspace_mark,
-    workspace_reset, workspace_take, wry_attr, wry_call, wry_context, wry_kernel, wry_storage, wry_tensor,
+    allocated_now, current_kernel_generation, kernel_threads, layers_active, new_ghost, new_tensor, raise_text, thread_device,
+    trace_event, trace_now, tracing, workspace_mark, workspace_reset, workspace_take, wry_attr, wry_call, wry_context, wry_kernel, wry_storage, wry_tensor,
 )
 
 from wherry_tensor import _core, ops, paddle_random
@@ -31,6 +31,7 @@ cdef enum:
     MAX_RANK = 12
     BY_RULE = 15       # Op.view_code of a view that has a rule in Python
     KEPT_PLANS = 32    # for shapes that a segment was run with
+    OPERATOR_EVENT = 0 # what a profiler calls a step
 
 cdef Op copy_op = ops.copy
 
@@ -433,8 +434,11 @@ cdef class Planned:
                 self.draw(run)
             for i in range(self.n_random + 1):
                 run.contexts[i].num_threads = threads
-            with nogil:
-                status = go(run, self.steps, self.n_steps, self.tiles, self.n_tiles, &failed)
+            if tracing:
+                status = self.go_traced(run, &failed)
+            else:
+                with nogil:
+                    status = go(run, self.steps, self.n_steps, self.tiles, self.n_tiles, &failed)
             if status != WRY_OK:
                 self.fail(status, failed, run)
             if self.n_written:
@@ -451,6 +455,42 @@ cdef class Planned:
             if arena is not None:
                 self.arenas.give(arena)
         return out
+
+    cdef int go_traced(self, Run *run, int *failed) except -1:
+        """`go` while a profiler records: an event for each step, one for steps that are done tile by tile."""
+        cdef int i, at = 0, tile = 0, status = WRY_OK, n = 0
+        cdef int64_t *times = <int64_t *>malloc((self.n_steps + 1) * sizeof(int64_t))
+        cdef int64_t allocated = allocated_now()
+        if times == NULL:
+            raise MemoryError()
+        try:
+            run.scratch.mark = -1
+            with nogil:
+                times[0] = trace_now()
+                while at < self.n_steps and status == WRY_OK:
+                    if tile < self.n_tiles and self.tiles[tile].first == at:
+                        status = go_in_tiles(run, self.steps, self.tiles + tile, run.lengths + tile, failed)
+                        at += self.tiles[tile].n
+                        tile += 1
+                    else:
+                        status = go_on(run, self.steps, at, at + 1, failed)
+                        at += 1
+                    n += 1
+                    times[n] = trace_now()
+            at = tile = 0
+            for i in range(n if status == WRY_OK else 0):
+                what = self.plans[at]
+                if tile < self.n_tiles and self.tiles[tile].first == at:
+                    names = [(<Plan>plan).op.name for plan in self.plans[at : at + self.tiles[tile].n]]
+                    what = "+".join(names)
+                    at += self.tiles[tile].n
+                    tile += 1
+                else:
+                    at += 1
+                trace_event(OPERATOR_EVENT, what, times[i], times[i], times[i + 1], allocated)
+        finally:
+            free(times)
+        return status
 
     cdef int draw(self, Run *run) except -1:
         generator = _core.get_default_generator()

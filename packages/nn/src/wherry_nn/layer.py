@@ -9,6 +9,7 @@ import re
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
+from time import perf_counter_ns
 from typing import Any, ParamSpec, Protocol, Self, TypeVar, overload
 
 from wherry_autograd import no_grad
@@ -28,7 +29,7 @@ from wherry_tensor.functions.creation import to_tensor
 from wherry_tensor.suggestions import check_keywords, did_you_mean
 from wherry_tensor.tracebacks import tidy, warn
 
-__all__ = ["HookRemoveHelper", "Layer", "create_parameter", "run_forward_of"]
+__all__ = ["HookRemoveHelper", "Layer", "create_parameter", "note_calls", "run_forward_of"]
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result", covariant=True)
@@ -1241,3 +1242,23 @@ def _layer_classes(excluded: Any, op_name: str) -> tuple[type, ...]:
                 f"of nn.Layer, or a list of them. Pass the class, as in excluded_layers=nn.LayerNorm."
             )
     return given
+
+
+_call = Layer.__call__
+
+
+def _noted_call(self: Layer, *inputs: Any, **kwargs: Any) -> Any:
+    """`Layer.__call__` while a profiler records."""
+    begin = perf_counter_ns()
+    try:
+        return _call(self, *inputs, **kwargs)
+    finally:
+        _core.trace_note(_FORWARD, type(self).__name__, begin, perf_counter_ns())
+
+
+_FORWARD = 9  # the kind of event
+
+
+def note_calls(on: bool) -> None:
+    """Let calls of layers note how long they took, for a profiler, or no longer; otherwise they do not even ask."""
+    Layer.__call__ = _noted_call if on else _call  # type: ignore[method-assign,assignment]

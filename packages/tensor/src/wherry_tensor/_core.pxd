@@ -281,3 +281,10 @@ cdef int32_t kernel_threads() noexcept nogil      # that a kernel called by this
 cdef bint layers_active() noexcept nogil          # does anything stand between ops of this thread and kernels?
 cdef int64_t current_kernel_generation() noexcept nogil
 cdef int raise_text(int status, str what, const char *error) except -1   # the exception of a wry_status
+
+# Profiling (core/trace.pxi): while `tracing`, code that runs something below Python notes it. Kinds are Paddle's TracerEventType; `what` is a
+# name, an op or a plan; `ready` 0 or when the kernel began. With the GIL.
+cdef bint tracing
+cdef int64_t trace_now() noexcept nogil
+cdef int64_t allocated_now() noexcept nogil
+cdef int trace_event(int32_t kind, object what, int64_t begin, int64_t ready, int64_t end, int64_t allocated_before) except -1

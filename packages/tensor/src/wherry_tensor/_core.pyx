@@ -18,7 +18,7 @@ from cpython.object cimport PyObject, PyTypeObject, destructor, reprfunc
 from cpython.ref cimport Py_INCREF, Py_DECREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
 from libc.stdint cimport int8_t, uint16_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 
@@ -26,7 +26,7 @@ cdef extern from "wherry/memory.h":
     wry_storage *wry_storage_new(size_t nbytes) nogil
     wry_storage *wry_storage_borrow(void *data, size_t nbytes, void *owner, void (*release)(void *) noexcept) nogil
     void wry_storage_free(wry_storage *storage)
-    void wry_memory_get_stats(int32_t device, wry_memory_stats *stats)
+    void wry_memory_get_stats(int32_t device, wry_memory_stats *stats) noexcept nogil
     void wry_memory_reset_peak(int32_t device)
     void wry_memory_release_cache(int32_t device)
     void wry_memory_set_cache_limit(int32_t device, size_t bytes)
@@ -233,6 +233,7 @@ include "core/storage.pxi"
 include "core/views.pxi"
 include "core/plans.pxi"
 include "core/dispatch.pxi"
+include "core/trace.pxi"
 include "core/op.pxi"
 include "core/tensor.pxi"
 include "core/basic_index.pxi"

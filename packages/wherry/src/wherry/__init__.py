@@ -46,6 +46,7 @@ _MODULES = (
     "nn",
     "onnx",
     "optimizer",
+    "profiler",
     "regularizer",
     "signal",
     "static",

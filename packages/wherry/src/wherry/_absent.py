@@ -28,7 +28,6 @@ NOT_YET: dict[str, dict[str, str]] = {
         "hapi": "Use wherry.Model.",
         "hub": "",
         "LazyGuard": "",
-        "profiler": "",
         "quantization": "",
         "reader": "Use wherry.io.DataLoader.",
         "sparse": "Gradients and tensors are dense.",

@@ -1,4 +1,4 @@
-"""Commands that work on saved programs: `wherry graph`, `wherry convert`, `wherry predict`."""
+"""Commands that work on files: `wherry graph`, `wherry convert` and `wherry predict` on saved programs, `wherry trace`."""
 from __future__ import annotations
 
 import argparse
@@ -12,7 +12,7 @@ __all__ = ["COMMANDS", "add_commands"]
 
 
 def add_commands(commands: Any) -> None:
-    """Add the three commands to the parser."""
+    """Add the commands to the parser."""
     graph = commands.add_parser(
         "graph", help="a saved program as text or as a picture",
         description="Print a program of Wherry or Paddle (.pdmodel), or draw it: wherry graph lenet.pdmodel -o lenet.svg",
@@ -43,6 +43,13 @@ def add_commands(commands: Any) -> None:
     predict.add_argument("--repeat", type=int, default=1, metavar="N", help="run so often, and say how long it took")
     predict.add_argument("--threads", type=int, metavar="N", help="how many threads kernels use (default: all cores)")
     predict.add_argument("--profile", action="store_true", help="say where the time went, op by op")
+
+    trace = commands.add_parser(
+        "trace", help="a profiler's trace as a page to look at",
+        description="Make one page of HTML of a trace that wherry.profiler wrote: wherry trace run.paddle_trace.json",
+    )
+    trace.add_argument("trace", help="the trace, .json or .pb")
+    trace.add_argument("-o", "--output", metavar="FILE", help="where the page goes (default: beside the trace, .html)")
 
 
 def draw(chosen: argparse.Namespace) -> int:
@@ -123,7 +130,20 @@ def predict(chosen: argparse.Namespace) -> int:
     return 0
 
 
-COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {"graph": draw, "convert": convert, "predict": predict}
+def trace(chosen: argparse.Namespace) -> int:
+    """`wherry trace`."""
+    from wherry_train.profiler import load_profiler_result
+    from wherry_train.profiler.page import as_page
+
+    name = os.path.basename(chosen.trace)
+    result = load_profiler_result(chosen.trace)
+    output = chosen.output or os.path.splitext(chosen.trace)[0] + ".html"
+    _write(output, as_page(result, name).encode())
+    print(f"{output}: {len(result.events)} events. Open it in a browser.")
+    return 0
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {"graph": draw, "convert": convert, "predict": predict, "trace": trace}
 
 
 def run(chosen: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
-from wherry_graph.paddle_files.wire import Field, ModelFileError, Schema, skip_field, take_varint
+from wherry_tensor.wire import Field, ModelFileError, Schema, skip_field, take_varint
 
 __all__ = [
     "EMPTY", "Attr", "AttrType", "BlockDesc", "Complex", "OpDesc", "OpVersion", "OpVersionPair", "ProgramDesc", "Scalar", "Slot",

@@ -18,7 +18,7 @@ from wherry_graph.paddle_files import desc
 from wherry_graph.paddle_files.params import mark_of, params_of, write_params
 from wherry_graph.paddle_files.reading import program_of
 from wherry_graph.paddle_files.store import left_behind, replace_files
-from wherry_graph.paddle_files.wire import ModelFileError
+from wherry_tensor.wire import ModelFileError
 from wherry_graph.paddle_files.writing import Writer
 from wherry_nn import Parameter
 from wherry_tensor._core import Tensor

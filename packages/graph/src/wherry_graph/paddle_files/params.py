@@ -20,7 +20,7 @@ from functools import partial
 from typing import BinaryIO
 
 from wherry_graph.paddle_files.desc import dtype_code, dtype_name
-from wherry_graph.paddle_files.wire import Field, ModelFileError, Schema
+from wherry_tensor.wire import Field, ModelFileError, Schema
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.dtype import as_dtype

@@ -25,7 +25,7 @@ from wherry_graph.paddle_files.desc import (
     dtype_name,
     plain,
 )
-from wherry_graph.paddle_files.wire import ModelFileError
+from wherry_tensor.wire import ModelFileError
 from wherry_graph.replay import Retrace, ghost_of
 from wherry_nn import unique_name
 from wherry_tensor import _core, ops

@@ -8,6 +8,7 @@ cdef protect_function protect = NULL
 cdef int32_t process_threads = 1
 cdef bint any_kernels = False
 cdef Op copy_op = None
+cdef bint tracing = False
 cdef dict random_rules = None   # what draws in place of the kernels of random ops: FLAGS_paddle_random
 cdef Op transfer_op = None
 
@@ -224,6 +225,8 @@ cdef int run_on(wry_thread *thread, Op op, PyObject **inputs, Py_ssize_t n, tupl
     """Finds the plan of a call and runs it. Gives new references in `outs`, one for each output."""
     cdef int64_t begun = rebinds
     cdef Plan plan = op.recent
+    if tracing:
+        return run_traced(thread, op, inputs, n, attrs, outs, into)
     if plan is None or current_device(thread) or not plan_fits(plan, inputs, n, attrs):
         plan = find_plan(op, inputs, n, attrs, into)
         op.recent = plan
@@ -756,6 +759,7 @@ cdef int perform_at_length(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, 
     cdef Tensor t, out
     cdef bint recording
     cdef PyObject *source[1]
+    cdef int64_t begin
     recording = not thread.grad_off and record != NULL
     if needs_grad and not recording:
         needs_grad = False
@@ -809,9 +813,12 @@ cdef int perform_at_length(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, 
         t = <Tensor>inputs[0]
         if t.t.data == NULL or inputs[0] == <PyObject *>None:
             raise no_value(op, inputs, n)
+        begin = trace_now() if tracing else 0
         out = view(op, inputs, n, attrs)
         if out is None:
             raise bad_view(op, inputs, n, attrs)
+        if begin:
+            trace_event(0, op, begin, 0, trace_now(), allocated_now())
         out.flags |= t.flags & CONSTANT
         Py_INCREF(out)
         outs[0] = <PyObject *>out

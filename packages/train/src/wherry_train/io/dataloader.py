@@ -172,8 +172,10 @@ class DataLoader:
 
     def __iter__(self) -> Iterator[Any]:
         if self.feed_list is not None and not self.return_list:
-            return self._fed(_at_once(self._batches()))
-        return self._batches() if building.builder is None else _at_once(self._batches())
+            batches = self._fed(_at_once(self._batches()))
+        else:
+            batches = self._batches() if building.builder is None else _at_once(self._batches())
+        return batches if _watching is None else _watching(batches)
 
     def _fed(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Batches by the names of the variables that they are for."""
@@ -345,3 +347,12 @@ def _at_once(batches: Iterator[Any]) -> Iterator[Any]:
         if batch is end:
             return
         yield batch
+
+
+_watching: Callable[[Iterator[Any]], Iterator[Any]] | None = None
+
+
+def watch_batches(wrap: Callable[[Iterator[Any]], Iterator[Any]] | None) -> None:
+    """Let each loop over a loader that begins from now on go over `wrap(batches)`; None ends that. For profilers."""
+    global _watching
+    _watching = wrap

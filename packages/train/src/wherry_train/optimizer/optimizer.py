@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from functools import partial
+from time import perf_counter_ns
 from typing import Any, Self
 
 from wherry_autograd.selected_rows import SelectedRows
@@ -33,6 +34,7 @@ __all__ = ["Optimizer"]
 
 _SHOWN = ("momentum", "use_nesterov", "beta1", "beta2", "epsilon", "rho", "centered", "initial")  # in repr
 _HALF = (_core.float16, _core.bfloat16)
+_OPTIMIZATION = 11  # the kind of event that a profiler records
 
 
 class Optimizer:
@@ -253,6 +255,7 @@ class Optimizer:
                 f"{type(self).__name__}.step: there is nothing to train. Got an empty list of parameters, expected tensors. "
                 f"Layers in a plain list or dict are not found: use LayerList or LayerDict."
             )
+        begin = perf_counter_ns() if _core.is_tracing() else 0
         before = _core.set_grad_mode(False)
         try:
             for group in self._groups:
@@ -264,6 +267,8 @@ class Optimizer:
                     self._update(group, params, grads)
         finally:
             _core.set_grad_mode(before)
+            if begin:
+                _core.trace_note(_OPTIMIZATION, f"{type(self).__name__}.step", begin, perf_counter_ns())
 
     def minimize(
         self,

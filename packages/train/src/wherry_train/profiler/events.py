@@ -1,0 +1,186 @@
+"""What happened during a trace: events of the core, and those that Python notes."""
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from time import perf_counter_ns
+from types import TracebackType
+from typing import Any, ParamSpec, TypeVar
+
+from wherry_nn import layer
+from wherry_tensor import _core
+from wherry_tensor.errors import InvalidTypeError, short
+from wherry_train.io import dataloader
+
+__all__ = ["Event", "RecordEvent", "TracerEventType", "recorded", "start", "stop"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class TracerEventType(IntEnum):
+    """What kind of thing an event is.
+
+    Source:
+        `paddle.profiler.TracerEventType`, with its numbers.
+    """
+
+    Operator = 0
+    Dataloader = 1
+    ProfileStep = 2
+    CudaRuntime = 3
+    Kernel = 4
+    Memcpy = 5
+    Memset = 6
+    UserDefined = 7
+    OperatorInner = 8
+    Forward = 9
+    Backward = 10
+    Optimization = 11
+    Communication = 12
+    PythonOp = 13
+    PythonUserDefined = 14
+
+
+@dataclass(slots=True)
+class Event:
+    """Something that a thread did. Times are nanoseconds since some moment, the same for all events of a trace."""
+
+    kind: TracerEventType
+    name: str
+    begin: int
+    end: int
+    thread: int
+    ready: int = 0              # when the kernel of an op began; 0: the event has none
+    allocated: int = 0          # bytes that tensors held when it ended
+    taken: int = 0              # by how many that had grown meanwhile; less than 0 where memory was let go of
+    inputs: tuple[Any, ...] = ()  # of an op: (dtype, shape), or None for an absent input
+
+    @property
+    def duration(self) -> int:
+        """In nanoseconds."""
+        return self.end - self.begin
+
+
+class RecordEvent:
+    """Names a part of the program in the trace: a context manager, a decorator, or `begin()` and `end()`.
+
+    Args:
+        name: what the trace calls it.
+        event_type: a TracerEventType.
+
+    Raises:
+        TypeError: `name` is no str.
+
+    Source:
+        `paddle.profiler.RecordEvent`. Where nothing is recorded it does nothing.
+
+    Examples:
+        >>> from wherry import profiler
+        >>> with profiler.Profiler(on_trace_ready=lambda p: None) as p:
+        ...     with profiler.RecordEvent("doubling"):
+        ...         y = wherry.ones([2, 3]) * 2
+        >>> [e.name for e in p.profiler_result.events if e.kind == profiler.TracerEventType.PythonUserDefined]
+        ['doubling']
+    """
+
+    def __init__(self, name: str, event_type: Any = TracerEventType.PythonUserDefined) -> None:
+        if not isinstance(name, str):
+            raise InvalidTypeError(f"RecordEvent: an event has a name. Got {short(name)} ({type(name).__name__}), expected a str. RecordEvent('load').")
+        self.name, self.event_type = name, TracerEventType(event_type)
+        self._begun: list[int] = []
+
+    def begin(self) -> None:
+        """The part begins."""
+        self._begun.append(perf_counter_ns())
+
+    def end(self) -> None:
+        """The part that began last ends. Without one there is nothing to note."""
+        if self._begun:
+            _core.trace_note(self.event_type, self.name, self._begun.pop(), perf_counter_ns())
+
+    def __enter__(self) -> RecordEvent:
+        self.begin()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.end()
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(function)
+        def recorded_function(*args: P.args, **kwargs: P.kwargs) -> R:
+            with RecordEvent(self.name, self.event_type):
+                return function(*args, **kwargs)
+
+        return recorded_function
+
+    def __repr__(self) -> str:
+        return f"RecordEvent({self.name!r}, {self.event_type.name})"
+
+
+class _Reading:
+    """An iterator of batches that tells how long each took."""
+
+    def __init__(self, batches: Iterator[Any], told: list[Callable[[int, int], None]]) -> None:
+        self._batches, self._told = batches, told
+
+    def __iter__(self) -> _Reading:
+        return self
+
+    def __next__(self) -> Any:
+        begin = perf_counter_ns()
+        batch = next(self._batches)
+        end = perf_counter_ns()
+        _core.trace_note(TracerEventType.Dataloader, "DataLoader", begin, end)
+        for told in self._told:
+            told(begin, end)
+        return batch
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._batches, name)
+
+
+_readers: list[Callable[[int, int], None]] = []  # each benchmark that runs is told how long reading a batch took
+_lock = threading.Lock()
+
+
+def watch_reading(told: Callable[[int, int], None]) -> None:
+    """Call `told(begin, end)` after each batch that a DataLoader gives. Loops that begin from now on are seen."""
+    with _lock:
+        _readers.append(told)
+        dataloader.watch_batches(lambda batches: _Reading(batches, _readers))
+
+
+def leave_reading(told: Callable[[int, int], None]) -> None:
+    """Undo `watch_reading`."""
+    with _lock:
+        _readers.remove(told)
+        if not _readers:
+            dataloader.watch_batches(None)
+
+
+def start() -> None:
+    """Record from now on."""
+    _core.trace_start()
+    layer.note_calls(True)
+
+
+def stop() -> tuple[list[Event], int]:
+    """The events since `start`, in the order in which they began, and how many were lost for lack of memory."""
+    layer.note_calls(False)
+    given, lost = _core.trace_stop()
+    return recorded(given), lost
+
+
+def recorded(given: list[tuple[Any, ...]]) -> list[Event]:
+    """What the core tells, as events."""
+    kinds = list(TracerEventType)
+    events = [
+        Event(kinds[kind], name, begin, end, thread, ready, allocated, taken, inputs)
+        for kind, name, begin, ready, end, thread, allocated, taken, inputs in given
+    ]
+    events.sort(key=lambda event: (event.begin, -event.end))
+    return events
