@@ -30,12 +30,12 @@ from wherry_graph.paddle_files import desc, models, store
 from wherry_graph.paddle_files.column import READS, paddle
 from wherry_graph.paddle_files.desc import Attr, AttrType, OpDesc, Slot, tensor_var
 from wherry_graph.paddle_files.reading import UnreadableOp
-from wherry_tensor.wire import ModelFileError
 from wherry_graph.testing.model_files import flow, network, small_program
 from wherry_tensor import ops
 from wherry_tensor.ops import registry
 from wherry_tensor.ops.declare import decompose
 from wherry_tensor.testing.kit import _typed, array_of, specs
+from wherry_tensor.wire import ModelFileError
 
 
 def recorded(function, *inputs, unknown=()):

@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+
 from wherry_nn import Linear, ReLU, Sequential
 from wherry_tensor import ones, to_tensor
 from wherry_tensor._core import is_tracing
@@ -259,7 +260,8 @@ def test_chrome_gets_complete_events_in_microseconds(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"no trace", b"{", b'{"traceEvents": 3}', b'{"traceEvents": [{"ph": "X", "cat": "Nonsense", "name": "a"}]}', b"\x0a\xff\xff", b"[" * 9999]
+    "data",
+    [b"", b"no trace", b"{", b'{"traceEvents": 3}', b'{"traceEvents": [{"ph": "X", "cat": "Nonsense", "name": "a"}]}', b"\x0a\xff\xff", b"[" * 9999],
 )
 def test_damaged_files_are_refused(tmp_path, data):
     path = tmp_path / "trace"

@@ -1075,6 +1075,8 @@ def is_grad_enabled() -> Any:
     """Are ops of this thread recorded for gradients?"""
 def is_symbolic(x: Any) -> Any:
     """Is `x` a tensor of a captured program, without data?"""
+def is_tracing() -> Any:
+    """Whether a profiler records."""
 def kernel_generation() -> Any:
     """Goes up whenever kernels are registered: plans of an older generation point to kernels that were replaced."""
 def load_kernels(device: Any) -> Any:
@@ -1151,5 +1153,11 @@ def to_device(x: Any, device: Any) -> Any:
     """`x` on a device, without gradient history: itself when it is there."""
 def to_dlpack(x: Any, versioned: Any = ..., copied: Any = ...) -> Any:
     """A capsule with the memory of `x`, which lives until the taker lets go of it."""
+def trace_note(kind: Any, name: Any, begin: Any, end: Any) -> Any:
+    """Record an event of this thread, with times of `time.perf_counter_ns`; nothing where nothing is recorded."""
+def trace_start() -> Any:
+    """Record each op and each `trace_note` of every thread from now on. What was recorded before is let go of."""
+def trace_stop() -> Any:
+    """Stop recording."""
 def uninitialized(shape: Any, dtype: Any, device: Any = ...) -> Any:
     """A tensor whose values are whatever the memory of the device held."""

@@ -16,6 +16,7 @@ from wherry import metric as metric
 from wherry import nn as nn
 from wherry import onnx as onnx
 from wherry import optimizer as optimizer
+from wherry import profiler as profiler
 from wherry import regularizer as regularizer
 from wherry import signal as signal
 from wherry import static as static

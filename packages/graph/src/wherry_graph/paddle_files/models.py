@@ -18,11 +18,11 @@ from wherry_graph.paddle_files import desc
 from wherry_graph.paddle_files.params import mark_of, params_of, write_params
 from wherry_graph.paddle_files.reading import program_of
 from wherry_graph.paddle_files.store import left_behind, replace_files
-from wherry_tensor.wire import ModelFileError
 from wherry_graph.paddle_files.writing import Writer
 from wherry_nn import Parameter
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.wire import ModelFileError
 from wherry_train.pickle_reader import FileFormatError, PickleReader
 from wherry_train.pickle_writer import PickleWriter
 

@@ -20,10 +20,10 @@ from functools import partial
 from typing import BinaryIO
 
 from wherry_graph.paddle_files.desc import dtype_code, dtype_name
-from wherry_tensor.wire import Field, ModelFileError, Schema
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.dtype import as_dtype
+from wherry_tensor.wire import Field, ModelFileError, Schema
 from wherry_train.pickle_writer import bytes_of
 
 __all__ = ["load_params", "mark_of", "params_of", "save_params", "save_separate_params", "write_params"]

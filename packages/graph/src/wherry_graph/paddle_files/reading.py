@@ -25,7 +25,6 @@ from wherry_graph.paddle_files.desc import (
     dtype_name,
     plain,
 )
-from wherry_tensor.wire import ModelFileError
 from wherry_graph.replay import Retrace, ghost_of
 from wherry_nn import unique_name
 from wherry_tensor import _core, ops
@@ -33,6 +32,7 @@ from wherry_tensor._core import DType, Tensor
 from wherry_tensor.dtype import as_dtype, is_complex, is_floating_point
 from wherry_tensor.errors import UnimplementedError
 from wherry_tensor.suggestions import did_you_mean
+from wherry_tensor.wire import ModelFileError
 
 __all__ = ["OpView", "Reader", "UnreadableOp", "number_of", "program_of"]
 

@@ -89,7 +89,7 @@ class RecordEvent:
 
     def __init__(self, name: str, event_type: Any = TracerEventType.PythonUserDefined) -> None:
         if not isinstance(name, str):
-            raise InvalidTypeError(f"RecordEvent: an event has a name. Got {short(name)} ({type(name).__name__}), expected a str. RecordEvent('load').")
+            raise InvalidTypeError(f"RecordEvent: an event has a name. Got {short(name)} ({type(name).__name__}), expected a str, such as 'load'.")
         self.name, self.event_type = name, TracerEventType(event_type)
         self._begun: list[int] = []
 

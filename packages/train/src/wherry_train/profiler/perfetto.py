@@ -18,19 +18,14 @@ _STATE_CLEARED = 1
 _COUNTER_TRACK = 1
 
 
-def message(cls: type) -> type:
-    """A class of messages: every attribute is None until it is set."""
-    return dataclass(slots=True)(cls)
-
-
-@message
+@dataclass(slots=True)
 class Process:
     pid: int | None = None
     process_name: str | None = None
     unknown: bytes = b""
 
 
-@message
+@dataclass(slots=True)
 class Thread:
     pid: int | None = None
     tid: int | None = None
@@ -38,12 +33,12 @@ class Thread:
     unknown: bytes = b""
 
 
-@message
+@dataclass(slots=True)
 class Counter:
     unknown: bytes = b""
 
 
-@message
+@dataclass(slots=True)
 class Track:
     uuid: int | None = None
     name: str | None = None
@@ -54,7 +49,7 @@ class Track:
     unknown: bytes = b""
 
 
-@message
+@dataclass(slots=True)
 class Note:
     text: str | None = None
     number: int | None = None
@@ -62,7 +57,7 @@ class Note:
     unknown: bytes = b""
 
 
-@message
+@dataclass(slots=True)
 class TrackEvent:
     notes: list[Any] = field(default_factory=list)
     type: int | None = None
@@ -73,7 +68,7 @@ class TrackEvent:
     unknown: bytes = b""
 
 
-@message
+@dataclass(slots=True)
 class Packet:
     timestamp: int | None = None
     sequence: int | None = None
@@ -83,7 +78,7 @@ class Packet:
     unknown: bytes = b""
 
 
-@message
+@dataclass(slots=True)
 class Trace:
     packets: list[Any] = field(default_factory=list)
     unknown: bytes = b""

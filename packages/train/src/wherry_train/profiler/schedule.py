@@ -52,7 +52,9 @@ def make_scheduler(*, closed: int, ready: int, record: int, repeat: int = 0, ski
     given = {"closed": closed, "ready": ready, "record": record, "repeat": repeat, "skip_first": skip_first}
     for name, value in given.items():
         if isinstance(value, bool) or not isinstance(value, int) or value < least[name]:
-            raise AssertedArgumentError(f"make_scheduler: Invalid profiler scheduler arguments. Got {name}={short(value)}, expected an int >= {least[name]}.")
+            raise AssertedArgumentError(
+                f"make_scheduler: Invalid profiler scheduler arguments. Got {name}={short(value)}, expected an int >= {least[name]}."
+            )
     length = closed + ready + record
 
     def state(step: int) -> ProfilerState:

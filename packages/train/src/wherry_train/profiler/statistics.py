@@ -109,10 +109,12 @@ def written(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], not
     rows = list(rows)
     widths = [max([len(head), *(len(row[at]) for row in rows if len(row) > 1)]) for at, head in enumerate(heads)]
     rule = "  ".join("-" * width for width in widths)
-    lines = [f"{title} Summary".center(len(rule), "-"), *notes, rule, "  ".join(head.ljust(w) for head, w in zip(heads, widths, strict=True)).rstrip(), rule]
-    for row in rows:
+    lines = [f"{title} Summary".center(len(rule), "-"), *notes, rule]
+    for row in (heads, *rows):
         cells = [row[0].center(len(rule), "-")] if len(row) == 1 else [cell.ljust(w) for cell, w in zip(row, widths, strict=True)]
         lines.append("  ".join(cells).rstrip())
+        if row is heads:
+            lines.append(rule)
     return "\n".join([*lines, rule])
 
 
@@ -199,7 +201,8 @@ def model(result: ProfilerResult, unit: str, nanoseconds: float) -> str:
 def by_threads(result: ProfilerResult, events: list[Event], by_thread: bool) -> list[tuple[str, list[Event]]]:
     if not by_thread:
         return [("All threads merged", events)]
-    return [(result.threads.get(thread, str(thread)), [e for e in events if e.thread == thread]) for thread in dict.fromkeys(e.thread for e in events)]
+    threads = dict.fromkeys(event.thread for event in events)
+    return [(result.threads.get(thread, str(thread)), [event for event in events if event.thread == thread]) for thread in threads]
 
 
 def operators(result: ProfilerResult, by: SortedKeys, unit: str, nanoseconds: float, op_detail: bool, by_thread: bool) -> str:
