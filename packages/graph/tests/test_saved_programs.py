@@ -74,16 +74,6 @@ def test_inputs_come_from_the_declaration_or_the_last_call(path):
         jit.save(nn.Linear(2, 2), path)
 
 
-def test_the_mode_of_the_layer_is_what_is_saved(path):
-    net = jit.to_static(nn.Sequential(nn.Dropout(0.5)), input_spec=[InputSpec([None])])
-    x = wt.ones([64])
-    jit.save(net, path)
-    assert (jit.load(path)(x).numpy() == 0).any()
-    net.eval()
-    jit.save(net, path)
-    assert (jit.load(path)(x).numpy() == 1).all()
-
-
 def test_a_loaded_layer_trains_and_is_saved_again(path):
     jit.save(nn.Linear(3, 1), path, input_spec=[InputSpec([None, 3])])
     loaded = jit.load(path)

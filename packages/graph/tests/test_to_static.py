@@ -554,3 +554,53 @@ def test_program_translator_is_one_object_and_shows_every_step():
     assert f in translator.get_program_cache()
     with pytest.raises(TypeError, match="expected True or False"):
         translator.enable(1)
+
+
+def as_it_is(function):
+    return function
+
+
+@as_it_is
+@static
+@as_it_is
+def decorated(x):
+    y = x * 2
+    if y.sum() > 0:
+        y = wt.reshape(y, [7])  # HERE
+    return y
+
+
+@static
+def with_a_wrong_name(x):
+    y = x * 2
+    return y + nobody  # noqa: F821  HERE
+
+
+def lines_of_here():
+    with open(__file__, encoding="utf-8") as file:
+        return {i for i, line in enumerate(file, 1) if line.rstrip().endswith("HERE")}
+
+
+@pytest.mark.parametrize(("function", "kind"), [(decorated, ValueError), (with_a_wrong_name, NameError)])
+def test_the_line_of_an_error_below_decorators_is_that_of_the_file(function, kind):
+    with pytest.raises(kind) as caught:
+        function(wt.ones([3]))
+    lines = {entry.tb_lineno for entry in entries(caught.value.__traceback__) if entry.tb_frame.f_code.co_filename == __file__}
+    assert lines & lines_of_here()
+
+
+def entries(tb):
+    while tb is not None:
+        yield tb
+        tb = tb.tb_next
+
+
+def test_the_environment_asks_for_tracebacks_with_all_entries(monkeypatch):
+    def ours():
+        with pytest.raises(NameError) as caught:
+            with_a_wrong_name(wt.ones([2]))
+        return sum("wherry_graph" in entry.tb_frame.f_code.co_filename for entry in entries(caught.value.__traceback__))
+
+    few = ours()
+    monkeypatch.setenv("TRANSLATOR_DISABLE_NEW_ERROR", "1")
+    assert ours() > few

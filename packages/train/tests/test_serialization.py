@@ -405,11 +405,21 @@ def test_paths_that_lead_nowhere(tmp_path):
         load(tmp_path)
     with pytest.raises(ValueError, match="not exists"):
         load(tmp_path / "absent")
-    (tmp_path / "net.pdmodel").touch()
-    with pytest.raises(NotImplementedError, match="prefix of a model"):
-        load(tmp_path / "net")
     with pytest.raises(ValueError, match=r"additional config \(mmap\)"):
         load(tmp_path / "absent", mmap=True)
+
+
+def test_a_program_is_read_by_a_package_above(tmp_path, monkeypatch):
+    def absent(name):
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+    (tmp_path / "net.pdmodel").touch()
+    monkeypatch.setattr("wherry_train.serialization.import_module", absent)
+    with pytest.raises(ModuleNotFoundError, match="pip install wherry-graph"):
+        load(tmp_path / "net")
+    (tmp_path / "net.pdparams").touch()
+    with pytest.raises(ValueError, match=r"what static\.save wrote.* Load .*net\.pdparams"):
+        load(tmp_path / "net")
 
 
 # Malicious files.

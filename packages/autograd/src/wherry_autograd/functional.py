@@ -13,6 +13,7 @@ from wherry_autograd.grad_mode import enable_grad
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import require_tensor
+from wherry_tensor.errors import short
 
 __all__ = ["Hessian", "Jacobian", "hessian", "jacobian", "jvp", "vjp"]
 
@@ -315,7 +316,7 @@ def _vectors(function: str, v: Any, like: list[Tensor]) -> list[Tensor]:
 def _check_batch_axis(function: str, batch_axis: int | None) -> bool:
     if batch_axis is not None and batch_axis != 0:
         raise ValueError(
-            f"{function}: batch_axis should be None or 0, but got {batch_axis}. "
+            f"{function}: batch_axis should be None or 0, but got {short(batch_axis)}. "
             f"Expected the batch in front. Transpose the tensors first."
         )
     return batch_axis == 0

@@ -611,7 +611,7 @@ def _run_print(run: Any, node: Node, env: dict[int, Any]) -> None:
 
 
 def _printed(x: Any, message: str) -> str:
-    return f"{message} {x}" if message else str(x)
+    return f"{message.encode(errors='backslashreplace').decode()} {x}" if message else str(x)  # any text can be printed
 
 
 def _run_assert(run: Any, node: Node, env: dict[int, Any]) -> None:

@@ -100,8 +100,8 @@ class WeightNormParamAttr(ParamAttr):
     ) -> None:
         if building.builder is None:
             raise UnimplementedError(
-                f"WeightNormParamAttr: it works in static programs only. Got dim={dim} for a layer that runs at once, "
-                f"expected a ParamAttr. Use nn.utils.weight_norm(layer, dim={dim}) on the finished layer."
+                f"WeightNormParamAttr: it works in static programs only. Got dim={short(dim)} for a layer that runs at once, "
+                f"expected a ParamAttr. Use nn.utils.weight_norm(layer, dim={short(dim)}) on the finished layer."
             )
         super().__init__(name, initializer, learning_rate, regularizer, trainable, do_model_average, need_clip)
         self.dim = dim

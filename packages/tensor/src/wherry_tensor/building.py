@@ -42,9 +42,15 @@ class Builder(Protocol):
 
 
 class _Building(threading.local):
-    """Attributes: builder: what stands in for this thread; None where values are made at once."""
+    """What this thread makes of calls.
+
+    Attributes:
+        builder: what stands in; None where values are made at once.
+        keeps_dropout: is dropout captured even where it drops nothing? In programs for files, which say how they would train.
+    """
 
     builder: Builder | None = None
+    keeps_dropout = False
 
 
 building = _Building()

@@ -14,6 +14,7 @@ import struct
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
+from importlib import import_module
 from io import BytesIO
 from typing import Any, BinaryIO
 
@@ -21,7 +22,7 @@ from wherry_nn import Layer
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.dtype import as_dtype
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError, short
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_train.pickle_reader import FileFormatError, PickleReader, StoredArray, StoredDtype, resolved
 from wherry_train.pickle_writer import TENSOR_CODES, BareTensor, PickleWriter, bytes_of
 
@@ -115,11 +116,14 @@ def load(path: Any, **configs: Any) -> Any:
 
     Read are, whatever they are called: files of `paddle.save`; of `torch.save` (of tensors and plain data, not of
     objects of classes), new ones and those before PyTorch 1.6; `.safetensors`; `.npz` and `.npy` (not of objects).
-    `wherry.nn.utils.from_torch` puts the weights of PyTorch's layers into ours.
+    `wherry.nn.utils.from_torch` puts the weights of PyTorch's layers into ours. Of a model that `jit.save` or
+    `save_inference_model` wrote, named by what its files begin with, the parameters are read, as arrays, under the names
+    that its layers know them by.
 
     Args:
-        path: of the file; or a file object, open for reading bytes, such as BytesIO.
+        path: of the file; or a file object, open for reading bytes, such as BytesIO; or the beginning of a model's files.
         return_numpy: True gives NumPy arrays instead of tensors.
+        model_filename, params_filename: of a model in the folder `path`; without the second it has a file for each parameter.
         keep_name_table: True keeps the names of the tensors, under "StructuredToParameterName@@".
 
     Returns:
@@ -144,13 +148,15 @@ def load(path: Any, **configs: Any) -> Any:
         {'epoch': 3, 'best': array([1., 2.], dtype=float32)}
     """
     options = _options("load", configs, return_numpy=False, keep_name_table=False, model_filename=None, params_filename=None)
-    if options["model_filename"] is not None or options["params_filename"] is not None:
-        raise UnimplementedError(
-            "load: models of static graphs are not read yet. Got model_filename or params_filename, expected the file of "
-            "paddle.save alone. Convert the model with paddle.save(program.state_dict(), ...) where it was made."
-        )
     if isinstance(path, (str, os.PathLike)):
         name = os.fspath(path)
+        if options["model_filename"] is not None or options["params_filename"] is not None:
+            return _state_of_model(
+                name, model_path=os.path.join(name, options["model_filename"] or "__model__"),
+                params_path=name if options["params_filename"] is None else os.path.join(name, options["params_filename"]),
+            )
+        if not os.path.isfile(name) and os.path.exists(name + ".pdmodel"):
+            return _state_of_model(name)
         with _opened(name) as file:
             return _read(file, os.fstat(file.fileno()).st_size, options, repr(name))
     if hasattr(path, "read"):
@@ -321,6 +327,23 @@ def _sync_folder(folder: str) -> None:
 # Loading.
 
 
+def _state_of_model(prefix: str, **paths: str) -> dict[str, Any]:
+    """The values of a program with its parameters, which another package reads."""
+    if not paths and os.path.exists(prefix + ".pdparams") and not os.path.exists(prefix + ".pdiparams"):
+        raise InvalidArgumentError(
+            f"load: {prefix!r} is the prefix of what static.save wrote. Got {prefix + '.pdmodel'!r} without .pdiparams, expected one file. "
+            f"Load {prefix + '.pdparams'!r}."
+        )
+    try:
+        models = import_module("wherry_graph.paddle_files.models")
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"load: programs are read by a package of their own. Got {prefix!r}, which jit.save or save_inference_model wrote, and no "
+            f"wherry_graph, expected it. pip install wherry-graph", name=error.name
+        ) from error
+    return models.load_state(prefix, **paths)  # type: ignore[no-any-return]
+
+
 def _opened(path: str) -> Any:
     if os.path.isfile(path):
         return open(path, "rb", buffering=0)  # it is read in whole blocks
@@ -329,12 +352,6 @@ def _opened(path: str) -> Any:
             f"load: {path!r} is a folder. Got a folder, as paddle.save of 1.x and models of static graphs have, expected one "
             f"file. Name a file in it."
         )
-    for suffix in (".pdmodel", ".pdiparams"):
-        if os.path.exists(path + suffix):
-            raise UnimplementedError(
-                f"load: {path!r} is the prefix of a model that jit.save or save_inference_model wrote, which is not read yet. "
-                f"Got {path + suffix!r}, expected a file of paddle.save. Save the state_dict where the model was made."
-            )
     raise InvalidArgumentError(
         f"load: The ``path`` ({path}) to load model not exists. Got {path!r}, expected the name of a file. Suffixes such as "
         f".pdparams are part of the name."

@@ -129,7 +129,7 @@ def ignore_module(modules: Iterable[ModuleType | str]) -> None:
     """
     if isinstance(modules, (str, ModuleType)) or not isinstance(modules, Iterable):
         raise InvalidTypeError(
-            f"ignore_module: {type(modules).__name__!r} object is not a list of modules. Got {modules!r}, expected a list. "
+            f"ignore_module: {type(modules).__name__!r} object is not a list of modules. Got {short(modules)}, expected a list. "
             f"Write ignore_module([module])."
         )
     ignore_modules(modules)

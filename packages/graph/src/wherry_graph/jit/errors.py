@@ -1,6 +1,7 @@
 """Tracebacks of converted code: they read as those of the code that the user wrote."""
 from __future__ import annotations
 
+import os
 from types import TracebackType
 
 from wherry_graph.jit.convert.function import is_generated
@@ -11,7 +12,12 @@ __all__ = ["tidy_converted", "user_place"]
 
 
 def tidy_converted(error: BaseException) -> None:
-    """Take our entries out of the traceback, and those of a function that only led to the body of its own `if` or loop."""
+    """Take our entries out of the traceback, and those of a function that only led to the body of its own `if` or loop.
+
+    The environment variable TRANSLATOR_DISABLE_NEW_ERROR=1 leaves it as it is, as in Paddle.
+    """
+    if os.environ.get("TRANSLATOR_DISABLE_NEW_ERROR") == "1":
+        return
     tidy(error)
     entries = _entries(error.__traceback__)
     kept: list[TracebackType] = []

@@ -23,6 +23,9 @@ __all__ = ["TranslatedLayer", "load"]
 class TranslatedLayer(Layer):
     """A layer made of programs that were saved: it predicts, trains on, and is saved again.
 
+    `train()` brings dropout back, and lets the running statistics of batch normalization move that was in training mode when it was saved;
+    `eval()` takes both away.
+
     Args:
         programs: what its methods run, by name; "forward" is what a call runs.
         persistable_vars: its parameters and buffers, by name.
@@ -101,7 +104,18 @@ class _Method:
 
     def __init__(self, layer: TranslatedLayer, name: str, program: Program) -> None:
         self.layer, self.name, self.program = layer, name, program
-        self._partials: dict[tuple[bool, ...], PartialProgram] = {}
+        self._in_training: Program | None = None  # read when it is needed
+        self._partials: dict[tuple[bool, tuple[bool, ...]], PartialProgram] = {}
+
+    def _present(self) -> Program:
+        """The program as the mode of the layer has it."""
+        if not self.layer.training:
+            return self.program
+        if self._in_training is None:
+            from wherry_graph.paddle_files.models import in_training
+
+            self._in_training = in_training(self.program)
+        return self._in_training
 
     def __call__(self, *inputs: Any) -> Any:
         feeds = self.program.feeds
@@ -121,30 +135,31 @@ class _Method:
                 )
         if current_capture() is not None:
             return self._inlined(tensors)
-        stops = tuple(x.stop_gradient for x in tensors)
-        partial = self._partials.get(stops)
+        key = self.layer.training, tuple(x.stop_gradient for x in tensors)
+        partial = self._partials.get(key)
         if partial is None:
-            partial = self._partials[stops] = self._made(stops)
+            partial = self._partials[key] = self._made(key[1])
         return partial(tensors)
 
     def _made(self, stops: Sequence[bool]) -> PartialProgram:
-        program, new = self.program.copy()
+        program, _ = self._present().copy()
         for x, stop in zip(program.feeds, stops, strict=True):
             x.stop_gradient = stop
         _make_room(program)
-        fetches = [new[id(x)] for x in self.program.fetches]
+        fetches = program.fetches
         return PartialProgram(program, _single([OUTPUT] * len(fetches)), fetches, [is_floating_point(x) for x in fetches])
 
     def _inlined(self, tensors: list[Tensor]) -> Any:
         """Its ops become part of the program that is being captured."""
-        env: dict[int, Any] = {id(x): value for x, value in zip(self.program.feeds, tensors, strict=True)}
+        program = self._present()
+        env: dict[int, Any] = {id(x): value for x, value in zip(program.feeds, tensors, strict=True)}
 
         def find(x: Variable) -> Tensor:
             assert x.bound is not None, f"variable {x.name} has no value"
             return x.bound
 
-        replayed(self.program.nodes, env, find)
-        return _single([env[id(x)] if id(x) in env else find(x) for x in self.program.fetches])
+        replayed(program.nodes, env, find)
+        return _single([env[id(x)] if id(x) in env else find(x) for x in program.fetches])
 
 
 def _make_room(program: Program) -> None:
@@ -169,7 +184,7 @@ def load(path: str, **configs: Any) -> TranslatedLayer:
         **configs: `model_filename` and `params_filename`, for files of other names in the folder `path`.
 
     Returns:
-        A layer in evaluation mode, with what was saved of other methods as methods.
+        A layer in evaluation mode, whichever it was saved in, with what was saved of other methods as methods.
 
     Raises:
         ValueError: there are no such files, they are damaged or do not belong together; an unknown option.
@@ -206,7 +221,7 @@ def load(path: str, **configs: Any) -> TranslatedLayer:
     programs: dict[str, Program] = {}
     lasting: dict[str, Tensor] = {}
     for name, options in files.items():
-        program = programs[name] = load_model(path, **options)
+        program = programs[name] = load_model(path, **options, training=False)
         for x in program.bound_variables():
             if x.persistable or x.is_parameter:
                 _share(program, x, lasting)

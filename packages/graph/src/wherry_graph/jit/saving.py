@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from wherry_graph.ir import Program, Variable
@@ -10,6 +11,7 @@ from wherry_graph.jit.loading import TranslatedLayer
 from wherry_graph.jit.static_function import ConcreteProgram, StaticFunction
 from wherry_nn import Layer, Parameter
 from wherry_tensor.arguments import path_of
+from wherry_tensor.building import building
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 
 __all__ = ["save"]
@@ -21,7 +23,8 @@ def save(layer: Any, path: str, input_spec: Sequence[Any] | None = None, **confi
     """Save a layer or function as a program with its parameters, which needs no Python code to run.
 
     Writes `path.pdmodel` (the program), `path.pdiparams` (parameters and buffers) and `path.pdiparams.info` (what the layer calls them). Methods of
-    a layer that `to_static` has marked are saved with it, under `path.method`. A layer is saved in the mode that it is in: call `eval()` before.
+    a layer that `to_static` has marked are saved with it, under `path.method`. What Python decides by `self.training` is saved
+    as the present mode has it; dropout and batch normalization are saved as they predict, and train again after `load(path).train()`.
 
     Args:
         layer: a layer, a function, or a StaticFunction.
@@ -84,12 +87,24 @@ def save(layer: Any, path: str, input_spec: Sequence[Any] | None = None, **confi
             f"{short(layer)}, expected a layer "
             f"or a function. For a state_dict use paddle.save."
         )
-    captured = {name: method.concrete_program_specify_input_spec(input_spec) for name, method in methods.items()}
+    # Chosen outputs are named after those of the program that runs.
+    with nullcontext() if configs.get("output_spec") else _keeping_dropout():
+        captured = {name: method.concrete_program_specify_input_spec(input_spec) for name, method in methods.items()}
     for name, concrete in captured.items():
         fetches = _wanted_outputs(concrete, configs.get("output_spec"))
         first = name == next(iter(captured))
         prefix = path if name == "forward" else f"{path}.{name}"
         _write(prefix, concrete.main_program, concrete.main_program.feeds, fetches, owner if first else None, path)
+
+
+@contextmanager
+def _keeping_dropout() -> Iterator[None]:
+    """Capture dropout in evaluation mode too: a file says what would be dropped if it were trained."""
+    before, building.keeps_dropout = building.keeps_dropout, True
+    try:
+        yield
+    finally:
+        building.keeps_dropout = before
 
 
 def _methods_of(layer: Layer, input_spec: Any, skip_forward: bool) -> dict[str, StaticFunction]:
@@ -149,7 +164,7 @@ def _write(
     from wherry_graph.paddle_files.models import save_model
 
     info = None if owner is None else _info_of(owner, program)
-    save_model(prefix, program, feeds, fetches, info=info)
+    save_model(prefix, program, feeds, fetches, info=info, for_prediction=True)
     if info is not None and info_prefix not in (None, prefix):
         os.replace(f"{prefix}.pdiparams.info", f"{info_prefix}.pdiparams.info")
 

@@ -21,7 +21,9 @@ from wherry_graph.structure import flatten, map_structure
 from wherry_nn import Layer
 from wherry_tensor import _core
 from wherry_tensor._core import Tensor
+from wherry_tensor.building import building
 from wherry_tensor.dtype import default_dtype
+from wherry_tensor.errors import InvalidTypeError, short
 from wherry_tensor.functions.creation import to_tensor
 from wherry_tensor.sizes import Size
 from wherry_tensor.tracebacks import warn
@@ -109,6 +111,8 @@ class StaticFunction:
     ) -> None:
         if isinstance(function, MethodType):
             function, instance = function.__func__, function.__self__
+        if not callable(function):
+            raise InvalidTypeError(f"to_static: this cannot be called. Got {short(function)}, expected a function, a method or a layer.")
         self._function = function
         self._instance = instance
         self._full_graph = full_graph
@@ -314,7 +318,7 @@ class StaticFunction:
         """
         spec = input_spec if input_spec is not None else self.function_spec.input_spec
         if spec is None:
-            if self._last is not None and self._last.holds():
+            if self._last is not None and self._last.holds() and not building.keeps_dropout:
                 return self._last
             if self._last is not None:  # by now layers are in another mode: captured once more
                 return self._captured(*self._arguments_of(self._last))
@@ -409,7 +413,7 @@ class StaticFunction:
 def _surroundings() -> Any:
     """What changes what ops do, besides their arguments."""
     rules = current_rules()
-    return _core.is_grad_enabled(), default_dtype(), None if rules is None else (id(rules[0]), rules[1])
+    return _core.is_grad_enabled(), default_dtype(), building.keeps_dropout, None if rules is None else (id(rules[0]), rules[1])
 
 
 def _with_tensors(value: Any) -> Any:

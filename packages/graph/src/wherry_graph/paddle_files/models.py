@@ -13,6 +13,7 @@ from functools import partial
 from io import BytesIO
 from typing import Any, BinaryIO
 
+from wherry_graph.evaluation import as_in_evaluation
 from wherry_graph.ir import Program, StaticParameter, Variable
 from wherry_graph.paddle_files import desc
 from wherry_graph.paddle_files.params import mark_of, params_of, write_params
@@ -64,14 +65,16 @@ def write_program(program: Program, feeds: Sequence[Variable] | None = None, fet
 
 
 def _written(
-    program: Program, feeds: Sequence[Variable] | None, fetches: Sequence[Variable] | None
+    program: Program, feeds: Sequence[Variable] | None, fetches: Sequence[Variable] | None, for_prediction: bool = False
 ) -> tuple[desc.ProgramDesc, dict[str, Tensor]]:
     import wherry_graph.paddle_files.ops  # noqa: F401  the rules
 
     feeds = program.feeds if feeds is None else feeds
     fetches = program.fetches if fetches is None else fetches
     copied, new = program.copy()
-    writer = Writer(copied)
+    if for_prediction:
+        as_in_evaluation(copied, keep_dropout=True)
+    writer = Writer(copied, for_prediction)
     written = writer.write([new[id(x)] for x in feeds], [new[id(x)] for x in fetches])
     return written, writer.params
 
@@ -79,7 +82,7 @@ def _written(
 def save_model(
     prefix: str, program: Program, feeds: Sequence[Variable] | None = None, fetches: Sequence[Variable] | None = None,
     params: Mapping[str, Tensor] | None = None, info: Mapping[str, Mapping[str, Any]] | None = None, *, model_path: str | None = None,
-    params_path: str | None = None,
+    params_path: str | None = None, for_prediction: bool = False,
 ) -> None:
     """Save a program with its parameters.
 
@@ -95,13 +98,14 @@ def save_model(
         info: what `.pdiparams.info` says of each parameter ("structured_name", "stop_gradient", "trainable"); None writes no such file.
         model_path: of the program, if not `prefix` with `.pdmodel`.
         params_path: of the parameters, if not `prefix` with `.pdiparams`.
+        for_prediction: write dropout and batch normalization as they predict, and how they would train.
 
     Raises:
         NotImplementedError: an op cannot be written.
         ValueError: a parameter has no value.
         OSError: a file cannot be written; what was there before is there still.
     """
-    written, constants = _written(program, feeds, fetches)
+    written, constants = _written(program, feeds, fetches, for_prediction)
     values = dict(constants)
     bound = {x.name: x.bound for x in program.blocks[0].vars.values() if x.bound is not None}
     for name in _names_of(written):
@@ -126,13 +130,14 @@ def save_model(
     replace_files(files)
 
 
-def load_model(prefix: str, *, model_path: str | None = None, params_path: str | None = None) -> Program:
+def load_model(prefix: str, *, model_path: str | None = None, params_path: str | None = None, training: bool | None = None) -> Program:
     """Load a program, with the values of its parameters.
 
     Args:
         prefix: of the names of the files.
         model_path: of the program, if not `prefix` with `.pdmodel`.
         params_path: of the parameters, if not `prefix` with `.pdiparams`: a file, or a folder with a file for each parameter.
+        training: as in `program_of`.
 
     Returns:
         A program whose parameters and buffers are bound to their values.
@@ -141,7 +146,26 @@ def load_model(prefix: str, *, model_path: str | None = None, params_path: str |
         ModelFileError: a ValueError: the files are damaged, or do not belong together.
         FileNotFoundError: there are none.
     """
-    model_path, params_path = model_path or prefix + MODEL, params_path or prefix + PARAMS
+    params_path = params_path or prefix + PARAMS
+    described, values = _described_with_values(model_path or prefix + MODEL, params_path)
+    program = program_of(described, training)
+    program.__dict__["described"] = described
+    bind_values(program, values, _info_at(params_path))
+    return program
+
+
+def load_state(prefix: str, *, model_path: str | None = None, params_path: str | None = None) -> dict[str, Any]:
+    """The values of a model's parameters and buffers as arrays, under the names that its layers know them by, else under the program's.
+
+    Args and Raises: as `load_model`; operators are not looked at.
+    """
+    params_path = params_path or prefix + PARAMS
+    _, values = _described_with_values(model_path or prefix + MODEL, params_path)
+    info = _info_at(params_path)
+    return {info.get(name, {}).get("structured_name", name): value.numpy() for name, value in values.items()}
+
+
+def _described_with_values(model_path: str, params_path: str) -> tuple[desc.ProgramDesc, dict[str, Tensor]]:
     for attempt in range(3):
         before = _stamp(model_path)
         with open(model_path, "rb") as file:
@@ -160,14 +184,32 @@ def load_model(prefix: str, *, model_path: str | None = None, params_path: str |
             f"load: these files do not belong together. Got the program {model_path!r} and the parameters {params_path!r} of another save, "
             f"expected files that were saved together. Copy both from where they come from."
         )
-    program = program_of(described)
+    return described, values
+
+
+def _info_at(params_path: str) -> dict[str, Any]:
     try:
         with open(f"{params_path}.info", "rb") as file:
-            info = read_info(file.read())
+            return read_info(file.read())
     except (FileNotFoundError, NotADirectoryError):
-        info = {}
-    bind_values(program, values, info)
-    return program
+        return {}
+
+
+def in_training(program: Program) -> Program:
+    """A program that `load_model` loaded, read once more as it trains; its parameters are the same tensors.
+
+    A program that was not loaded, or that has nothing that trains otherwise, is returned as it is.
+    """
+    described = program.__dict__.get("described")
+    if described is None or not any(attr.name == "is_test" for block in described.blocks for op in block.ops for attr in op.attrs):
+        return program
+    out = program_of(described, True)
+    for x in program.bound_variables():
+        y = out.blocks[0].vars.get(x.name)
+        if y is not None and x.bound is not None and (x.persistable or x.is_parameter):
+            y.bound, y.stop_gradient = x.bound, x.stop_gradient
+            out._bound[id(x.bound)] = y
+    return out
 
 
 def bind_values(program: Program, values: Mapping[str, Tensor], info: Mapping[str, Mapping[str, Any]] | None = None) -> None:

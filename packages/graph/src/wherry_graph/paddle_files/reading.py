@@ -109,6 +109,8 @@ class OpView:
 
     def flag(self, name: str, default: bool = False) -> bool:
         """An attribute that is true or false."""
+        if name == "is_test" and self.reader.training is not None:
+            return not self.reader.training
         return bool(self.attr(name, default))
 
     def text(self, name: str, default: str = "") -> str:
@@ -210,10 +212,11 @@ class Reader:
     Attributes:
         desc: what the file says.
         program: what it becomes.
+        training: are operators read as they train, or as they predict? None: as the file says of each.
     """
 
-    def __init__(self, desc: ProgramDesc) -> None:
-        self.desc = desc
+    def __init__(self, desc: ProgramDesc, training: bool | None = None) -> None:
+        self.desc, self.training = desc, training
         self.program = Program()
         self.scopes: list[dict[str, Any]] = [{}]  # name -> tensor; inner blocks last
         self.descs: list[dict[str, VarDesc]] = []  # the same blocks' variables
@@ -566,8 +569,12 @@ class Reader:
             ]
 
 
-def program_of(desc: ProgramDesc) -> Program:
+def program_of(desc: ProgramDesc, training: bool | None = None) -> Program:
     """Read a program that a file describes.
+
+    Args:
+        desc: what the file says.
+        training: read operators that do (dropout, batch normalization, ...) as they train, or as they predict; None: as the file says.
 
     Raises:
         ModelFileError: the operators do not fit together.
@@ -575,5 +582,5 @@ def program_of(desc: ProgramDesc) -> Program:
     """
     import wherry_graph.paddle_files.ops  # noqa: F401  the rules
 
-    return Reader(desc).read()
+    return Reader(desc, training).read()
 

@@ -114,10 +114,11 @@ class Writer:
     Attributes:
         outs: the variables that the results of the op which is written now will be.
         params: constants that are written with the parameters.
+        for_prediction: is dropout to drop nothing until somebody trains the program?
     """
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
+    def __init__(self, program: Program, for_prediction: bool = False) -> None:
+        self.program, self.for_prediction = program, for_prediction
         self.desc = ProgramDesc([BlockDesc(0, -1)], Version(_PADDLE_VERSION))
         self.params: dict[str, Tensor] = {}
         self.outs: Sequence[Variable] = ()

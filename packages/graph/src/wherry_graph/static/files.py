@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import Any
 
+from wherry_graph.evaluation import as_in_evaluation
 from wherry_graph.ir import FORWARD, Program, Variable
 from wherry_graph.paddle_files.models import load_model, params_from_bytes, read_program, save_model, write_program
 from wherry_graph.paddle_files.params import load_params, params_of, write_params
 from wherry_graph.paddle_files.store import replace_files
-from wherry_graph.static.cloning import as_in_evaluation, copied, pruned
+from wherry_graph.static.cloning import copied, pruned
 from wherry_graph.static.mode import default_main_program, paused
 from wherry_graph.static.scope import chosen_scope, global_scope
 from wherry_tensor import to_tensor

@@ -49,9 +49,9 @@ def data(name: str, shape: Sequence[int | None], dtype: Any = None, lod_level: i
             f"data: The type of 'shape' in data must be a list or tuple. Got {short(shape)} ({type(shape).__name__}). Write [None, 2]."
         )
     for n in shape:
-        if n is not None and (isinstance(n, bool) or not hasattr(n, "__index__") or int(n) < -1):
+        if n is not None and (isinstance(n, bool) or not hasattr(n, "__index__") or not -1 <= int(n) < 1 << 63):
             raise InvalidArgumentError(
-                f"data: this is not a size. Got {short(n)} in shape {list(shape)}, expected ints >= 0, or None or -1 where a size differs."
+                f"data: this is not a size. Got {short(n)} in shape {short(list(shape))}, expected ints >= 0, or None or -1 where a size differs."
             )
     name = name if isinstance(name, str) else name.decode()
     known = as_dtype(get_default_dtype() if dtype is None else dtype, "data")

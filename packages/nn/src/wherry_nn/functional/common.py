@@ -9,6 +9,7 @@ from wherry_nn.functional._windows import channels_last, require_rank
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, bool_, int32, int64, is_grad_enabled, is_symbolic
 from wherry_tensor.arguments import integer, number, one_axis, refused, require_tensor
+from wherry_tensor.building import building
 from wherry_tensor.errors import (
     InvalidArgumentError,
     InvalidIndexError,
@@ -181,6 +182,8 @@ def dropout(
         )
     require_tensor(x, "dropout")
     if not training:
+        if building.keeps_dropout and axis is None and p and is_symbolic(x):
+            return ops.dropout(x, p, upscale)[0]
         return x if upscale or p == 0 else x * (1.0 - p)
     if p == 0:
         return x

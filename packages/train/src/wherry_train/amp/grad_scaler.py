@@ -247,6 +247,7 @@ class GradScaler:
         Source:
             `paddle.amp.GradScaler.minimize`.
         """
+        self._require_optimizer(optimizer)
         if not self._enable:
             return optimizer.minimize(*args, **kwargs)
         if id(optimizer) not in self._states:

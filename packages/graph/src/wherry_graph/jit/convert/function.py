@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from wherry_graph.jit import logs
 from wherry_graph.jit.convert.source import source_of
 from wherry_graph.jit.convert.transform import Refused, transformed
+from wherry_tensor.errors import InvalidTypeError, short
 
 __all__ = ["converted", "converted_function", "ignore_modules", "is_generated", "keep_as_is", "text_of", "why_not"]
 
@@ -102,7 +103,7 @@ def text_of(function: Callable[..., Any]) -> str:
     function = getattr(function, "__func__", function)
     reason = why_not(function)
     if reason is not None:
-        name = getattr(function, "__qualname__", repr(function))
+        name = getattr(function, "__qualname__", None) or short(function)
         raise ValueError(f"code: {name} has no converted form: {reason}. Expected a Python function whose source can be read.")
     return _converted_code(function).text  # type: ignore[arg-type]
 
@@ -117,6 +118,8 @@ def keep_as_is(function: Callable[..., Any]) -> None:
 def ignore_modules(modules: Iterable[ModuleType | str]) -> None:
     """Convert no function of these modules, nor of modules in them."""
     for module in modules:
+        if not isinstance(module, (str, ModuleType)):
+            raise InvalidTypeError(f"ignore_module: this is no module. Got {short(module)}, expected modules or their names. Write [json, 'numpy'].")
         _ignored_modules.add(module if isinstance(module, str) else module.__name__)
 
 
@@ -170,9 +173,11 @@ def _make(function: FunctionType) -> _Converted | str:
         inner: ast.stmt = ast.Return(node)
         text = ast.unparse(node)
     else:
-        node.decorator_list, node.returns = [], None
+        decorators, node.decorator_list, node.returns = node.decorator_list, [], None
         inner = node
         text = ast.unparse(node)
+        # The first line of the code is the decorator's, as of the original: that is how the source is found again. (It is not run.)
+        node.decorator_list = [ast.copy_location(ast.Constant(None), one) for one in decorators[:1]]
     around = [*code.co_freevars, runtime]
     outer: Any = ast.FunctionDef(
         name="around", args=ast.arguments([], [ast.arg(n) for n in around], None, [], [], None, []), body=[inner], decorator_list=[],
@@ -185,8 +190,6 @@ def _make(function: FunctionType) -> _Converted | str:
     module = ast.fix_missing_locations(ast.copy_location(ast.Module([ast.copy_location(outer, where)], []), where))
     compiled = compile(module, filename, "exec", flags=code.co_flags & _FUTURE, dont_inherit=True)
     found = _find(compiled, ["around"] if class_name is None else [class_name, "around"], name)
-    # Its first line is the decorator's, as of the original: that is how the source is found again.
-    found = found.replace(co_firstlineno=code.co_firstlineno)
     found = _renamed(found, found.co_qualname, code.co_qualname, found.co_name, set(_own_names(node)))
     return _Converted(filename, None, found, text, runtime)
 

@@ -67,9 +67,10 @@ def write_batch_norm_infer(w, x, mean, variance, scale, bias, *, epsilon, data_f
     channels, kind = mean.shape, mean.dtype
     scale = w.constant(1.0, kind, channels) if scale is None else w.cast(scale, kind)
     bias = w.constant(0.0, kind, channels) if bias is None else w.cast(bias, kind)
+    momentum = w.outs[0].__dict__.get("momentum")  # of a layer that trains: its statistics move again where the program is trained
     attrs = {
-        "is_test": True, "momentum": 0.9, "epsilon": epsilon, "data_layout": "NCHW" if data_format.startswith("NC") else "NHWC",
-        "use_global_stats": True, "trainable_statistics": False,
+        "is_test": True, "momentum": 0.9 if momentum is None else momentum, "epsilon": epsilon,
+        "data_layout": "NCHW" if data_format.startswith("NC") else "NHWC", "use_global_stats": momentum is None, "trainable_statistics": False,
     }
     given = {"X": x, "Scale": scale, "Bias": bias, "Mean": mean, "Variance": variance}
     outs = ("Y", "~MeanOut", "~VarianceOut", "~SavedMean", "~SavedVariance", "~ReserveSpace")
@@ -119,8 +120,10 @@ def read_lrn(o):
 
 @writes(ops.dropout)
 def write_dropout(w, x, *, p, upscale):
+    if w.for_prediction and w.used(1):
+        return NotImplemented  # what looks at the mask wants one in prediction too
     attrs = {
-        "dropout_prob": p, "is_test": False, "dropout_implementation": "upscale_in_train" if upscale else "downgrade_in_infer", "seed": 0,
+        "dropout_prob": p, "is_test": w.for_prediction, "dropout_implementation": "upscale_in_train" if upscale else "downgrade_in_infer", "seed": 0,
         "fix_seed": False,
     }
     return w("dropout", {"X": x}, attrs, ("Out", "Mask"), dtype=[x.dtype, "uint8"])

@@ -672,7 +672,7 @@ def data_norm(
     n = _channels(input, data_layout, "data_norm")
     if slot_dim != -1 or sync_stats:
         raise UnimplementedError(
-            f"data_norm: it belongs to parameter servers. Got slot_dim={slot_dim} and sync_stats={sync_stats}, expected -1 and False."
+            f"data_norm: it belongs to parameter servers. Got slot_dim={short(slot_dim)} and sync_stats={short(sync_stats)}, expected -1 and False."
         )
     first = {"batch_size": 1e4, "batch_sum": 0.0, "batch_square": 1e4, "scale_w": 1.0, "bias": 0.0}
     if isinstance(param_attr, dict):

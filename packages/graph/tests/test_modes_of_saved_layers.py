@@ -1,0 +1,141 @@
+"""A saved layer predicts as it is loaded, and trains as it was written; its values can be read alone."""
+import numpy as np
+import pytest
+
+import wherry_nn as nn
+from wherry_graph import jit, static
+from wherry_graph.input_spec import InputSpec
+from wherry_graph.paddle_files import desc
+from wherry_tensor import ones, to_tensor
+from wherry_train import load
+
+
+class Net(nn.Layer):
+    def __init__(self, momentum=0.7):
+        super().__init__()
+        self.linear, self.bn, self.drop = nn.Linear(4, 4), nn.BatchNorm1D(4, momentum=momentum), nn.Dropout(0.5)
+
+    def forward(self, x):
+        return self.drop(self.bn(self.linear(x)))
+
+
+SPEC = [InputSpec([None, 4], "float32", "x")]
+
+
+def data(rows=64):
+    return to_tensor(np.random.default_rng(0).standard_normal((rows, 4)).astype("float32"))
+
+
+def dropped(layer, x):
+    return float((layer(x) == 0).astype("float32").mean())
+
+
+@pytest.mark.parametrize("mode", ["train", "eval"])
+def test_a_loaded_layer_predicts_and_drops_in_training_whichever_mode_it_was_saved_in(tmp_path, mode):
+    net, x = Net(momentum=1.0), data()  # statistics stay, so that predictions can be compared
+    getattr(net, mode)()
+    jit.save(net, str(tmp_path / "net"), input_spec=SPEC)
+    assert net.training is (mode == "train")
+    net.eval()
+    loaded = jit.load(str(tmp_path / "net"))
+    for _ in range(2):
+        np.testing.assert_allclose(loaded(x).numpy(), net(x).numpy(), rtol=1e-5, atol=1e-6)
+        loaded.train()
+        assert 0.3 < dropped(loaded, x) < 0.7
+        loaded.eval()
+    assert dropped(loaded, x) == 0
+
+
+def test_running_statistics_move_again_where_the_layer_was_saved_in_training(tmp_path):
+    for mode, moves in ("train", True), ("eval", False):
+        net, x = Net(momentum=0.7), data()
+        net.drop.p = 0.0
+        getattr(net, mode)()
+        jit.save(net, str(tmp_path / mode), input_spec=SPEC)
+        loaded = jit.load(str(tmp_path / mode))
+        loaded.train()
+        loaded(x)
+        net.train()
+        net(x)
+        loaded.eval(), net.eval()
+        assert np.allclose(loaded(x).numpy(), net(x).numpy(), rtol=1e-4, atol=1e-5) is moves
+
+
+def test_both_modes_train_the_same_parameters(tmp_path):
+    jit.save(Net(), str(tmp_path / "net"), input_spec=SPEC)
+    loaded, x = jit.load(str(tmp_path / "net")), data()
+    loaded.train()
+    loaded(x).sum().backward()
+    trained = {p.name for p in loaded.parameters() if p.grad is not None}
+    assert len(trained) == 4
+    before = loaded.eval() or loaded(x).numpy()
+    for p in loaded.parameters():
+        p.set_value(p + 1.0)
+    assert not np.allclose(before, loaded(x).numpy())
+
+
+def test_a_file_says_how_its_operators_predict_and_how_they_would_train(tmp_path):
+    net = Net()
+    jit.save(net, str(tmp_path / "net"), input_spec=SPEC)
+    described = desc.parse((tmp_path / "net.pdmodel").read_bytes())
+    ops = {op.type: {attr.name: attr.value for attr in op.attrs} for op in described.blocks[0].ops}
+    assert ops["dropout"]["is_test"] and ops["batch_norm"]["is_test"]
+    assert not ops["batch_norm"]["use_global_stats"]
+    assert ops["batch_norm"]["momentum"] == pytest.approx(0.7)
+
+
+def test_what_python_decides_by_the_mode_is_saved_as_it_is(tmp_path):
+    class Choosing(nn.Layer):
+        def forward(self, x):
+            return x * 2 if self.training else x * 3
+
+    for mode, factor in ("train", 2), ("eval", 3):
+        layer = Choosing()
+        getattr(layer, mode)()
+        jit.save(layer, str(tmp_path / mode), input_spec=SPEC)
+        assert float(jit.load(str(tmp_path / mode))(ones([1, 4])).sum()) == 4 * factor
+
+
+def test_dropout_that_others_look_into_stays_random(tmp_path):
+    layer = nn.AlphaDropout(0.5)
+    jit.save(layer, str(tmp_path / "net"), input_spec=SPEC)
+    assert len(np.unique(jit.load(str(tmp_path / "net"))(ones([8, 4])).numpy())) == 2
+
+
+def test_a_call_behind_save_still_drops_nothing_in_evaluation(tmp_path):
+    net = Net()
+    net.eval()
+    net = jit.to_static(net, input_spec=SPEC)
+    x = data()
+    before = net(x).numpy()
+    jit.save(net, str(tmp_path / "net"))
+    np.testing.assert_array_equal(net(x).numpy(), before)
+
+
+def test_load_reads_the_values_of_a_saved_layer_under_the_names_of_its_layers(tmp_path):
+    net = Net()
+    jit.save(net, str(tmp_path / "net"), input_spec=SPEC)
+    state = load(str(tmp_path / "net"))
+    assert set(state) == set(net.state_dict())
+    for name, value in net.state_dict().items():
+        np.testing.assert_array_equal(state[name], value.numpy())
+    other = Net()
+    other.set_state_dict(state)
+    np.testing.assert_array_equal(other.linear.weight.numpy(), net.linear.weight.numpy())
+
+
+def test_load_reads_the_values_of_a_static_model_under_its_own_names(tmp_path):
+    static.enable_static()
+    try:
+        with static.program_guard(static.Program(), static.Program()):
+            x = static.data("x", [None, 4])
+            y = static.nn.fc(x, 3)
+            exe = static.Executor()
+            exe.run(static.default_startup_program())
+            names = {p.name for p in y.program.all_parameters()}
+            static.save_inference_model(str(tmp_path / "net"), [x], [y], exe)
+    finally:
+        static.disable_static()
+    assert set(load(str(tmp_path / "net"))) == names == set(
+        load(str(tmp_path), model_filename="net.pdmodel", params_filename="net.pdiparams")
+    )
