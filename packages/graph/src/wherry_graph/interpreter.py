@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from wherry_graph.ir import Block, Node, Program, Variable
+from wherry_graph.needs import required_nodes
 from wherry_tensor._core import Tensor
 from wherry_tensor.sizes import resolved
 
-__all__ = ["Interpreter", "needed_nodes"]
+__all__ = ["Interpreter"]
 
 
 class Interpreter:
@@ -35,7 +36,7 @@ class Interpreter:
         self.fetches = list(program.fetches if fetches is None else fetches)
         self.lookup = lookup
         block = program.blocks[0]
-        self.nodes = needed_nodes(block, self.fetches) if prune else block.nodes
+        self.nodes = required_nodes(program, self.fetches) if prune else block.nodes
         self._last_uses: dict[int, dict[int, list[int]]] = {}  # of a block, by its id: number of a node -> variables to forget behind it
 
     def __call__(self, *values: Tensor) -> list[Any]:
@@ -111,27 +112,6 @@ class Interpreter:
         inner.update((id(x), value) for x, value in zip(block.inputs, values, strict=True))
         self.run_nodes(block.nodes, inner, {id(x) for x in block.outputs} | set(env))
         return [self.value_of(x, inner) for x in block.outputs]
-
-
-def needed_nodes(block: Block, fetches: Iterable[Variable]) -> list[Node]:
-    """The nodes that the fetches depend on, and those that write what lasts beyond a run or touch the world outside, in order."""
-    needed = {id(x) for x in fetches}
-    kept: list[Node] = []
-    for node in reversed(block.nodes):
-        lasting = any(x.persistable or x.bound is not None for x in node.writes())
-        if not (lasting or has_io(node) or any(id(x) in needed for x in (*node.outputs, *node.writes()))):
-            continue
-        kept.append(node)
-        needed.update(id(x) for x in node.reads())
-        needed.update(id(x) for x in node.writes())
-    return kept[::-1]
-
-
-def has_io(node: Node) -> bool:
-    """Does it, or a node in its blocks, do what the world outside sees?"""
-    if node.is_control and "io" in node.op.effects:
-        return True
-    return any(has_io(inner) for block in node.blocks for inner in block.nodes)
 
 
 def _last_uses(nodes: list[Node]) -> dict[int, list[int]]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import Any
 
+from wherry_graph._calls import Guard
 from wherry_graph.capture import current_capture
 from wherry_graph.input_spec import InputSpec
 from wherry_graph.ir import Program, Variable
@@ -18,7 +19,7 @@ from wherry_graph.jit.convert.trace import Trace
 from wherry_graph.jit.errors import tidy_converted, user_place
 from wherry_graph.jit.partial import OUTPUT, OUTPUT_NUMBER, OUTPUT_ROWS, PartialProgram
 from wherry_graph.structure import flatten, map_structure
-from wherry_nn import Layer
+from wherry_nn import Layer, Parameter
 from wherry_tensor import _core
 from wherry_tensor._core import Tensor
 from wherry_tensor.building import building
@@ -74,6 +75,7 @@ class ConcreteProgram:
     ) -> None:
         self.function, self.partial, self.inputs, self.modes, self.kwargs = function, partial, inputs, modes, kwargs
         self.startup_program = Program()
+        self.stops = [(x.bound, x.bound.stop_gradient) for x in partial.program.bound_variables() if x.bound is not None and isinstance(x.bound, Parameter)]
 
     @property
     def main_program(self) -> Program:
@@ -88,11 +90,8 @@ class ConcreteProgram:
         return [x.bound for x in self.main_program.bound_variables() if x.bound is not None and x.persistable]
 
     def holds(self) -> bool:
-        """Are the layers in the mode in which it was captured?"""
-        for layer, mode in self.modes:  # noqa: SIM110  a generator would cost more than the rest of a call
-            if layer.training is not mode:
-                return False
-        return True
+        """Are the layers in the mode in which it was captured, and the same parameters frozen?"""
+        return all(layer.training is mode for layer, mode in self.modes) and all(x.stop_gradient is stop for x, stop in self.stops)
 
 
 class StaticFunction:
@@ -125,6 +124,7 @@ class StaticFunction:
         self.program_cache: dict[Any, list[ConcreteProgram | None]] = {}
         self._kept: list[Any] = []
         self._last: ConcreteProgram | None = None
+        self._recent: tuple[Guard, PartialProgram] | None = None  # what ran last, and what says that a call is like that one
         self._warned = False
         functools.update_wrapper(self, function)
 
@@ -166,15 +166,29 @@ class StaticFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not _enabled:
             return self._eager(args, kwargs)
+        if self._recent is not None and not kwargs:
+            guard, partial = self._recent
+            tensors = guard.tensors(args)
+            if tensors is not None:
+                return partial(tensors)
+        return self._looked_up(args, kwargs)
+
+    def _looked_up(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if current_capture() is not None:
             return converted(self.dygraph_function)(*args, **kwargs)
         tensors: list[Tensor] = []
+        given, simple = args, not kwargs
         args, kwargs = self.function_spec.bind(args, kwargs)
         concrete = self._find(args, kwargs, tensors)
         if concrete is None:
             return self._eager(_with_tensors(args), _with_tensors(kwargs))
-        self._last = concrete
+        self._remember(concrete, given if simple and Guard.knows(args) else None)
         return concrete.partial(tensors)
+
+    def _remember(self, concrete: ConcreteProgram, args: tuple[Any, ...] | None = None) -> None:
+        """It ran last; `args` are those of a call that the next one may be like."""
+        self._last = concrete
+        self._recent = None if args is None else (Guard(args, concrete.modes, concrete.stops), concrete.partial)
 
     def _find(self, args: tuple[Any, ...], kwargs: dict[str, Any], tensors: list[Tensor]) -> ConcreteProgram | None:
         """The program for these arguments; None if they run op by op. Their tensors are added to `tensors`."""
@@ -361,7 +375,7 @@ class StaticFunction:
             raise ValueError(
                 f"{self!r} cannot be captured for these arguments. Got a function that runs op by op, expected one that can be captured."
             )
-        self._last = concrete
+        self._remember(concrete)
         return concrete, concrete.partial
 
     def get_traced_count(self) -> int:

@@ -5,35 +5,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from wherry_graph.ir import Block, Node, Program, Variable, attrs_with, tensors_of_attrs
+from wherry_graph.needs import alias_classes
 from wherry_tensor._core import Op, Tensor
 
-__all__ = ["Uses", "alias_classes", "bound_constant", "drop", "forget_unused", "is_pure", "put_before", "replace", "volatile"]
-
-
-def alias_classes(program: Program) -> dict[int, int]:
-    """id of a variable -> id of the one whose memory it has, for all that may share memory."""
-    parent: dict[int, int] = {}
-
-    def root(at: int) -> int:
-        while at in parent:
-            at = parent[at]
-        return at
-
-    def join(x: Variable, y: Variable) -> None:
-        a, b = root(id(x)), root(id(y))
-        if a != b:
-            parent[a] = b
-
-    for node in program.walk():
-        if node.is_control:  # it may hand on what it was given, or what its blocks see
-            inner = [x for block in node.blocks for x in (*block.inputs, *block.outputs)]
-            given = [x for x in node.inputs if x is not None]
-            for x in (*node.outputs, *inner) if given or node.blocks else ():
-                for y in given or inner:
-                    join(x, y)
-        elif node.op.view and node.inputs[0] is not None:
-            join(node.outputs[0], node.inputs[0])
-    return {id(x): root(id(x)) for block in program.blocks for x in block.vars.values()}
+__all__ = ["Uses", "bound_constant", "drop", "forget_unused", "is_pure", "put_before", "replace", "volatile"]
 
 
 def volatile(program: Program) -> set[int]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from wherry_graph.evaluation import as_in_evaluation
 from wherry_graph.ir import FORWARD, Node, Program, Variable
+from wherry_graph.needs import required_nodes
 
 __all__ = ["clone", "pruned"]
 
@@ -35,19 +36,8 @@ def copied(program: Program) -> tuple[Program, dict[int, Variable]]:
 def pruned(program: Program, feeds: Sequence[Variable], fetches: Sequence[Variable]) -> tuple[Program, list[Variable], list[Variable]]:
     """A copy with what computes the fetches from the feeds alone, and these variables in it."""
     out, new = copied(program)
-    given = {id(new[id(x)]) for x in feeds}
-    needed = {id(new[id(x)]) for x in fetches}
-    block = out.blocks[0]
-    kept: list[Node] = []
-    for node in reversed(block.nodes):
-        made = (*node.outputs, *node.writes())
-        if not any(id(x) in needed for x in made) or all(id(x) in given for x in made):
-            continue
-        kept.append(node)
-        needed.update(id(x) for x in node.reads() if id(x) not in given)
-        needed.update(id(x) for x in node.writes() if id(x) not in given)
-    block.nodes[:] = kept[::-1]
     found = [new[id(x)] for x in feeds], [new[id(x)] for x in fetches]
+    out.blocks[0].nodes[:] = required_nodes(out, found[1], lasting=False, given=found[0])
     _forget_unused(out, *found)
     out.feeds, out.fetches = found
     return out, *found
