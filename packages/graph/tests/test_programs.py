@@ -5,11 +5,22 @@ import pytest
 import wherry_nn as nn
 import wherry_tensor as wt
 from wherry_autograd import grad, no_grad
-from wherry_graph import Program
+from wherry_graph import Program, passes
 from wherry_graph.backward import gradients
 from wherry_graph.capture import capture
-from wherry_graph.control import array_append, array_length, array_stack, assert_true, cond, create_array, while_loop
+from wherry_graph.control import (
+    array_append,
+    array_length,
+    array_read,
+    array_stack,
+    array_write,
+    assert_true,
+    cond,
+    create_array,
+    while_loop,
+)
 from wherry_graph.executor import compiled
+from wherry_graph.needs import required_nodes
 from wherry_tensor import float32, int64
 
 
@@ -182,6 +193,38 @@ def test_a_list_grows_while_the_program_runs():
     assert int(values[1]) == 3
 
 
+def test_gradients_pass_lists_that_grow():
+    """items: [x], then each the one before times w; what is read, written over and stacked."""
+    program = Program()
+    x, w, n = program.feed([2], float32, "x"), program.feed([2], float32, "w"), program.feed([], int64, "n")
+    with capture(program):
+        def body(i, items):
+            return i + 1, array_append(items, array_read(items, i, [2]) * w)
+
+        _i, items = while_loop(lambda i, items: i < n, body, [wt.full([], 0, "int64"), create_array(float32, [x])])
+        changed = array_write(items, wt.full([], 1, "int64"), x * 3)
+        y = (array_stack(items, [-1, 2]) * array_stack(changed, [-1], concat=True).reshape([-1, 2])).sum()
+    first = gradients([y], [x, w])
+    with capture(program):
+        squares = (first[1] * first[1]).sum()
+    second = gradients([squares], [x, w])
+    a, b = tensor(2), tensor(2, seed=1)
+
+    def eager(a, b):
+        items = [a]
+        for _ in range(3):
+            items.append(items[-1] * b)
+        changed = [items[0], a * 3, *items[2:]]
+        return (wt.stack(items) * wt.stack(changed)).sum()
+
+    a.stop_gradient = b.stop_gradient = False
+    expected = grad(eager(a, b), [a, b], create_graph=True)
+    expected += grad((expected[1] * expected[1]).sum(), [a, b])
+    found = compiled(program, [x, w, n], [*first, *second])(a, b, wt.to_tensor(3))
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-5)
+
+
 def test_an_assert_speaks_when_the_program_runs():
     program = Program()
     x = program.feed([2], float32, "x")
@@ -218,3 +261,36 @@ def test_what_nothing_needs_is_left_out_on_request():
     assert [node.type for node in program.nodes] == ["add", "multiply"]
     run = compiled(program, prune=True)
     assert [node.type for node in run.nodes] == ["add"]
+
+
+def test_a_write_through_a_view_is_needed_where_the_other_is_read():
+    def f(x):
+        y = x * 2
+        y[0].add_(x[1])  # a view
+        y.reshape([4]).multiply_(x.exp().reshape([4]))
+        x.tanh().add_(x)
+        return y + 1
+
+    program = recorded(f, [2, 2])
+    run = compiled(program, prune=True)
+    assert "tanh" not in [node.type for node in run.nodes]
+    assert sum(node.in_place for node in run.nodes) == 2
+    x = tensor(2, 2)
+    np.testing.assert_array_equal(run(x)[0].numpy(), f(x).numpy())
+    assert [node.type for node in required_nodes(program.blocks[0], program.fetches, lasting=False)] == [node.type for node in run.nodes]
+
+
+def test_a_write_at_the_end_of_a_round_is_needed_by_the_next_round():
+    program = Program()
+    x = program.feed([2], float32, "x")
+    with capture(program), no_grad():
+        factor = x * 1
+
+        def body(i, y):
+            y = y * factor
+            factor.add_(x)
+            return i + 1, y
+
+        program.fetches = [while_loop(lambda i, y: i < 3, body, [wt.full([], 0, "int64"), x])[1]]
+    (value,) = compiled(passes.dead_code(program))(wt.full([2], 2.0))
+    assert value.numpy().tolist() == [2.0 * 2 * 4 * 6] * 2

@@ -7,7 +7,7 @@ import pytest
 import wherry_graph.jit as jit
 import wherry_nn as nn
 import wherry_tensor as wt
-from wherry_autograd import no_grad
+from wherry_autograd import PyLayer, no_grad
 from wherry_graph.input_spec import InputSpec
 from wherry_graph.ir import Program
 from wherry_nn import functional as F
@@ -238,3 +238,22 @@ def test_a_traced_layer_runs_and_is_saved(path):
         traced.save_inference_model(path, feed=[3])
     with pytest.raises(TypeError, match="this is no layer"):
         jit.TracedLayer.trace(lambda x: x, [wt.ones([1])])
+
+
+def test_a_layer_with_a_pylayer_is_saved_as_what_it_computes(path):
+    class Exp(PyLayer):
+        @staticmethod
+        def forward(ctx, x):
+            return x.exp()
+
+        @staticmethod
+        def backward(ctx, dy):
+            return dy * 100
+
+    class Grown(nn.Linear):
+        def forward(self, x):
+            return Exp.apply(super().forward(x))
+
+    net, x = Grown(2, 2), wt.ones([3, 2])
+    jit.save(net, path, input_spec=[InputSpec([None, 2])])
+    np.testing.assert_array_equal(jit.load(path)(x).numpy(), net(x).numpy())

@@ -123,12 +123,131 @@ def test_backward_runs_twice_where_the_graph_is_kept():
     assert w.grad.item() == 12.0
 
 
-def test_a_second_derivative_is_refused_with_what_to_do():
+def looped(x):
+    i = wt.zeros([], "int64")
+    while i < 3:
+        x = x * x.tanh() + x
+        i = i + 1
+    return x.sum()
+
+
+def chosen(x):
+    y = x * x * x if x.sum() > 0 else x.tanh()
+    return (y * x).sum()
+
+
+def grown(x):
+    powers = [x]
+    for _ in range(wt.full([], 3, "int32")):
+        powers.append(powers[-1] * x)
+    return (wt.concat(powers) * powers[1].sum()).sum()
+
+
+class Scaled(PyLayer):
+    """Its gradient is not that of what it computes, and uses what was saved and set."""
+
+    @staticmethod
+    def forward(ctx, x, w):
+        ctx.save_for_backward(x, w)
+        ctx.threefold = x * 3
+        return x * w, (x * w).sum()
+
+    @staticmethod
+    def backward(ctx, dy, ds):
+        x, w = ctx.saved_tensor()
+        return dy * 20 * w + ctx.threefold, dy * x * x + ds * x
+
+
+def scaled(x):
+    y, total = Scaled.apply(x, x * 2)
+    return (y * y).sum() + total
+
+
+@pytest.mark.parametrize("function", [lambda x: (x * x * x).sum(), looped, chosen, grown, scaled], ids=["plain", "loop", "choice", "list", "PyLayer"])
+def test_derivatives_up_to_the_third_are_those_of_eager_code(function):
+    found = []
+    for f in (function, static(function)):
+        x = tensor(0.5, 1.25)
+        x.stop_gradient = False
+        first = grad(f(x), [x], create_graph=True)[0]
+        second = grad((first * first).sum(), [x], create_graph=True)[0]
+        (second * second).sum().backward()
+        found.append([g.numpy() for g in (first, second, x.grad)])
+    for eager, captured in zip(*found, strict=True):
+        np.testing.assert_allclose(captured, eager, rtol=2e-5)  # sums in another order
+
+
+def test_second_derivatives_reach_parameters_and_drop_what_was_dropped():
+    found = []
+    x = wt.to_tensor(np.random.default_rng(0).standard_normal((3, 4)).astype("float32"), stop_gradient=False)
+    for captured in (False, True):
+        wt.seed(5)
+        net = nn.Sequential(nn.Linear(4, 6), nn.BatchNorm1D(6), nn.Tanh(), nn.Dropout(0.5), nn.Linear(6, 1))
+        run = static(net) if captured else net
+        y = run(x)
+        penalty = (grad(y.sum(), [x], create_graph=True)[0] ** 2).sum()
+        (penalty + y.mean()).backward()
+        gradients = [np.zeros(p.shape) if p.grad is None else p.grad.numpy() for p in net.parameters()]
+        found.append([*gradients, *(b.numpy() for b in net.buffers()), wt.rand([2]).numpy()])
+    for eager, ours in zip(*found, strict=True):
+        np.testing.assert_allclose(ours, eager, rtol=1e-4, atol=1e-5)  # of the size of the largest
+
+
+def test_a_second_derivative_of_what_changes_its_own_inputs_is_refused():
+    count = tensor(1.0)
+
+    def f(x):
+        count.add_(wt.ones([1]))
+        return (x * x * count).sum()
+
     x = tensor(2.0)
     x.stop_gradient = False
-    y = static(lambda v: (v * v * v).sum())(x)
-    with pytest.raises(NotImplementedError, match="first derivatives"):
+    y = static(f)(x)
+    with pytest.raises(NotImplementedError, match="which it writes to, expected one that leaves what it reads"):
         grad(y, [x], create_graph=True)
+
+
+def test_backward_after_a_parameter_was_written_to_is_refused():
+    net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))
+    y = static(net)(wt.ones([3, 2])).sum()
+    with no_grad():
+        net[1].weight.add_(wt.ones([2, 1]))
+    with pytest.raises(RuntimeError, match="was changed in place after the forward pass"):
+        y.backward()
+
+
+@pytest.mark.parametrize("cut", [
+    lambda x: (x * no_grad()(lambda: x * 2)()).sum(),
+    lambda x: (x * (x * 2).detach()).sum(),
+    lambda x: [x := x * 1.0, (x * _constant(x * 2)).sum()][1],
+], ids=["no_grad", "detach", "stop_gradient"])
+def test_what_stops_gradients_in_eager_code_stops_them_in_a_program(cut):
+    x = tensor(1.0, 2.0)
+    x.stop_gradient = False
+    static(cut)(x).backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [2.0, 4.0])
+
+
+def _constant(x):
+    x.stop_gradient = True
+    return x
+
+
+def test_no_grad_cuts_inside_of_loops_and_choices():
+    def f(x):
+        total, i = x * 0, wt.zeros([], "int64")
+        while i < 2:
+            with no_grad():
+                w = x * 2
+            if x.sum() > 0:
+                total = total + w * x
+            i = i + 1
+        return total.sum()
+
+    x = tensor(1.0, 2.0)
+    x.stop_gradient = False
+    static(f)(x).backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [4.0, 8.0])
 
 
 def test_a_gradient_inside_of_the_function_is_part_of_the_program():
@@ -501,6 +620,73 @@ def test_pylayer_in_a_program_has_its_own_gradient():
     x.stop_gradient = False
     y = static(lambda v: Double.apply(v) + 1)(x)
     assert y.item() == 3.0
+    y.backward()
+    assert x.grad.item() == 20.0
+
+
+def test_pylayers_in_loops_and_choices_have_their_own_gradients():
+    class Triple(PyLayer):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 3
+
+        @staticmethod
+        def backward(ctx, dy):
+            return dy * 100
+
+    def f(x, w):
+        total, i = x * 0, wt.zeros([], "int64")
+        while i < 2:
+            total = total + Triple.apply(x * w)
+            i = i + 1
+        if w.sum() > 0:
+            total = Triple.apply(total)
+        return total.sum()
+
+    found = []
+    for function in (f, static(f)):
+        x, w = tensor(1.0, 2.0), tensor(3.0, 5.0)
+        x.stop_gradient = w.stop_gradient = False
+        function(x, w).backward()
+        found.append((x.grad.numpy().tolist(), w.grad.numpy().tolist()))
+    assert found[0] == found[1] == ([60000.0, 100000.0], [20000.0, 40000.0])
+
+
+def test_a_pylayer_without_gradients_leaves_a_program_of_ops():
+    y = static(lambda x: Scaled.apply(x, x)[0] + 1)
+    with no_grad():
+        y(tensor(1.0))
+    assert "own_gradient" not in [node.type for node in y.main_program.nodes]
+
+
+def test_a_parameter_that_is_frozen_or_thawed_has_a_program_of_its_own():
+    net = nn.Linear(2, 1)
+    run, x = static(net), wt.ones([3, 2])
+    run(x).sum().backward()
+    net.clear_gradients()
+    net.weight.stop_gradient = True
+    run(x).sum().backward()
+    assert net.weight.grad is None or not net.weight.grad.numpy().any()
+    net.weight.stop_gradient = False
+    run(x).sum().backward()
+    np.testing.assert_array_equal(net.weight.grad.numpy(), [[3.0], [3.0]])
+
+
+def test_a_call_like_the_one_before_is_told_from_others():
+    f = static(lambda x, factor=1, flag=None: x * factor)
+    x = tensor(1.0, 2.0)
+    for _ in range(2):
+        assert f(x).numpy().tolist() == [1.0, 2.0]
+        assert f(x, 3).numpy().tolist() == [3.0, 6.0]
+        assert f(x, 3.0).numpy().tolist() == [3.0, 6.0]
+        assert f(wt.to_tensor([1, 2]), 3).dtype is wt.int64
+        assert f(wt.ones([1, 2]), 3).shape == [1, 2]
+        assert f(x, factor=4).numpy().tolist() == [4.0, 8.0]
+    with amp.auto_cast(dtype="bfloat16"):
+        weight = wt.ones([2, 2])
+        g = static(lambda a: a @ weight)
+        assert g(wt.ones([2, 2])).dtype is wt.bfloat16
+    assert g(wt.ones([2, 2])).dtype is wt.float32
 
 
 def test_the_trainer_updates_parameters_of_a_function():

@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from wherry_autograd import _engine
 from wherry_autograd.grad_mode import no_grad
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, alias, detach_in_place, is_grad_enabled, is_symbolic, set_grad_mode
+from wherry_tensor.sizes import is_unknown
 
 __all__ = ["PyLayer", "PyLayerContext", "once_differentiable"]
 
@@ -70,6 +71,8 @@ class PyLayer:
         [2. 2.]
     """
 
+    _is_written = True  # does a program that is captured keep it, with its backward?
+
     @staticmethod
     def forward(ctx: PyLayerContext, *args: Any, **kwargs: Any) -> Any:
         """Compute the result. To be overridden."""
@@ -111,6 +114,8 @@ class PyLayer:
             )
         if not is_grad_enabled() or all(x.stop_gradient for x in inputs):
             return result
+        if _written is not None and cls._is_written and any(is_symbolic(x) for x in _tensors_of(items)):
+            return cls._write(ctx, inputs, result, _written)
 
         replaced: dict[int, Tensor] = {}
         outputs: list[Tensor] = []
@@ -130,6 +135,36 @@ class PyLayer:
             if id(x) in non_differentiable:
                 detach_in_place(x)
         return items[0] if single else type(result)(items)
+
+
+    @classmethod
+    def _write(cls, ctx: PyLayerContext, inputs: list[Tensor], result: Any, record: Callable[..., list[Tensor]]) -> Any:
+        """What `apply` gives where `forward` was written into a program: tensors whose gradients are what `backward` computes there."""
+        outputs = list(_tensors_of([result] if isinstance(result, Tensor) else result))
+        rule = _Backward(cls, ctx, inputs, outputs)
+        if ctx._saved is not None:
+            ctx._saved = rule.saved = _Saved(cls.__name__, ctx._saved, outputs, {})
+        constant = [x for x in outputs if any(x is other for other in ctx._non_differentiable)]
+        fresh = iter(record(inputs, outputs, lambda cotangents: rule(None, cotangents), constant))
+
+        def instead(x: Any) -> Any:
+            return next(fresh) if isinstance(x, Tensor) else type(x)(map(instead, x)) if isinstance(x, (tuple, list)) else x
+
+        return instead(result)
+
+
+_written: Callable[..., list[Tensor]] | None = None
+
+
+def layers_in_programs(record: Callable[..., list[Tensor]]) -> None:
+    """Say what becomes of a PyLayer whose forward is written into a program.
+
+    Args:
+        record: called with the inputs, the outputs, a function from the cotangents of the outputs to those of the inputs, and the outputs
+            that no gradient passes; gives tensors that stand for the outputs.
+    """
+    global _written
+    _written = record
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
@@ -215,7 +250,7 @@ class _Backward:
                 f"{self.name}.backward: it should return None at position {i}, because that forward Tensor's "
                 f"stop_gradient is True. Got a Tensor, expected None. Return None there."
             )
-        if result.shape != self.input_shapes[i] and -1 not in (*result.shape, *self.input_shapes[i]):
+        if not _may_be(result.shape, self.input_shapes[i]):
             raise ValueError(
                 f"{self.name}.backward: the gradient at position {i} has the wrong shape. Got {result.shape}, expected "
                 f"{self.input_shapes[i]}, that of the Tensor forward was given. Reshape it, or sum what was broadcast."
@@ -296,6 +331,11 @@ def _output(
         replaced.setdefault(id(x), out)
     outputs.append(out)
     return out
+
+
+def _may_be(shape: Sequence[Any], other: Sequence[Any]) -> bool:
+    """Are the shapes the same, as far as a program that is captured knows them?"""
+    return len(shape) == len(other) and all(is_unknown(m) or is_unknown(n) or m == n for m, n in zip(shape, other))
 
 
 def _zeros(like: Any) -> Tensor:

@@ -119,7 +119,7 @@ def _block_gradients(
     leaves: list[Tensor] = []
     taken: list[Any] = []
     for i, value in enumerate(values):
-        if isinstance(value, Tensor) and not getattr(value, "is_array", False):
+        if isinstance(value, Tensor):
             value = ghost_of(recording, recording.variable_of(value), stop_gradient=i not in wrt_inputs)
         taken.append(value)
     leaves += [taken[i] for i in wrt_inputs]

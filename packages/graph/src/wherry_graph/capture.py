@@ -12,7 +12,7 @@ gradients can be captured too (`wherry_autograd.grad` under the capture).
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,6 +23,9 @@ from wherry_tensor._core import Op, Tensor, pop_layer, push_layer
 from wherry_tensor.sizes import user_line
 
 __all__ = ["Capture", "as_variable", "capture", "captures_of_thread", "current_capture"]
+
+# How lists of tensors go through ops that autograd applies to cotangents of any kind. `control` fills it.
+ON_ARRAYS: dict[Op, Callable[..., Any]] = {}
 
 _thread = threading.local()  # .captures: those that are on, the last one records
 
@@ -95,6 +98,8 @@ class Capture:
     # What an inner layer answers.
 
     def __call__(self, op: Op, inputs: tuple[Tensor | None, ...], attrs: tuple[Any, ...]) -> tuple[Tensor, ...]:
+        if op in ON_ARRAYS and getattr(inputs[0], "is_array", False):
+            return (ON_ARRAYS[op](*inputs),)
         metas = op.infer(inputs, attrs)
         block = self.block
         # Not counted under the op's name alone: names of layers and their parameters are.

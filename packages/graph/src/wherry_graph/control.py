@@ -10,11 +10,13 @@ once more.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
-from wherry_autograd import PyLayer
+from wherry_autograd import PyLayer, no_grad
+from wherry_autograd.py_layer import layers_in_programs
 from wherry_graph.backward import block_gradients
-from wherry_graph.capture import Capture, current_capture
+from wherry_graph.capture import ON_ARRAYS, Capture, current_capture
 from wherry_graph.ir import Block, ControlOp, Node, Variable
 from wherry_graph.replay import ghost_of, replay_block
 from wherry_graph.structure import flatten, pack
@@ -26,7 +28,7 @@ from wherry_tensor.sizes import Size, user_line
 
 __all__ = [
     "array_append", "array_length", "array_read", "array_stack", "array_write", "assert_true", "cond", "create_array",
-    "print_tensor", "py_func", "record_cond", "while_loop",
+    "own_gradient", "print_tensor", "py_func", "record_cond", "while_loop",
 ]
 
 COND = ControlOp("cond")
@@ -37,8 +39,17 @@ ARRAY_WRITE = ControlOp("array_write")
 ARRAY_READ = ControlOp("array_read")
 ARRAY_LENGTH = ControlOp("array_length")
 ARRAY_STACK = ControlOp("array_stack", ("axis", "concat"))
+# What gradients of lists are made of.
+ARRAY_ZEROS = ControlOp("array_zeros")  # a list of zeros, of the shapes of another one
+ARRAY_ADD = ControlOp("array_add")  # sums, position by position
+ARRAY_HEAD = ControlOp("array_head")  # as many of the first tensors of a list as another one has
+ARRAY_PAD = ControlOp("array_pad")  # a list, with zeros of the shapes of another one behind it, up to its length
+ARRAY_UNSTACK = ControlOp("array_unstack", ("axis", "concat"))  # a tensor in the pieces that `array_stack` put together
 PRINT = ControlOp("print", ("message", "summarize", "first_n"), ("io",))
 ASSERT = ControlOp("assert", ("message",), ("io",))
+# Hands on what was computed from the first `n` inputs: the inputs behind them. Its block takes cotangents of outputs `passing`, and
+# gives those of inputs `places`.
+OWN_GRADIENT = ControlOp("own_gradient", ("n", "passing", "places"))
 PY_FUNC = ControlOp("py_func", ("function", "backward"), ("io",))
 
 
@@ -182,35 +193,28 @@ def create_array(dtype: Any, values: Sequence[Tensor] = ()) -> Variable:
     """In a capture: a list of tensors that grows while the program runs (Paddle's `LoDTensorArray`)."""
     recording = _recording("create_array")
     out = _array(recording, dtype)
-    recording.record(ARRAY_CREATE, tuple(values), (), (out,))
-    out.holds_gradients = any(not x.stop_gradient for x in values)
-    return out
+    return _recorded(recording, ARRAY_CREATE, tuple(values), (), out)
 
 
 def array_append(array: Variable, x: Tensor) -> Variable:
     """In a capture: a list with `x` behind what `array` holds; `array` stays as it is."""
     recording = _recording("array_append")
     out = _array(recording, array.dtype)
-    recording.record(ARRAY_APPEND, (array, x), (), (out,))
-    out.holds_gradients = array.holds_gradients or not x.stop_gradient
-    return out
+    return _recorded(recording, ARRAY_APPEND, (array, x), (), out)
 
 
 def array_write(array: Variable, i: Tensor, x: Tensor) -> Variable:
     """In a capture: a list with `x` at position `i`, which is at most its length; `array` stays as it is."""
     recording = _recording("array_write")
     out = _array(recording, array.dtype)
-    recording.record(ARRAY_WRITE, (array, i, x), (), (out,))
-    out.holds_gradients = array.holds_gradients or not x.stop_gradient
-    return out
+    return _recorded(recording, ARRAY_WRITE, (array, i, x), (), out)
 
 
-def array_read(array: Variable, i: Tensor, shape: Sequence[int]) -> Tensor:
-    """In a capture: the tensor at position `i` of a list; `shape` is what is known of it (-1: unknown)."""
+def array_read(array: Variable, i: Tensor, shape: Sequence[int], of_arrays: bool = False) -> Tensor:
+    """In a capture: the tensor at position `i` of a list; `shape` is what is known of it (-1: unknown). `of_arrays`: a list of lists."""
     recording = _recording("array_read")
-    out = _variable(recording.block, shape, array.dtype, unique_name.generate("array_read") + ".tmp_0")
-    recording.record(ARRAY_READ, (array, i), (), (out,))
-    return _refusing_gradient(array, out)
+    out = _variable(recording.block, shape, array.dtype, unique_name.generate("array_read") + ".tmp_0", is_array=of_arrays)
+    return _recorded(recording, ARRAY_READ, (array, i), (), out)
 
 
 def array_length(array: Variable) -> Tensor:
@@ -232,8 +236,7 @@ def array_stack(array: Variable, shape: Sequence[int], axis: int = 0, concat: bo
     """
     recording = _recording("array_stack")
     out = _variable(recording.block, shape, array.dtype, unique_name.generate("array_stack") + ".tmp_0")
-    recording.record(ARRAY_STACK, (array,), (axis, concat), (out,))
-    return _refusing_gradient(array, out)
+    return _recorded(recording, ARRAY_STACK, (array,), (axis, concat), out)
 
 
 def print_tensor(x: Tensor, message: str = "", summarize: int = 20, first_n: int = -1) -> Tensor:
@@ -275,6 +278,50 @@ def py_func(
     )
     node = recording.record(PY_FUNC, tuple(inputs), (function, backward), outs)
     return _with_gradient(recording, node, outs, recording.tensor_of)
+
+
+def own_gradient(
+    inputs: Sequence[Tensor], results: Sequence[Tensor], backward: Callable[[list[Tensor | None]], Sequence[Tensor | None]] | None,
+    constant: Sequence[Tensor] = (),
+) -> list[Tensor]:
+    """In a capture: `results`, whose gradients are not those of the ops that computed them.
+
+    Args:
+        inputs: tensors that the results were computed from.
+        results: tensors.
+        backward: from the cotangent of each result, to that of each input or None; recorded at once. None: no gradient passes.
+        constant: those of the results that no gradient passes.
+    """
+    recording = _recording("own_gradient")
+    for x in results:
+        if not any(x is y for y in inputs):
+            recording.variable_of(x).__dict__["cuts_gradient"] = True
+    names = unique_name.generate("own_gradient")
+    outs = [_variable(recording.block, _sizes(x), x.dtype, f"{names}.tmp_{i}") for i, x in enumerate(results)]
+    blocks: tuple[Block, ...] = ()
+    places: tuple[int, ...] = ()
+    passing = tuple(i for i, x in enumerate(results) if _floats(x) and not any(x is y for y in constant))
+    if backward is not None:
+        block = recording.program.new_block(recording.block)
+        cotangents: list[Tensor | None] = [None] * len(results)
+        for i in passing:
+            cotangents[i] = _variable(block, _sizes(results[i]), results[i].dtype, unique_name.generate("own_gradient.in"))
+        block.inputs = [cotangents[i] for i in passing]  # type: ignore[misc]
+        cuts, recording.no_grad_cuts = recording.no_grad_cuts, False  # the gradient may be differentiated again
+        try:
+            with recording.inside(block), recording.standing_in(), no_grad():
+                found = backward(cotangents)
+                block.outputs = [recording.variable_of(g) for g in found if g is not None]
+        finally:
+            recording.no_grad_cuts = cuts
+        places, blocks = tuple(i for i, g in enumerate(found) if g is not None), (block,)
+    node = recording.record(OWN_GRADIENT, (*inputs, *results), (len(inputs), passing, places), tuple(outs), blocks=blocks)
+    for i, out in enumerate(outs):
+        out.__dict__["cuts_gradient"] = i not in passing
+    return _with_gradient(recording, node, outs, recording.tensor_of) if blocks else list(outs)
+
+
+layers_in_programs(own_gradient)
 
 
 # Checks.
@@ -414,6 +461,8 @@ class _Rule:
 class _Control(PyLayer):
     """Lets autograd pass a node of control flow: the outputs depend on tensors from around it."""
 
+    _is_written = False  # the node is in the program already
+
     @staticmethod
     def forward(ctx: Any, rule: _Rule, *needed: Tensor) -> Any:
         ctx.rule = rule
@@ -429,7 +478,7 @@ def _with_gradient(
     recording: Capture, node: Node, outs: Sequence[Tensor], tensor_of: Callable[[Variable], Tensor],
 ) -> list[Tensor]:
     """Tell autograd of a node. Returns what stands for its outputs."""
-    needed = [x for x in node.reads() if not x.is_array]
+    needed = node.reads()
     tensors = [tensor_of(x) for x in needed]
     wanted = [i for i, x in enumerate(tensors) if not x.stop_gradient and _floats(x)]
     if not wanted or not _core.is_grad_enabled() or not any(_floats(x) for x in outs):
@@ -445,7 +494,7 @@ def _with_gradient(
 
 
 def _floats(x: Tensor) -> bool:
-    return (is_floating_point(x) or is_complex(x)) and not getattr(x, "is_array", False)
+    return is_floating_point(x) or is_complex(x)
 
 
 def _cond_gradient(node: Node, wanted: list[Variable], cotangents: Sequence[Tensor | None]) -> Sequence[Tensor]:
@@ -466,16 +515,19 @@ def _while_gradient(node: Node, wanted: list[Variable], cotangents: Sequence[Ten
     rounds = array_length(histories[0])
     sums = [ops.full_like(x, value=0, dtype=x.dtype) for x in free]
     flowing = [cotangents[k] for k in floating]
+    # What the rounds began with may have been used itself: by a gradient that is differentiated.
+    kept = {k: ct for k, ct in enumerate(cotangents[n:]) if k in floating and ct is not None}
 
     def one_round(i: Tensor, *state: Tensor) -> list[Tensor]:
         i = i - 1
         flow, sums = list(state[: len(floating)]), list(state[len(floating) :])
-        began = [array_read(histories[k], i, body.inputs[k].sizes) if not body.inputs[k].is_array else given[k] for k in range(n)]
+        began = [_at(histories[k], i, body.inputs[k]) for k in range(n)]
         cts: list[Tensor | None] = [None] * n
         for k, ct in zip(floating, flow):
             cts[k] = ct
         found = block_gradients(body, began, floating, free, cts)
-        return [i, *found[: len(floating)], *(s + g for s, g in zip(sums, found[len(floating) :]))]
+        flow = [g + _at(kept[k], i, body.inputs[k]) if k in kept else g for k, g in zip(floating, found)]
+        return [i, *flow, *(s + g for s, g in zip(sums, found[len(floating) :]))]
 
     _i, *ended = while_loop(lambda i, *_rest: i > 0, one_round, [rounds, *flowing, *sums])
     flow, sums = ended[: len(floating)], ended[len(floating) :]
@@ -501,10 +553,19 @@ def _keep_history(node: Node) -> list[Variable]:
         )
         for x in arrays:
             x.made_by = node
-            x.holds_gradients = True
         node.outputs = (*node.outputs, *arrays)
         node.attrs = (tuple(range(n)),)
     return list(node.outputs[n:])
+
+
+def _own_gradient_gradient(node: Node, wanted: list[Variable], cotangents: Sequence[Any]) -> Sequence[Any]:
+    _n, passing, places = node.attrs
+    found: list[Any] = [None] * len(node.inputs)
+    if node.blocks:
+        recording, given = _recording("own_gradient"), [cotangents[i] for i in passing]
+        for place, g in zip(places, replay_block(node.blocks[0], given, {}, recording.tensor_of), strict=True):
+            found[place] = g
+    return _by_input(node, wanted, found)
 
 
 def _py_func_gradient(node: Node, wanted: list[Variable], cotangents: Sequence[Tensor | None]) -> Sequence[Tensor | None]:
@@ -520,24 +581,94 @@ def _py_func_gradient(node: Node, wanted: list[Variable], cotangents: Sequence[T
     return [by_input.get(id(x)) for x in wanted]
 
 
-def _refusing_gradient(array: Variable, out: Tensor) -> Tensor:
-    """What is taken from a list has no gradient rule: a backward pass says so, instead of giving nothing."""
-    if not array.holds_gradients or not _core.is_grad_enabled():
-        return out
-    anchor = _core.symbolic((), out.dtype)
-    anchor.stop_gradient = False
+def _recorded(recording: Capture, op: ControlOp, inputs: tuple[Tensor, ...], attrs: tuple[Any, ...], out: Variable) -> Any:
+    """Record a node with one output, and tell autograd of it."""
+    return _with_gradient(recording, recording.record(op, inputs, attrs, (out,)), (out,), recording.tensor_of)[0]
 
-    def refuse(_cotangents: Sequence[Tensor]) -> Sequence[Tensor]:
-        raise NotImplementedError(
-            f"backward: a gradient arrives at a list that grew while the program ran ('{array.name}'). Got tensors that require gradients "
-            f"in it, expected none. Write to rows of a tensor that is large enough instead, or unroll the loop."
-        )
 
-    return _Control.apply(_Rule((out,), refuse), anchor)[0]
+# Of lists. The cotangent of a list is a list of the same length.
+
+def _of_arrays(op: ControlOp, *inputs: Any, attrs: tuple[Any, ...] = ()) -> Any:
+    """A list that is made of others."""
+    recording = _recording(op.name)
+    return _recorded(recording, op, inputs, attrs, _array(recording, inputs[0].dtype))
+
+
+def _by_input(node: Node, wanted: list[Variable], found: Sequence[Any]) -> list[Any]:
+    """Of the cotangents of all inputs, those of `wanted`; an input that comes twice has their sum."""
+    out: list[Any] = []
+    for x in wanted:
+        mine = [ct for y, ct in zip(node.inputs, found, strict=True) if y is x and ct is not None]
+        out.append(None if not mine else sum(mine[1:], mine[0]))
+    return out
+
+
+def _at(array: Any, i: Any, like: Variable) -> Tensor:
+    return array_read(array, i, like.sizes, of_arrays=like.is_array)
+
+
+def _zeros_of(x: Tensor) -> Tensor:
+    return ops.full_like(x, value=0, dtype=x.dtype)
+
+
+def _array_create_gradient(node: Node, wanted: list[Variable], cotangents: Sequence[Any]) -> Sequence[Any]:
+    places = [ops.full(shape=(), value=i, dtype=int64) for i in range(len(node.inputs))]
+    return _by_input(node, wanted, [_at(cotangents[0], i, x) for i, x in zip(places, node.inputs, strict=True)])  # type: ignore[arg-type]
+
+
+def _array_append_gradient(node: Node, wanted: list[Variable], cotangents: Sequence[Any]) -> Sequence[Any]:
+    array, x = node.inputs
+    last = _at(cotangents[0], array_length(array), x)  # type: ignore[arg-type]
+    return _by_input(node, wanted, [_of_arrays(ARRAY_HEAD, cotangents[0], array), last])
+
+
+def _array_write_gradient(node: Node, wanted: list[Variable], cotangents: Sequence[Any]) -> Sequence[Any]:
+    array, i, x = node.inputs
+    written = _at(cotangents[0], i, x)  # type: ignore[arg-type]
+    others = _of_arrays(ARRAY_HEAD, array_write(cotangents[0], i, _zeros_of(written)), array)  # type: ignore[arg-type]
+    return _by_input(node, wanted, [others, None, written])
+
+
+def _array_read_gradient(node: Node, wanted: list[Variable], cotangents: Sequence[Any]) -> Sequence[Any]:
+    array, i = node.inputs
+    return _by_input(node, wanted, [array_write(_of_arrays(ARRAY_ZEROS, array), i, cotangents[0]), None])  # type: ignore[arg-type]
+
+
+def _array_stack_gradient(node: Node, wanted: list[Variable], cotangents: Sequence[Any]) -> Sequence[Any]:
+    recording = _recording("array_unstack")
+    out = _array(recording, node.outputs[0].dtype)
+    return [_recorded(recording, ARRAY_UNSTACK, (cotangents[0], node.inputs[0]), node.attrs, out)]  # type: ignore[arg-type]
+
+
+def _array_unstack_gradient(node: Node, wanted: list[Variable], cotangents: Sequence[Any]) -> Sequence[Any]:
+    x = node.inputs[0]
+    assert x is not None
+    return _by_input(node, wanted, [array_stack(cotangents[0], x.sizes, *node.attrs), None])
+
+
+def _array_add_gradient(node: Node, wanted: list[Variable], cotangents: Sequence[Any]) -> Sequence[Any]:
+    return _by_input(node, wanted, [cotangents[0], cotangents[0]])
+
+
+def _array_head_gradient(node: Node, wanted: list[Variable], cotangents: Sequence[Any]) -> Sequence[Any]:
+    return _by_input(node, wanted, [_of_arrays(ARRAY_PAD, cotangents[0], node.inputs[0]), None])
+
+
+def _array_pad_gradient(node: Node, wanted: list[Variable], cotangents: Sequence[Any]) -> Sequence[Any]:
+    return _by_input(node, wanted, [_of_arrays(ARRAY_HEAD, cotangents[0], node.inputs[0]), None])
+
+
+# Sums and zeros, which autograd makes of all cotangents.
+ON_ARRAYS[ops.add] = lambda a, b: _of_arrays(ARRAY_ADD, a, b)
+ON_ARRAYS[ops.full_like] = lambda x: _of_arrays(ARRAY_ZEROS, x)
 
 
 GRADIENT: dict[str, Callable[[Node, list[Variable], Sequence[Tensor | None]], Sequence[Tensor | None]]] = {
-    "cond": _cond_gradient, "while": _while_gradient, "py_func": _py_func_gradient,
+    "cond": _cond_gradient, "while": _while_gradient, "py_func": _py_func_gradient, "own_gradient": _own_gradient_gradient,
+    "create_array": _array_create_gradient,
+    "array_append": _array_append_gradient, "array_write": _array_write_gradient, "array_read": _array_read_gradient,
+    "array_stack": _array_stack_gradient, "array_unstack": _array_unstack_gradient, "array_add": _array_add_gradient,
+    "array_head": _array_head_gradient, "array_pad": _array_pad_gradient,
 }
 
 
@@ -573,6 +704,7 @@ def _run_array_append(run: Any, node: Node, env: dict[int, Any]) -> None:
 def _run_array_write(run: Any, node: Node, env: dict[int, Any]) -> None:
     array, i, x = (run.value_of(y, env) for y in node.inputs)
     at = int(i)
+    at = at + len(array) if at < 0 else at
     if not 0 <= at <= len(array):
         raise IndexError(f"array_write: the position is out of range. Got {at}, expected 0 to {len(array)}, the length of the list.")
     env[id(node.outputs[0])] = [*array[:at], x, *array[at + 1 :]]
@@ -600,6 +732,43 @@ def _run_array_stack(run: Any, node: Node, env: dict[int, Any]) -> None:
     env[id(node.outputs[0])] = ops.concat(*array, axis=axis)
 
 
+def _zeros(x: Any) -> Any:
+    return [_zeros(item) for item in x] if isinstance(x, list) else ops.full_like(x, value=0, dtype=x.dtype)
+
+
+def _sum(x: Any, y: Any) -> Any:
+    return [_sum(a, b) for a, b in zip(x, y, strict=True)] if isinstance(x, list) else x + y
+
+
+def _run_array_zeros(run: Any, node: Node, env: dict[int, Any]) -> None:
+    env[id(node.outputs[0])] = _zeros(run.value_of(node.inputs[0], env))
+
+
+def _run_array_add(run: Any, node: Node, env: dict[int, Any]) -> None:
+    env[id(node.outputs[0])] = _sum(*(run.value_of(x, env) for x in node.inputs))
+
+
+def _run_array_head(run: Any, node: Node, env: dict[int, Any]) -> None:
+    array, like = (run.value_of(x, env) for x in node.inputs)
+    env[id(node.outputs[0])] = array[: len(like)]
+
+
+def _run_array_pad(run: Any, node: Node, env: dict[int, Any]) -> None:
+    array, like = (run.value_of(x, env) for x in node.inputs)
+    env[id(node.outputs[0])] = [*array, *_zeros(like[len(array) :])]
+
+
+def _run_array_unstack(run: Any, node: Node, env: dict[int, Any]) -> None:
+    x, like = (run.value_of(y, env) for y in node.inputs)
+    axis, concat = node.attrs
+    ends = list(accumulate(piece.shape[axis] if concat else 1 for piece in like))
+    pieces = []
+    for begin, end in pairwise([0, *ends]):
+        piece = ops.slice(x, axes=(axis,), starts=(begin,), ends=(end,), steps=(1,))
+        pieces.append(piece if concat else ops.squeeze(piece, axes=(axis,)))
+    env[id(node.outputs[0])] = pieces
+
+
 _printed_times: dict[int, int] = {}
 
 
@@ -620,6 +789,11 @@ def _run_assert(run: Any, node: Node, env: dict[int, Any]) -> None:
         raise AssertionError(f"{node.attr('message') or 'the condition of an assert does not hold'} ({node.line}){data}")
 
 
+def _run_own_gradient(run: Any, node: Node, env: dict[int, Any]) -> None:
+    for x, y in zip(node.outputs, node.inputs[node.attrs[0] :], strict=True):
+        env[id(x)] = run.value_of(y, env)
+
+
 def _run_py_func(run: Any, node: Node, env: dict[int, Any]) -> None:
     from wherry_tensor.functions.creation import to_tensor
 
@@ -634,7 +808,9 @@ def _run_py_func(run: Any, node: Node, env: dict[int, Any]) -> None:
 RUN: dict[str, Callable[[Any, Node, dict[int, Any]], None]] = {
     "cond": _run_cond, "while": _run_while, "create_array": _run_array_create, "array_append": _run_array_append,
     "array_write": _run_array_write, "array_read": _run_array_read, "array_length": _run_array_length,
-    "array_stack": _run_array_stack, "print": _run_print, "assert": _run_assert, "py_func": _run_py_func,
+    "array_stack": _run_array_stack, "array_zeros": _run_array_zeros, "array_add": _run_array_add, "array_head": _run_array_head,
+    "array_pad": _run_array_pad, "array_unstack": _run_array_unstack,
+    "print": _run_print, "assert": _run_assert, "py_func": _run_py_func, "own_gradient": _run_own_gradient,
 }
 
 
@@ -671,18 +847,35 @@ def _replay_plain(node: Node, env: dict[int, Any], value_of: Callable[[Any], Any
         env[id(x)] = value
 
 
+def _replay_own_gradient(node: Node, env: dict[int, Any], value_of: Callable[[Any], Any]) -> None:
+    values = [value_of(x) for x in node.inputs]
+    n, passing, places = node.attrs
+
+    def backward(cotangents: list[Tensor | None]) -> list[Tensor | None]:
+        found: list[Tensor | None] = [None] * n
+        outs = replay_block(node.blocks[0], [ct for ct in cotangents if ct is not None], env, value_of)
+        for place, g in zip(places, outs, strict=True):
+            found[place] = g
+        return found
+
+    constant = [x for i, x in enumerate(values[n:]) if i not in passing]
+    fresh = own_gradient(values[:n], values[n:], backward if node.blocks else None, constant)
+    for x, value in zip(node.outputs, fresh, strict=True):
+        env[id(x)] = value
+
+
+_REPLAY_WITH_BLOCKS = {"cond": _replay_cond, "while": _replay_while, "own_gradient": _replay_own_gradient}
 REPLAY: dict[str, Callable[[Node, dict[int, Any], Callable[[Any], Any]], None]] = {
-    name: {"cond": _replay_cond, "while": _replay_while}.get(name, _replay_plain) for name in RUN
+    name: _REPLAY_WITH_BLOCKS.get(name, _replay_plain) for name in RUN
 }
 
 
 # How autograd is told of nodes that are in the program.
 
 def _retrace(recording: Capture, node: Node, env: dict[int, Any], value_of: Callable[[Any], Any]) -> None:
-    n = len(node.outputs) - (len(node.attrs[0]) if node.op is WHILE else 0)
-    outs = [ghost_of(recording, x) for x in node.outputs[:n]]
+    outs = [ghost_of(recording, x) for x in node.outputs]
     given = _with_gradient(recording, node, outs, value_of) if node.op.name in GRADIENT else outs
-    for x, value in zip(node.outputs, [*given, *node.outputs[n:]], strict=True):
+    for x, value in zip(node.outputs, given, strict=True):
         env[id(x)] = value
 
 

@@ -36,7 +36,7 @@ class Interpreter:
         self.fetches = list(program.fetches if fetches is None else fetches)
         self.lookup = lookup
         block = program.blocks[0]
-        self.nodes = required_nodes(program, self.fetches) if prune else block.nodes
+        self.nodes = required_nodes(block, self.fetches) if prune else block.nodes
         self._last_uses: dict[int, dict[int, list[int]]] = {}  # of a block, by its id: number of a node -> variables to forget behind it
 
     def __call__(self, *values: Tensor) -> list[Any]:

@@ -48,7 +48,6 @@ class Variable(VariableMembers, Tensor):
             scope gives it.
         is_data: is it fed?
         is_array: is it a list of tensors, which grows while the program runs (`LoDTensorArray` of Paddle)?
-        holds_gradients: of a list: did a tensor that asks for gradients go into it?
         lod_level: of Paddle's files; 0 here.
     """
 
@@ -57,7 +56,6 @@ class Variable(VariableMembers, Tensor):
     bound: Tensor | None
     is_data: bool
     is_array: bool
-    holds_gradients: bool
     lod_level: int
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -76,7 +74,7 @@ class Variable(VariableMembers, Tensor):
         rebind(x, symbolic([-1 if is_unknown(n) or n is None else n for n in shape], dtype))
         x.name = unique_name.generate("_generated_var") if name is None else name
         x.block, x.made_by, x.bound, x.is_data, x.is_array = block, None, bound, is_data, is_array
-        x.lod_level, x.holds_gradients = 0, False
+        x.lod_level = 0
         x.persistable, x.stop_gradient = persistable, stop_gradient
         x.__dict__.pop("cuts_gradient", None)  # that was nobody's wish
         return x

@@ -63,11 +63,11 @@ class Needs:
 
 
 def required_nodes(
-    program: Program, wanted: Iterable[Variable], *, lasting: bool = True, random: bool = False, given: Iterable[Variable] = (),
+    block: Block, wanted: Iterable[Variable], *, lasting: bool = True, random: bool = False, given: Iterable[Variable] = (),
 ) -> list[Node]:
-    """The nodes of the first block that are needed, in order; see `Needs` for the arguments."""
-    needs = Needs(program, wanted, lasting=lasting, random=random, given=given)
-    return [node for node in reversed(program.blocks[0].nodes) if needs.takes(node)][::-1]
+    """The nodes of a block that are needed, in order; see `Needs` for the arguments."""
+    needs = Needs(block.program, wanted, lasting=lasting, random=random, given=given)
+    return [node for node in reversed(block.nodes) if needs.takes(node)][::-1]
 
 
 def has_io(node: Node) -> bool:
@@ -96,7 +96,7 @@ def alias_classes(program: Program) -> dict[int, int]:
         if a != b:
             parent[a] = b
 
-    for node in program.walk():
+    for node in (node for block in program.blocks for node in block.nodes):
         if node.is_control:  # it may hand on what it was given, or what its blocks see
             inner = [x for block in node.blocks for x in (*block.inputs, *block.outputs)]
             given = [x for x in node.inputs if x is not None]

@@ -20,9 +20,9 @@ __all__ = ["Retrace", "ghost_of", "replay_block", "replayed"]
 
 def ghost_of(recording: Capture, x: Variable, stop_gradient: bool = True) -> Tensor:
     """A tensor that means `x` where a capture records, with a history of gradients of its own."""
-    if x.is_array:
-        return x
     ghost = recording.stand_in(symbolic(x.sizes, x.dtype), x)
+    if x.is_array:
+        ghost.is_array = True  # type: ignore[attr-defined]
     ghost.stop_gradient = stop_gradient
     return ghost
 

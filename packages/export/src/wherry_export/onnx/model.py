@@ -12,8 +12,8 @@ from wherry_autograd import no_grad
 from wherry_export.onnx.column import to_onnx
 from wherry_export.onnx.writer import Value, Writer, onnx_type
 from wherry_graph.capture import capture
-from wherry_graph.interpreter import needed_nodes
 from wherry_graph.ir import Block, Node, Program, Variable
+from wherry_graph.needs import required_nodes
 from wherry_graph.paddle_files.store import replace_files
 from wherry_tensor import _core
 from wherry_tensor._core import Tensor
@@ -54,7 +54,7 @@ def to_model(
     for x in ins:
         exporter.values[id(x)] = Value(writer.name(x.name), x.sizes, x.dtype)
     block = copied.blocks[0]
-    exporter.write(writer, needed_nodes(block, outs), outs)
+    exporter.write(writer, required_nodes(block, outs), outs)
     results = [exporter.handed_out(writer, x) for x in outs]
     graph = helper.make_graph(
         writer.nodes, name, [_info(exporter.values[id(x)].name, x) for x in ins],
@@ -146,7 +146,7 @@ class _Exporter:
         results = results if isinstance(results, tuple) else (results,)
         variables = [x if isinstance(x, Variable) else self.program.bind(x) for x in results]
         used = [x for x, w in zip(variables, wanted, strict=True) if w]
-        self.write(g, needed_nodes(block, used), used)
+        self.write(g, required_nodes(block, used), used)
         for out, x, w in zip(node.outputs, variables, wanted, strict=True):
             if w:
                 self.values[id(out)] = Value(self.find(x).name, out.sizes, out.dtype)
@@ -275,10 +275,15 @@ def _write_print(self: _Exporter, g: Writer, node: Node) -> None:
     """What prints or checks has no result, so the model is the same without it."""
 
 
+def _write_own_gradient(self: _Exporter, g: Writer, node: Node) -> None:
+    for x, out in zip(node.inputs[node.attr("n") :], node.outputs, strict=True):
+        self.values[id(out)] = self.find(x)  # type: ignore[arg-type]
+
+
 _CONTROL = {
     "cond": _write_cond, "while": _write_while, "create_array": _write_array_create, "array_append": _write_array_append,
     "array_read": _write_array_read, "array_length": _write_array_length, "array_stack": _write_array_stack,
-    "print": _write_print, "assert": _write_print,
+    "print": _write_print, "assert": _write_print, "own_gradient": _write_own_gradient,
 }
 
 

@@ -90,6 +90,7 @@ def _trained(partial: PartialProgram) -> Trained:
     n_feeds, n_computed = len(joint.feeds), len(computed)
     joint.feeds = [*joint.feeds, *cotangents]
     joint.fetches = [*computed.values(), *grads]
+    again = _Again(joint, n_feeds, grads)  # passes take out what only derivatives need
     for one in _BEFORE_DIVISION:
         joint = one(joint)
     feeds, cotangents = joint.feeds[:n_feeds], joint.feeds[n_feeds:]
@@ -109,10 +110,10 @@ def _trained(partial: PartialProgram) -> Trained:
         targets=[order[at] for at in targets],
         # Where gradients come from: tensors of the call, by position, and tensors that the program is bound to.
         from_call=[i for i, g in zip(from_call, found, strict=False) if g is not None],
-        from_bound=[x.bound for x, g in zip(bound, found[len(from_call):], strict=True) if g is not None],
+        from_bound=[x.bound for x, g in zip(bound, found[len(from_call):], strict=True) if g is not None and x.bound is not None],
         watched=[tensor for at, tensor in read.items() if at not in needed],
         handed=[(order.get(id(x)), given.get(id(x)), None if id(x) in given else x.bound) for x in fetches],
-        again=_Again(joint, n_feeds, grads),
+        again=again,
     )
 
 
@@ -154,7 +155,7 @@ class _Again:
     def _captured(self) -> PartialProgram:
         program, new = self.joint.copy()
         program.fetches = [new[id(x)] for x in self.grads]
-        program.blocks[0].nodes[:] = required_nodes(program, program.fetches, lasting=False, random=True)
+        program.blocks[0].nodes[:] = required_nodes(program.blocks[0], program.fetches, lasting=False, random=True)
         memory = alias_classes(program)
         outside = {memory[id(x)] for x in (*program.bound_variables(), *program.feeds)}
         changed = next((x for node in program.nodes for x in node.writes() if memory[id(x)] in outside), None)

@@ -75,7 +75,8 @@ class ConcreteProgram:
     ) -> None:
         self.function, self.partial, self.inputs, self.modes, self.kwargs = function, partial, inputs, modes, kwargs
         self.startup_program = Program()
-        self.stops = [(x.bound, x.bound.stop_gradient) for x in partial.program.bound_variables() if x.bound is not None and isinstance(x.bound, Parameter)]
+        used = [x.bound for x in partial.program.bound_variables()]
+        self.stops = [(x, x.stop_gradient) for x in used if isinstance(x, Parameter)]
 
     @property
     def main_program(self) -> Program:

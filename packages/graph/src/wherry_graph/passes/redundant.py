@@ -1,6 +1,7 @@
 """Casts, transposes, reshapes and copies that change nothing, or that two of make one."""
 from __future__ import annotations
 
+from wherry_graph.control import OWN_GRADIENT
 from wherry_graph.ir import Node, Program, Variable, tensors_of_attrs
 from wherry_graph.passes.rewriting import drop, is_pure, replace, volatile
 from wherry_tensor import ops
@@ -12,15 +13,25 @@ _BITS = {"float16": (11, 5), "bfloat16": (8, 8), "float32": (24, 8), "float64": 
 
 
 def redundant(program: Program) -> Program:
-    """Without casts to the same dtype and back, transposes that undo each other, reshapes of reshapes, and copies that nobody writes to."""
+    """Without casts to the same dtype and back, transposes that undo each other, reshapes of reshapes, and copies that nobody writes to.
+
+    Where results had gradients of their own (PyLayer), those are in the program by now, or nobody asks for them.
+    """
     out, _ = program.copy()
     changing = volatile(out)
     handed = {id(x) for x in (*out.fetches, *(y for block in out.blocks for y in block.outputs))}
     instead: dict[int, Variable] = {}
     gone = []
     for node in out.walk():
-        if not node.is_control:  # what stands before it may have been replaced
+        if not node.is_control or node.op is OWN_GRADIENT:  # what stands before it may have been replaced
             node.inputs = tuple(None if x is None else _now(x, instead) for x in node.inputs)
+        if node.op is OWN_GRADIENT:
+            sources = [x for x in node.inputs[node.attrs[0] :] if x is not None]
+            # A result that is handed out has to be the only one with this memory.
+            if all(id(y) not in handed or _own(x, handed) for x, y in zip(sources, node.outputs)) and not changing.intersection(map(id, sources)):
+                instead.update((id(y), x) for x, y in zip(sources, node.outputs))
+                gone.append(node)
+            continue
         if not is_pure(node, changing) or tensors_of_attrs(node.attrs):
             continue
         source = _source(node)
@@ -32,6 +43,11 @@ def redundant(program: Program) -> Program:
     drop(gone)
     replace(out, instead)
     return out
+
+
+def _own(x: Variable, handed: set[int]) -> bool:
+    made = x.made_by
+    return made is not None and not made.is_control and not made.op.view and id(x) not in handed
 
 
 def _now(x: Variable, instead: dict[int, Variable]) -> Variable:

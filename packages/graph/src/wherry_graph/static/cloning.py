@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wherry_graph.evaluation import as_in_evaluation
-from wherry_graph.ir import FORWARD, Node, Program, Variable
+from wherry_graph.ir import FORWARD, Program, Variable
 from wherry_graph.needs import required_nodes
 
 __all__ = ["clone", "pruned"]
@@ -37,7 +37,7 @@ def pruned(program: Program, feeds: Sequence[Variable], fetches: Sequence[Variab
     """A copy with what computes the fetches from the feeds alone, and these variables in it."""
     out, new = copied(program)
     found = [new[id(x)] for x in feeds], [new[id(x)] for x in fetches]
-    out.blocks[0].nodes[:] = required_nodes(out, found[1], lasting=False, given=found[0])
+    out.blocks[0].nodes[:] = required_nodes(out.blocks[0], found[1], lasting=False, given=found[0])
     _forget_unused(out, *found)
     out.feeds, out.fetches = found
     return out, *found

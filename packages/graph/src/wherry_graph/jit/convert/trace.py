@@ -69,6 +69,7 @@ class Trace:
         captured.lasting = {id(x) for layer, _ in self.modes for x in layer._buffers.values() if x is not None}
         try:
             with capture(self.program) as recording:
+                recording.no_grad_cuts = True
                 try:
                     yield recording
                     self._write_buffers(recording)

@@ -277,8 +277,13 @@ def _write_assert(w, node):
     w("assert", {"Cond": condition, "Data": [w.value(x) for x in node.inputs[1:]]}, {"summarize": long(20)}, ())
 
 
+def _write_own_gradient(w, node):
+    for x, out in zip(node.inputs[node.attr("n") :], node.outputs):
+        w.bind(out, w("assign", {"X": w.value(x)}, dtype=out.dtype, shape=out.sizes))
+
+
 _WRITES = {
     "cond": _write_cond, "while": _write_while, "array_append": _write_array_append, "array_write": _write_array_write,
     "array_read": _write_array_read, "array_length": _write_array_length, "array_stack": _write_array_stack, "create_array": _write_create_array,
-    "print": _write_print, "assert": _write_assert,
+    "print": _write_print, "assert": _write_assert, "own_gradient": _write_own_gradient,
 }  # fmt: skip
