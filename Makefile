@@ -24,8 +24,8 @@ ifneq ($(CI),true)
 endif
 	$(BIN)/python -m wherry_web.demo --models build/models --wheels wheelhouse/wasm --pyodide .cache/wasm/pyodide
 
-test: $(VENV)/tools  ## the whole test matrix (ENVS=py311-tensor,lint picks some of it)
-	$(BIN)/python -m tox run $(if $(ENVS),-e $(ENVS))
+test: $(VENV)/tools  ## the whole test matrix, on all cores (ENVS=py311-tensor,lint picks some of it)
+	$(BIN)/python -m tox run-parallel --parallel-no-spinner $(if $(ENVS),-e $(ENVS))
 
 wheels: $(VENV)/tools  ## build the wheels of every package for every Python found, into wheelhouse/
 	$(BIN)/python tools/wheels.py build
@@ -53,4 +53,4 @@ $(VENV)/tools: $(VENV)/bin/python tox.ini
 # Phony in effect: tools/wheels.py knows what is up to date.
 .PHONY: $(VENV)/installed
 $(VENV)/installed: $(VENV)/bin/python
-	$(BIN)/python tools/wheels.py install web --also scikit-learn
+	$(BIN)/python tools/wheels.py install --native web --also scikit-learn

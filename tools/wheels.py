@@ -4,25 +4,31 @@
     python tools/wheels.py build tensor            this package and what it needs
     python tools/wheels.py install autograd        for the running Python: build, then install
     python tools/wheels.py install --for-tests nn  with what its extra `test` asks for
+    python tools/wheels.py install --native web    kernels for this processor alone, in less than half of the time
     python tools/wheels.py test nn -k conv         the tests of a package, with these arguments for pytest
 
 Wheels go to wheelhouse/; tox, the Makefile and `pip install .` install from there. A wheel that serves every Python
-(pure, or built for the stable ABI) is built by the oldest one alone. The build tools live in a
+(pure, or built for the stable ABI) is built by the oldest one alone. Several runs at once (tox run-parallel) build one after
+the other. Wheels for this processor alone are marked so and serve where --native is said. The build tools live in a
 virtual environment of their own per Python under .cache/, so that nothing is downloaded twice; that
 pip's ordinary isolated build works too is tested in tests/test_packaging.py. Which packages there are says package_table.py.
 """
 from __future__ import annotations
 
 import argparse
+import contextlib
+import fcntl
 import hashlib
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -32,6 +38,7 @@ WHEELHOUSE = ROOT / "wheelhouse"
 CACHE = ROOT / ".cache"
 BUILD_TOOLS = ("scikit-build-core>=0.11", "cython>=3.1", "ninja", "hatchling>=1.27", "cmake>=3.25", "auditwheel>=6.4", "wheel>=0.45")
 PIP = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
+NATIVE = {"ops-cpu": ["-C", "cmake.define.WHERRY_ISAS=native"]}  # packages that know of the processor, and how to tell them
 REPORT_EVERY = 20  # seconds of compiling between two lines
 
 
@@ -40,6 +47,7 @@ def main() -> None:
     parser.add_argument("action", choices=("build", "install", "test"))
     parser.add_argument("packages", nargs="*", metavar="package", help="folders of packages, or tox environments of theirs; default: all")
     parser.add_argument("--also", action="append", default=[], metavar="project", help="install this from the index, too")
+    parser.add_argument("--native", action="store_true", help="build what compiles for several instruction sets for this processor alone")
     parser.add_argument("--for-tests", action="store_true", help="install what the extra `test` of the packages asks for, too")
     arguments, rest = parser.parse_known_intermixed_args()  # options may stand before the packages
     chosen = [package_of(name) for name in (arguments.packages[:1] if arguments.action == "test" else arguments.packages)]
@@ -56,7 +64,7 @@ def main() -> None:
         print(f"wheels: install them with  pip install wherry --find-links {WHEELHOUSE}")
         return
     tools = [tool for package in chosen for tool in package.for_tests] if arguments.for_tests else []
-    wheels = build(sys.executable, needed([*names, *tools]))
+    wheels = build(sys.executable, needed([*names, *tools]), arguments.native)
     if arriving and arriving.wait():
         sys.exit(f"wheels: {' '.join(arguments.also)} could not be installed")
     install(wheels, {package.project for package in chosen} if arguments.for_tests else set())
@@ -97,10 +105,24 @@ def available_pythons() -> list[str]:
     return found
 
 
-def build(python: str, names: list[str]) -> list[Path]:
+def build(python: str, names: list[str], native: bool = False) -> list[Path]:
     """Build the wheels that `python` lacks, several at a time; returns one for each package."""
+    with one_at_a_time():
+        return build_missing(python, names, native)
+
+
+@contextlib.contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Waits until no other process of this checkout builds: the second one then finds what the first has built."""
+    CACHE.mkdir(exist_ok=True)
+    with open(CACHE / "wheels.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def build_missing(python: str, names: list[str], native: bool) -> list[Path]:
     digests = {package: digest_of(package) for package in names}
-    wheels = {package: wheel_for(python, package, digest) for package, digest in digests.items()}
+    wheels = {package: wheel_for(python, package, digest, native) for package, digest in digests.items()}
     missing = [package for package, wheel in wheels.items() if wheel is None]
     if missing:
         build_environment(python)
@@ -108,11 +130,12 @@ def build(python: str, names: list[str]) -> list[Path]:
         # busy while the many of the kernels fill the other.
         missing.sort(key=lambda package: (packages()[package].compiled, len(list(packages()[package].folder.glob("csrc/*")))), reverse=True)
         with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-            wheels |= zip(missing, pool.map(lambda package: build_one(python, package, digests[package]), missing))
+            wheels |= zip(missing, pool.map(lambda package: build_one(python, package, digests[package], native), missing))
     return [wheel for wheel in wheels.values() if wheel]
 
 
-def build_one(python: str, package: str, digest: str) -> Path:
+def build_one(python: str, package: str, digest: str, native: bool) -> Path:
+    native = native and package in NATIVE
     version = tag_of(python)
     tools = build_environment(python)
     started = time.monotonic()
@@ -128,7 +151,7 @@ def build_one(python: str, package: str, digest: str) -> Path:
     environment["WHERRY_DEPENDENCIES"] = "index"  # not these folders: the wheels may go anywhere
     # -v passes on what the compiler's driver says, for the count of files.
     command = [tools / "bin" / "python", "-m", "pip", "wheel", "-v", "--no-build-isolation", "--no-deps", "--no-cache-dir",
-               "--wheel-dir", fresh, packages()[package].folder]
+               "--wheel-dir", fresh, *(NATIVE[package] if native else ()), packages()[package].folder]
     said = []
     reported = started
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment) as process:
@@ -141,7 +164,8 @@ def build_one(python: str, package: str, digest: str) -> Path:
     if process.returncode:
         raise SystemExit(f"{''.join(said)}\nwheels: {package} for {version} failed to build")
     (wheel,) = fresh.glob("*.whl")
-    if packages()[package].compiled and sys.platform == "linux":
+    # A native one keeps the tag that no index takes.
+    if packages()[package].compiled and sys.platform == "linux" and not native:
         wheel = tagged(wheel, tools)
     with _shelf:
         WHEELHOUSE.mkdir(exist_ok=True)
@@ -150,7 +174,7 @@ def build_one(python: str, package: str, digest: str) -> Path:
                 (WHEELHOUSE / text["wheel"]).unlink(missing_ok=True)
                 entry.unlink()
         shutil.move(wheel, WHEELHOUSE / wheel.name)
-        record = {"package": package, "wheel": wheel.name, "digest": digest}
+        record = {"package": package, "wheel": wheel.name, "digest": digest, "processor": processor() if native else ""}
         (WHEELHOUSE / f"{wheel.name}.json").write_text(json.dumps(record))
     size = (WHEELHOUSE / wheel.name).stat().st_size / 1e6
     print(f"wheels: {wheel.name}, {size:.1f} MB, {time.monotonic() - started:.0f} s", flush=True)
@@ -194,11 +218,12 @@ def build_environment(python: str) -> Path:
     return path
 
 
-def wheel_for(python: str, package: str, digest: str) -> Path | None:
-    """The wheel of these very sources that `python` can install."""
+def wheel_for(python: str, package: str, digest: str, native: bool = True) -> Path | None:
+    """The wheel of these very sources that `python` can install; one for this processor alone only if `native`."""
     for _, record in records():
         path = WHEELHOUSE / record["wheel"]
-        if (record["package"], record["digest"]) == (package, digest) and serves(record["wheel"], tag_of(python)):
+        here = not record.get("processor") or native and record["processor"] == processor()
+        if here and (record["package"], record["digest"]) == (package, digest) and serves(record["wheel"], tag_of(python)):
             if path.exists():
                 return path
     return None
@@ -207,6 +232,15 @@ def wheel_for(python: str, package: str, digest: str) -> Path | None:
 def records() -> list[tuple[Path, dict[str, str]]]:
     """What is in the wheelhouse: a file beside each wheel says what it was built from."""
     return [(entry, json.loads(entry.read_text())) for entry in sorted(WHEELHOUSE.glob("*.whl.json"))]
+
+
+def processor() -> str:
+    """What this machine's processor is and can do: where it changes, native wheels are built again."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:  # another system than Linux
+        return f"{platform.machine()} {platform.processor()}"
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith(("flags", "Features"))), platform.machine())
 
 
 def serves(wheel: str, tag: str) -> bool:

@@ -1,0 +1,90 @@
+"""tools/wheels.py: which wheels are taken, and what they are built for."""
+import json
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import wherry_ops_cpu
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+import wheels  # noqa: E402
+
+
+@pytest.fixture
+def shelf(tmp_path, monkeypatch):
+    """An empty wheelhouse, and a function that puts a wheel of ops-cpu there."""
+    monkeypatch.setattr(wheels, "WHEELHOUSE", tmp_path)
+
+    def put(**record) -> Path:
+        name = "wherry_ops_cpu-0.4.0-cp311-abi3-linux_x86_64.whl"
+        (tmp_path / name).touch()
+        (tmp_path / f"{name}.json").write_text(json.dumps({"package": "ops-cpu", "wheel": name, "digest": "d", **record}))
+        return tmp_path / name
+
+    return put
+
+
+def taken(native: bool) -> Path | None:
+    return wheels.wheel_for(sys.executable, "ops-cpu", "d", native)
+
+
+@pytest.mark.parametrize("record", [{"processor": ""}, {}])
+def test_a_wheel_for_all_processors_serves_always(shelf, record):
+    wheel = shelf(**record)
+    assert taken(native=True) == taken(native=False) == wheel
+
+
+def test_a_wheel_for_this_processor_serves_only_where_that_is_enough(shelf):
+    wheel = shelf(processor=wheels.processor())
+    assert taken(native=True) == wheel
+    assert taken(native=False) is None
+
+
+def test_a_wheel_for_another_processor_serves_nobody(shelf):
+    shelf(processor="fpu vme de pse")
+    assert taken(native=True) is taken(native=False) is None
+
+
+def test_builds_of_several_processes_wait_for_each_other(tmp_path, monkeypatch):
+    monkeypatch.setattr(wheels, "CACHE", tmp_path)
+    inside, most = [], []
+
+    def build(*_) -> list[Path]:
+        inside.append(1)
+        most.append(len(inside))
+        threading.Event().wait(0.05)
+        inside.pop()
+        return []
+
+    monkeypatch.setattr(wheels, "build_missing", build)
+    threads = [threading.Thread(target=wheels.build, args=(sys.executable, [])) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == [1, 1, 1, 1]
+
+
+def configured(folder: Path, choice: str) -> subprocess.CompletedProcess:
+    tools = wheels.build_environment(sys.executable) / "bin"
+    command = [tools / "cmake", "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tools / 'ninja'}", f"-DPython_EXECUTABLE={tools / 'python'}",
+               f"-DWHERRY_ISAS={choice}", "-S", ROOT / "packages" / "ops-cpu", "-B", folder]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_kernels_for_this_processor_alone_are_those_that_it_would_choose(tmp_path):
+    done = configured(tmp_path, "native")
+    assert done.returncode == 0, done.stdout + done.stderr
+    compiled = re.findall(r'\{"(\w+)", supports_', (tmp_path / "tables.c").read_text())
+    assert compiled == [wherry_ops_cpu.supported_isas()[0]]
+
+
+def test_an_unknown_choice_of_instruction_sets_is_refused(tmp_path):
+    done = configured(tmp_path, "fastest")
+    assert done.returncode != 0
+    assert "Got 'fastest', expected all or native" in " ".join(done.stderr.split())
