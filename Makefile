@@ -53,4 +53,4 @@ $(VENV)/tools: $(VENV)/bin/python tox.ini
 # Phony in effect: tools/wheels.py knows what is up to date.
 .PHONY: $(VENV)/installed
 $(VENV)/installed: $(VENV)/bin/python
-	$(BIN)/python tools/wheels.py install --native web --also scikit-learn
+	$(BIN)/python tools/wheels.py install --native web

@@ -1,18 +1,21 @@
-"""The 1797 real handwritten digits that come with scikit-learn, as the examples use them."""
+"""1797 real handwritten digits, as the examples use them: those of scikit-learn, in the file of the web pages."""
+from pathlib import Path
+
 import numpy as np
-from sklearn.datasets import load_digits
 
 import wherry as paddle
 
+CONTENT = Path(__file__).parent.parent / "web" / "src" / "wherry_web" / "static" / "data" / "digits.bin"
+COUNT = 1797
 
-def digits(seed: int = 0) -> tuple[paddle.io.Dataset, paddle.io.Dataset]:
+
+def digits() -> tuple[paddle.io.Dataset, paddle.io.Dataset]:
     """Four fifths to train on and the rest to test on: (image `[1, 28, 28]` in [-1, 1], label `[1]`)."""
-    found = load_digits()
-    order = np.random.default_rng(seed).permutation(len(found.target))
-    pixels = found.images[order].astype("float32") / 8 - 1  # they are 0 to 16
+    found = np.fromfile(CONTENT, np.uint8)  # images, then labels, shuffled (web/make_digits.py)
+    pixels = found[: COUNT * 64].reshape(COUNT, 8, 8).astype("float32") / 8 - 1  # they are 0 to 16
     # LeNet takes 28 x 28: every pixel becomes 3 x 3, with 2 of background around.
     images = np.pad(pixels.repeat(3, axis=1).repeat(3, axis=2), ((0, 0), (2, 2), (2, 2)), constant_values=-1)
-    labels = found.target[order].astype("int64")[:, None]
+    labels = found[COUNT * 64 :].astype("int64")[:, None]
     n = len(labels) * 4 // 5
     return Digits(images[:n, None], labels[:n]), Digits(images[n:, None], labels[n:])
 

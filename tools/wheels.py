@@ -46,7 +46,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("action", choices=("build", "install", "test"))
     parser.add_argument("packages", nargs="*", metavar="package", help="folders of packages, or tox environments of theirs; default: all")
-    parser.add_argument("--also", action="append", default=[], metavar="project", help="install this from the index, too")
     parser.add_argument("--native", action="store_true", help="build what compiles for several instruction sets for this processor alone")
     parser.add_argument("--for-tests", action="store_true", help="install what the extra `test` of the packages asks for, too")
     arguments, rest = parser.parse_known_intermixed_args()  # options may stand before the packages
@@ -56,8 +55,6 @@ def main() -> None:
     if rest:
         parser.error(f"unknown arguments: {' '.join(rest)}")
     names = [package.name for package in chosen] or list(packages())
-    # What comes from an index arrives while the compiler works.
-    arriving = subprocess.Popen([*PIP, *arguments.also]) if arguments.also else None
     if arguments.action == "build":
         for python in available_pythons():
             build(python, needed(names))
@@ -65,8 +62,6 @@ def main() -> None:
         return
     tools = [tool for package in chosen for tool in package.for_tests] if arguments.for_tests else []
     wheels = build(sys.executable, needed([*names, *tools]), arguments.native)
-    if arriving and arriving.wait():
-        sys.exit(f"wheels: {' '.join(arguments.also)} could not be installed")
     install(wheels, {package.project for package in chosen} if arguments.for_tests else set())
 
 

@@ -2,8 +2,8 @@
 
     python web/make_digits.py
 
-1797 images of 8 x 8 (a byte each, 0 to 16, row by row), then 1797 labels (a byte each). They are in the order in
-which examples/digits_data.py splits them: the first four fifths are trained on.
+1797 images of 8 x 8 (a byte each, 0 to 16, row by row), then 1797 labels (a byte each). They are shuffled; the
+first four fifths are trained on (examples/digits_data.py reads this file, too).
 Source: E. Alpaydin & C. Kaynak (1998), Optical Recognition of Handwritten Digits, UCI Machine Learning Repository,
 CC BY 4.0; the copy in scikit-learn.
 """
