@@ -258,6 +258,151 @@ def test_batch_norm_of_what_others_read_stays():
     assert "batch_norm_infer" in types(passes.default(recorded(f, [-1, 1, 5, 5]), passes.INFERENCE))
 
 
+def test_a_summand_behind_a_convolution_is_folded_with_the_norm_behind_it():
+    conv, norm = nn.Conv2D(2, 4, 3, bias_attr=False), nn.BatchNorm2D(4)
+    shift = tensor(4, seed=5)
+    norm(conv(tensor(4, 2, 8, 8)))
+    norm.eval()
+    for groups in (1, 2):
+        conv = nn.Conv2D(2, 4, 3, bias_attr=False, groups=groups)
+        program = recorded(lambda x, conv=conv: norm(conv(x) + shift.reshape([1, 4, 1, 1])), [-1, 2, 8, 8])
+        changed = passes.default(program, passes.INFERENCE)
+        assert types(changed) == ["conv2d"]
+        same(program, changed, tensor(2, 2, 8, 8, seed=1), rtol=1e-5, atol=2e-6)
+
+
+def test_a_product_with_a_constant_matrix_and_a_summand_is_a_linear_layer():
+    weight, bias = tensor(3, 4), tensor(4, seed=1)
+    for shape in ([-1, 3], [-1, 5, 3]):
+        program = recorded(lambda x: bias + F_matmul(x, weight), shape)
+        changed = passes.biases(program)
+        assert types(changed) == ["linear"]
+        same(program, changed, tensor(*(2 if n < 0 else n for n in shape)), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("summand", [(4, 1), (1, 1), (2, 1, 4), (4, 4)])
+def test_a_summand_that_is_no_bias_stays(summand):
+    program = recorded(lambda x: F_matmul(x, tensor(3, 4)) + tensor(*summand), [4, 3])
+    assert "add" in types(passes.biases(program))
+
+
+# Blocks of channels.
+
+def images(*layers, size=(20, 20), channels=3, batch=-1):
+    """A program of layers whose norms have seen something, and an image."""
+    net = nn.Sequential(*layers)
+    net(tensor(2, channels, *size))
+    net.eval()
+    return recorded(net, [batch, channels, *size]), tensor(2, channels, *size, seed=1)
+
+
+def close(program, changed, *values):
+    # Sums of some hundred products in float32, and Winograd's transforms.
+    for a, b in zip(Interpreter(program)(*values), compiled(changed)(*values), strict=True):
+        np.testing.assert_allclose(b.numpy(), a.numpy(), rtol=0, atol=1e-5 * float(np.abs(a.numpy()).max(initial=1e-3)))
+
+
+def test_a_chain_of_convolutions_runs_in_blocks():
+    program, x = images(
+        nn.Conv2D(3, 32, 7, 2, 3), nn.BatchNorm2D(32), nn.ReLU(), nn.MaxPool2D(3, 2, 1), nn.Conv2D(32, 40, 3, padding=1), nn.BatchNorm2D(40),
+        nn.Hardswish(), nn.Conv2D(40, 40, 5, 2, 2, groups=40), nn.ReLU6(), nn.Conv2D(40, 48, 1, 2), nn.Sigmoid(), nn.AdaptiveAvgPool2D(1),
+        nn.Flatten(), nn.Linear(48, 5),
+        size=(70, 66),
+    )
+    changed = passes.default(program, passes.INFERENCE)
+    assert [node.attr("activation") for node in changed.nodes if node.type.endswith("conv2d_blocked")] == ["relu", "hardswish", "relu6", "sigmoid"]
+    assert not {"conv2d", "max_pool2d", "batch_norm_infer", "relu", "hardswish", "pad"} & set(types(changed))
+    close(program, changed, x)
+    close(program, changed, tensor(0, 3, 70, 66))
+
+
+def test_windows_of_3_by_3_over_many_outputs_are_computed_by_winograd():
+    program, x = images(nn.Conv2D(16, 32, 3), nn.Conv2D(32, 16, 3, dilation=2), nn.Conv2D(16, 16, 3, 2), channels=16)
+    changed = passes.default(program, passes.INFERENCE)
+    assert [name for name in types(changed) if "conv2d" in name] == ["winograd_conv2d_blocked", "conv2d_blocked", "conv2d_blocked"]
+    close(program, changed, x)
+
+
+def test_the_sum_of_two_paths_is_computed_where_one_of_them_ends():
+    a, b, c = nn.Conv2D(16, 16, 3, padding=1), nn.Conv2D(16, 16, 3, padding=1), nn.Conv2D(16, 16, 1)
+    program = recorded(lambda x: F.relu(b(F.relu(a(x))) + c(x)) + x, [-1, 16, 9, 9])
+    changed = passes.default(program, passes.INFERENCE)
+    found = [(node.attr("activation"), node.inputs[3] is not None) for node in changed.nodes if "conv2d" in node.type]
+    assert sorted(found) == [("none", False), ("relu", False), ("relu", True)]
+    close(program, changed, tensor(3, 16, 9, 9))
+
+
+def test_an_image_that_is_added_to_every_one_of_a_batch_stays_a_sum():
+    a, b = nn.Conv2D(16, 16, 1), nn.Conv2D(16, 16, 1)
+    program = recorded(lambda x, y: a(x) + b(y), [-1, 16, 5, 5], [-1, 16, 5, 5])
+    changed = passes.default(program, passes.INFERENCE)
+    close(program, changed, tensor(3, 16, 5, 5), tensor(1, 16, 5, 5))
+
+
+def test_what_stays_planar_finds_planes():
+    first, second, grouped = nn.Conv2D(3, 16, 3), nn.Conv2D(16, 24, 3), nn.Conv2D(24, 24, 3, groups=4)
+
+    def f(x):
+        y = second(F.relu(first(x)))
+        return y, grouped(y).mean(axis=[2, 3]), y.exp(), y.log(), F.pixel_shuffle(y[:, :16], 2), y.transpose([0, 2, 3, 1])
+
+    program = recorded(f, [-1, 3, 12, 12])
+    changed = passes.default(program, passes.INFERENCE)
+    assert types(changed).count("conv2d_blocked") == 2 and types(changed).count("conv2d") == 1
+    assert [x.sizes for x in changed.fetches] == [x.sizes for x in program.fetches]
+    assert [x.name for x in changed.fetches] == [x.name for x in program.fetches]
+    same(program, changed, tensor(2, 3, 12, 12), rtol=2e-3, atol=1e-4)
+
+
+def test_channels_are_weighted_and_joined_in_blocks():
+    first, narrow, wide, other = nn.Conv2D(3, 32, 3, 2), nn.Conv2D(32, 16, 1), nn.Conv2D(16, 32, 1), nn.Conv2D(64, 16, 3)
+
+    def f(x):
+        y = F.hardswish(first(x))
+        weights = F.hardsigmoid(wide(F.relu(narrow(F.adaptive_avg_pool2d(y, 1)))))
+        both = wt.concat([y * weights, F.avg_pool2d(y, 3, 1, 1)], axis=1)
+        return other(both * y.mean(axis=1, keepdim=True)[:, :, :1, :1] * 2.0)
+
+    program = recorded(f, [-1, 3, 17, 17])
+    changed = passes.default(program, passes.INFERENCE)
+    assert types(changed).count("conv2d_blocked") == 4 and "concat" in types(changed)
+    close(program, changed, tensor(2, 3, 17, 17))
+
+
+def test_images_of_unknown_size_run_in_blocks():
+    program = recorded(nn.Sequential(nn.Conv2D(3, 16, 3, padding=1), nn.ReLU(), nn.Conv2D(16, 16, 3, padding=1)), [-1, 3, -1, -1])
+    changed = passes.default(program, passes.INFERENCE)
+    assert types(changed).count("conv2d_blocked") == 2
+    for size in (5, 8), (13, 30):
+        close(program, changed, tensor(2, 3, *size))
+
+
+def test_weights_that_a_program_writes_to_or_is_fed_stay_as_they_are():
+    layers = nn.Conv2D(3, 16, 3), nn.Conv2D(16, 16, 3)
+
+    def f(x):
+        ops.add.into((layers[0].weight,), layers[0].weight, layers[0].weight)
+        return layers[1](layers[0](x))
+
+    assert types(passes.default(recorded(f, [-1, 3, 8, 8]), passes.INFERENCE)).count("conv2d") == 2
+    double = recorded(nn.Sequential(nn.Conv2D(3, 16, 3), nn.Conv2D(16, 16, 3)).astype("float64"), [-1, 3, 8, 8], dtype=float64)
+    assert types(passes.default(double, passes.INFERENCE)).count("conv2d") == 2
+
+
+def test_a_single_convolution_is_not_turned_round():
+    program, _ = images(nn.Conv2D(16, 16, 3), nn.ReLU(), channels=16)
+    assert types(passes.default(program, passes.INFERENCE)) == ["conv2d", "relu"]
+
+
+def test_each_pass_of_images_can_be_used_alone():
+    program, x = images(nn.Conv2D(16, 32, 3), nn.ReLU(), nn.Conv2D(32, 24, 1), channels=16)
+    turned = passes.blocked(program)
+    close(program, turned, x)
+    ended = passes.epilogues(turned)
+    assert "relu" in types(turned) and "relu" not in types(ended)
+    same(turned, ended, x)  # the same sums in the same order
+
+
 # Attention.
 
 def written_out(q, k, v, mask=None, before=False):

@@ -13,16 +13,19 @@ from collections.abc import Callable
 from wherry_graph.ir import Program
 from wherry_graph.passes.attention import attention
 from wherry_graph.passes.batch_norm import batch_norm
+from wherry_graph.passes.biases import biases
+from wherry_graph.passes.blocked import blocked
 from wherry_graph.passes.common_subexpressions import common_subexpressions
 from wherry_graph.passes.constants import constants, frozen_constants
 from wherry_graph.passes.dead_code import dead_code
 from wherry_graph.passes.elementwise import elementwise, unfused
+from wherry_graph.passes.epilogues import epilogues
 from wherry_graph.passes.redundant import redundant
 from wherry_tensor.errors import short
 
 __all__ = [
-    "EXACT", "INFERENCE", "KEEP_BITS", "NONE", "attention", "batch_norm", "common_subexpressions", "constants", "dead_code", "default", "elementwise",
-    "frozen_constants", "pipeline", "redundant", "unfused",
+    "EXACT", "INFERENCE", "KEEP_BITS", "NONE", "attention", "batch_norm", "biases", "blocked", "common_subexpressions", "constants", "dead_code",
+    "default", "elementwise", "epilogues", "frozen_constants", "pipeline", "redundant", "unfused",
 ]
 
 NONE, EXACT, INFERENCE = 0, 1, 2
@@ -46,7 +49,8 @@ def pipeline(level: int) -> list[Callable[[Program], Program]]:
     exact: list[Callable[[Program], Program]] = [dead_code, constants, common_subexpressions, redundant, dead_code]
     if level == EXACT:
         return [*exact, elementwise]
-    return [*exact, batch_norm, attention, frozen_constants, dead_code, elementwise]
+    folded = [frozen_constants, biases, batch_norm, attention, frozen_constants, dead_code]
+    return [*exact, *folded, blocked, epilogues, frozen_constants, dead_code, elementwise]
 
 
 def default(program: Program, level: int = EXACT) -> Program:

@@ -4,7 +4,7 @@ from __future__ import annotations
 from wherry_graph.ir import Node, Program, Variable
 from wherry_graph.passes.rewriting import Uses, bound_constant, drop, is_pure, put_before, volatile
 from wherry_tensor import ops
-from wherry_tensor._core import Tensor, float64
+from wherry_tensor._core import Tensor, float32, float64
 
 __all__ = ["batch_norm"]
 
@@ -54,7 +54,10 @@ def _fold(program: Program, product: Node, norm: Node) -> None:
     if shift is not None:
         summand = _run(ops.add, summand, wide(shift))
     along = (-1, *[1] * (weight.bound.ndim - 1)) if product.op is ops.conv2d else (1, -1)
-    folded = _run(ops.multiply, wide(weight), _run(ops.reshape, factor, shape=along))
+    # Of weights in 16 bits the products too are computed in 64, which takes time and memory of those that are large.
+    exact = weight.dtype if weight.dtype in (float32, float64) else float64
+    scales = _run(ops.cast, _run(ops.reshape, factor, shape=along), dtype=exact)
+    folded = _run(ops.multiply, _run(ops.cast, weight.bound, dtype=exact), scales)
     new_weight = bound_constant(program, _run(ops.cast, folded, dtype=weight.dtype), weight)
     new_bias = bound_constant(program, _run(ops.cast, summand, dtype=weight.dtype), mean if shift is None else shift)
     put_before(norm, product.op, (x, new_weight, new_bias), product.attrs, norm.outputs)

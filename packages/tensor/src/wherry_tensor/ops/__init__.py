@@ -9,8 +9,8 @@ from importlib import import_module
 from wherry_tensor._core import VOCABULARY_VERSION, Op, registry, start
 
 for _family in (
-    "activation", "attention", "contraction", "convolution", "convolution3d", "creation", "detection", "elementwise", "indexing", "linalg", "loss",
-    "movement", "normalization", "optimizer", "random", "recurrent", "reduction", "resampling", "sequence", "spectral",
+    "activation", "attention", "blocked", "contraction", "convolution", "convolution3d", "creation", "detection", "elementwise", "indexing",
+    "linalg", "loss", "movement", "normalization", "optimizer", "random", "recurrent", "reduction", "resampling", "sequence", "spectral",
 ):
     import_module(f"wherry_tensor.ops.{_family}")  # declares its ops in the registry
 
