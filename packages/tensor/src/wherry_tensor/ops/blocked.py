@@ -285,10 +285,10 @@ def decompose_winograd_conv2d_blocked(x, weight, bias, residual, *, paddings, ac
     lines = _products(inputs, _parts(framed, 2, 6, 4, h))
     tiles = [tile for line in lines for tile in _products(inputs, _parts(line, 3, 6, 4, w))]  # 36 times [n, blocks, h, w, 16]
     seen = ops.transpose(ops.concat(*(ops.unsqueeze(tile, axes=(0,)) for tile in tiles), axis=0), perm=(0, 1, 3, 4, 2, 5))
-    matrix = ops.reshape(ops.transpose(widened(weight), perm=(0, 2, 3, 1, 4)), shape=(36, 1, 1, n * BLOCK, m * BLOCK))
-    result = ops.matmul(ops.reshape(seen, shape=(36, batch, h, w, n * BLOCK)), matrix, transpose_x=False, transpose_y=False)
+    matrix = ops.reshape(ops.transpose(widened(weight), perm=(0, 2, 3, 1, 4)), shape=(36, n * BLOCK, m * BLOCK))
+    result = ops.matmul(ops.reshape(seen, shape=(36, batch * (h * w), n * BLOCK)), matrix, transpose_x=False, transpose_y=False)
     made = _parts(result, 0, 36)
-    lines = [_products(outputs, made[6 * i : 6 * i + 6]) for i in range(6)]  # 6 times 4 of [1, n, h, w, out]
+    lines = [_products(outputs, made[6 * i : 6 * i + 6]) for i in range(6)]  # 6 times 4 of [1, tiles, out]
     pixels = list(zip(*(_products(outputs, column) for column in zip(*lines, strict=True)), strict=True))  # 4 times 4
     out = ops.concat(*(pixel for row in pixels for pixel in row), axis=0)
     out = ops.transpose(ops.reshape(out, shape=(4, 4, batch, h, w, m, BLOCK)), perm=(2, 5, 3, 0, 4, 1, 6))
