@@ -105,3 +105,9 @@ def test_view_rule_that_leaves_the_memory_is_refused(undeclared):
     declare.view.rule(beyond)(lambda x: ((4,), (1,), 1))
     with pytest.raises(ValueError, match="outside of the memory of x"):
         beyond(wherry_tensor.arange(4))
+
+
+def test_a_rule_that_lets_a_negative_size_pass_does_not_reach_the_kernel(monkeypatch):
+    monkeypatch.setitem(declare.infer.rules, ops.eye, lambda *, rows, columns, dtype: Meta((rows, columns), dtype))
+    with pytest.raises(ValueError, match="eye: a size of the result is negative"):
+        ops.eye(rows=-1, columns=37, dtype=float32)

@@ -175,3 +175,9 @@ def test_multi_dot_multiplies_the_cheap_pair_first():
 def test_bad_input_is_refused(call, error, match):
     with pytest.raises(error, match=match):
         call(to_tensor(array(2, 3)), to_tensor(array(3)))
+
+
+@pytest.mark.parametrize("rows", [-1, -5, -(2**40)])
+def test_a_negative_number_of_rows_is_refused_before_the_kernel(rows):
+    with pytest.raises(ValueError, match="pivots_to_permutation: size .* is negative"):
+        w.ops.pivots_to_permutation(to_tensor([1, 2], dtype="int32"), rows=rows)

@@ -453,6 +453,13 @@ cdef Plan make_plan(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, const i
                 raise ResourceExhaustedError(f"{op.name}: no machine holds the result. Got shape {short(list(shape))}. Check the arguments.")
             plan.out_shape[i * WRY_MAX_RANK + j] = shape[j]
             if shape[j] < 0:
+                if op.size_attrs or shape[j] < -1:
+                    # Its sizes are said, not found by the kernel, which would not ask for the memory.
+                    from wherry_tensor.errors import InvalidArgumentError
+                    raise InvalidArgumentError(
+                        f"{op.name}: a size of the result is negative. Got shape {short(list(shape))} for {attr_dict(op, attrs)}, expected "
+                        f"sizes of 0 or more. Check the arguments."
+                    )
                 plan.out_rank[i] = -1
                 plan.allocates = True
             elif plan.out_rank[i] >= 0:

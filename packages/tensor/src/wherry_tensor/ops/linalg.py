@@ -16,6 +16,7 @@ from wherry_tensor.ops.shapes import (
     real_dtype,
     require_dtype,
     require_one_dtype,
+    require_sizes,
     same_shape,
     same_size,
     show,
@@ -119,7 +120,7 @@ def infer_pivots_to_permutation(pivots, *, rows):
         raise ValueError(
             "pivots_to_permutation: `pivots` is 0-d. Got shape [], expected [..., n]. Pass the pivots that lu gave."
         )
-    return Meta((*pivots.shape[:-1], rows if isinstance(rows, int) else UNKNOWN), int32)
+    return Meta((*pivots.shape[:-1], *require_sizes("pivots_to_permutation", (rows,))), int32)
 
 
 def _infer_system(op_name, x, y):
