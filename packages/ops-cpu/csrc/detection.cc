@@ -491,9 +491,7 @@ struct Sides {
     for (int64_t j = begin; j < end; ++j) {
       const T l = left > x1[j] ? left : x1[j], t = top > y1[j] ? top : y1[j];
       const T r = right < x2[j] ? right : x2[j], b = bottom < y2[j] ? bottom : y2[j];
-      T wide = r - l + offset, high = b - t + offset;
-      wide = wide > 0 ? wide : T(0);
-      high = high > 0 ? high : T(0);
+      const T wide = r >= l ? r - l + offset : T(0), high = b >= t ? b - t + offset : T(0);
       const T common = wide * high;
       struck[j] |= uint8_t((common / (mine + area[j] - common) > threshold) & (group[j] == own));
     }

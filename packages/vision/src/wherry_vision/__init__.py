@@ -9,6 +9,7 @@ __version__ = "0.2.1"
 
 # These modules load when one of their names is first used: they need NumPy, which models do without.
 _LATER = {
+    "ops": "",
     "image": "get_image_backend image_load set_image_backend",
     "transforms": """
         BaseTransform BrightnessTransform CenterCrop ColorJitter Compose ContrastTransform Grayscale HueTransform

@@ -1,6 +1,7 @@
 """Stub of wherry_vision, written by tools/stubs.py: where each public name comes from."""
 from wherry_vision import image as image
 from wherry_vision import models as models
+from wherry_vision import ops as ops
 from wherry_vision import transforms as transforms
 from wherry_vision.image import get_image_backend as get_image_backend
 from wherry_vision.image import image_load as image_load

@@ -32,6 +32,11 @@ class ConvNormActivation(Sequential):
 
     Source:
         `paddle.vision.ops.ConvNormActivation`.
+
+    Examples:
+        >>> block = wherry.vision.ops.ConvNormActivation(3, 8, stride=2)
+        >>> block(wherry.ones([1, 3, 8, 8])).shape
+        [1, 8, 4, 4]
     """
 
     def __init__(

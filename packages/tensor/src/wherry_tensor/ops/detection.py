@@ -36,7 +36,8 @@ deform_columns_vjp = op("deform_columns_vjp", "ct, x, offset, mask?", kernel=tup
                         outputs="x_ct, offset_ct, mask_ct")  # fmt: skip
 
 # Which boxes remain, when each that remains strikes those behind it in the list whose overlap with it (area in common over
-# area of both) exceeds threshold. Boxes of other groups do not strike. `offset` is added to sides: 1 where boxes end at a pixel.
+# area of both) exceeds threshold. Boxes of other groups do not strike. `offset` is added to sides of boxes, and of what they
+# have in common where there is any: 1 where boxes end at a pixel.
 suppress = op("suppress", "boxes, group", threshold=float, offset=float)
 
 for _op in (roi_align, roi_align_vjp):

@@ -209,7 +209,8 @@ def _suppress(boxes, group, threshold, offset):
     kept = np.ones(len(boxes), bool)
     for i, j in itertools.combinations(range(len(boxes)), 2):
         a, b = boxes[i], boxes[j]
-        sides = np.maximum(np.minimum(a[2:], b[2:]) - np.maximum(a[:2], b[:2]) + offset, 0)
+        sides = np.minimum(a[2:], b[2:]) - np.maximum(a[:2], b[:2])
+        sides = np.where(sides >= 0, sides + offset, 0)
         both = sum(np.prod(box[2:] - box[:2] + offset) for box in (a, b)) - np.prod(sides)
         if kept[i] and group[i] == group[j] and both != 0 and np.prod(sides) / both > threshold:
             kept[j] = False

@@ -1,0 +1,479 @@
+"""Boxes: choosing among them, coding them, and making the first ones."""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import wherry_tensor as api
+from wherry_tensor import Tensor, ops
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
+
+__all__ = ["box_coder", "distribute_fpn_proposals", "generate_proposals", "matrix_nms", "nms", "prior_box"]
+
+
+def nms(
+    boxes: Tensor,
+    iou_threshold: float = 0.3,
+    scores: Tensor | None = None,
+    category_idxs: Tensor | None = None,
+    categories: Sequence[int] | None = None,
+    top_k: int | None = None,
+) -> Tensor:
+    """The boxes that no better one which is kept overlaps by more than a threshold.
+
+    Args:
+        boxes: (x1, y1, x2, y2), float32 or float64.
+        iou_threshold: the area in common as a share of the area of both, beyond which the worse box goes.
+        scores: of the boxes, higher is better; None takes the boxes as they stand, best first.
+        category_idxs: the class of each box, where each class is decided on by itself. It needs scores.
+        categories: the classes that are looked at, with category_idxs.
+        top_k: how many boxes are given at most, with category_idxs.
+
+    Returns:
+        int64: the numbers of the boxes that remain, best first.
+
+    Shape:
+        `[N, 4]` to `[K]`.
+
+    Raises:
+        AssertionError: classes without the list of them; `top_k` is more than there are boxes (also a ValueError).
+        TypeError: `boxes` is no floating tensor.
+        ValueError: shapes do not fit.
+
+    Source:
+        `paddle.vision.ops.nms`.
+
+    Examples:
+        >>> boxes = wherry.to_tensor([[0.0, 0.0, 10.0, 10.0], [1.0, 1.0, 11.0, 11.0], [20.0, 20.0, 30.0, 30.0]])
+        >>> wherry.vision.ops.nms(boxes, 0.3, wherry.to_tensor([0.1, 0.9, 0.5])).tolist()
+        [1, 2]
+    """
+    _require_tensor("nms", "boxes", boxes)
+    group = api.zeros([boxes.shape[0]], "int64")
+    if scores is None:
+        return _kept(boxes, group, iou_threshold)
+    order = api.argsort(scores, descending=True)
+    if category_idxs is None:
+        return api.gather(order, _kept(api.gather(boxes, order), group, iou_threshold))
+    if categories is None:
+        raise AssertedArgumentError(
+            "nms: if category_idxs is given, categories which is a list of unique id of all categories is necessary. Got None, expected a list."
+        )
+    if top_k is not None and top_k > scores.shape[0]:
+        raise AssertedArgumentError(
+            f"nms: top_k should be smaller equal than the number of boxes. Got top_k={top_k}, expected at most {scores.shape[0]}. Leave it out."
+        )
+    group = api.gather(category_idxs.astype("int64"), order)
+    wanted = api.any(group.unsqueeze(1) == api.to_tensor(list(categories), dtype="int64").reshape([1, -1]), axis=1)
+    chosen = api.gather(order, api.nonzero(wanted).reshape([-1]))
+    kept = _kept(api.gather(boxes, chosen), api.gather(category_idxs.astype("int64"), chosen), iou_threshold)
+    return api.gather(chosen, kept)[:top_k]
+
+
+def _kept(boxes: Tensor, group: Tensor, threshold: float, offset: float = 0.0) -> Tensor:
+    """The numbers of the boxes that remain, in their order."""
+    return api.nonzero(ops.suppress(boxes, group, threshold=float(threshold), offset=offset)).reshape([-1])
+
+
+def _require_tensor(op_name: str, what: str, value: Any) -> None:
+    if not isinstance(value, Tensor):
+        raise InvalidTypeError(f"{op_name}: `{what}` is no tensor. Got {short(value)} ({type(value).__name__}), expected one. to_tensor makes it.")
+
+
+def box_coder(
+    prior_box: Tensor,
+    prior_box_var: Tensor | Sequence[float] | None,
+    target_box: Tensor,
+    code_type: str = "encode_center_size",
+    box_normalized: bool = True,
+    axis: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """Boxes as what they differ by from others, or back.
+
+    Args:
+        prior_box: the others, (x1, y1, x2, y2).
+        prior_box_var: what differences are divided by: four numbers, a tensor of four for each of the others, or None.
+        target_box: boxes to encode, or what they differ by to decode.
+        code_type: "encode_center_size" or "decode_center_size".
+        box_normalized: coordinates are shares; False: they are pixels, at which boxes end.
+        axis: decoding, the axis of `target_box` along which each other box is used again.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        Encoding, `[M, 4]` and `[N, 4]` to `[N, M, 4]`. Decoding, `[M, 4]` (`[N, 4]` with axis 1) and `[N, M, 4]` to `[N, M, 4]`.
+
+    Raises:
+        ValueError: `code_type` or `axis` is not known, or shapes do not fit.
+
+    Source:
+        `paddle.vision.ops.box_coder`.
+    """
+    for what, value in (("prior_box", prior_box), ("target_box", target_box)):
+        _require_tensor("box_coder", what, value)
+    if code_type not in ("encode_center_size", "decode_center_size"):
+        raise InvalidArgumentError(
+            f"box_coder: code_type is not known. Got {short(code_type)}, expected 'encode_center_size' or 'decode_center_size'."
+        )
+    if axis not in (0, 1):
+        raise InvalidArgumentError(f"box_coder: axis is not known. Got {short(axis)}, expected 0 or 1.")
+    one = 0.0 if box_normalized else 1.0
+    share = prior_box_var
+    if share is not None and not isinstance(share, Tensor):
+        share = api.to_tensor([float(v) for v in share], dtype=prior_box.dtype)
+    if code_type == "encode_center_size":
+        size = prior_box[:, 2:] - prior_box[:, :2] + one
+        middle = prior_box[:, :2] + size / 2
+        given = target_box.unsqueeze(1)
+        moved = ((given[:, :, :2] + given[:, :, 2:]) / 2 - middle) / size
+        grown = api.log(api.abs((given[:, :, 2:] - given[:, :, :2] + one) / size))
+        coded = api.concat([moved, grown], -1)
+        return coded if share is None else coded / share
+    if target_box.ndim != 3:
+        raise InvalidArgumentError(f"box_coder: what boxes differ by has three axes. Got shape {target_box.shape}, expected [N, M, 4].")
+    prior_box = prior_box.unsqueeze(axis)
+    if share is not None:
+        target_box = target_box * (share.unsqueeze(axis) if share.ndim == 2 else share)
+    size = prior_box[:, :, 2:] - prior_box[:, :, :2] + one
+    middle = target_box[:, :, :2] * size + prior_box[:, :, :2] + size / 2
+    half = api.exp(target_box[:, :, 2:]) * size / 2
+    return api.concat([middle - half, middle + half - one], -1)
+
+
+def prior_box(
+    input: Tensor,
+    image: Tensor,
+    min_sizes: Sequence[float] | float,
+    max_sizes: Sequence[float] | float | None = None,
+    aspect_ratios: Sequence[float] | float = (1.0,),
+    variance: Sequence[float] = (0.1, 0.1, 0.2, 0.2),
+    flip: bool = False,
+    clip: bool = False,
+    steps: Sequence[float] = (0.0, 0.0),
+    offset: float = 0.5,
+    min_max_aspect_ratios_order: bool = False,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
+    """The first boxes of SSD: some at each place of a layer, in several sizes and shapes.
+
+    Args:
+        input: what the layer gives; only its shape counts.
+        image: the images; only their shape counts.
+        min_sizes: sides of boxes in pixels.
+        max_sizes: for each of them a larger one: a square lies between both.
+        aspect_ratios: width over height of further boxes.
+        variance: what differences from these boxes are divided by.
+        flip: the ratios turned over too.
+        clip: coordinates end at 0 and 1.
+        steps: pixels between places, (width, height); 0 computes them.
+        offset: where in its place a box has its middle.
+        min_max_aspect_ratios_order: the larger squares come before those with ratios.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        Boxes (x1, y1, x2, y2) as shares of the image, and the variances of each.
+
+    Shape:
+        `[N, C, H, W]` and `[N, 3, height, width]` to twice `[H, W, boxes, 4]`.
+
+    Raises:
+        ValueError: sizes do not fit.
+
+    Source:
+        `paddle.vision.ops.prior_box`; Liu et al. (2015).
+    """
+    smallest = _floats(min_sizes)
+    largest = [] if max_sizes is None else _floats(max_sizes)
+    if largest and (len(largest) != len(smallest) or any(a <= b for a, b in zip(largest, smallest, strict=True))):
+        raise InvalidArgumentError(
+            f"prior_box: max_size should be greater than min_size. Got min_sizes={smallest} and max_sizes={largest}, expected a larger one for each."
+        )
+    if not smallest or min(smallest) <= 0 or len(variance) != 4 or len(steps) != 2:
+        raise InvalidArgumentError(
+            f"prior_box: sides are positive, variance has four numbers and steps two. Got min_sizes={smallest}, variance={list(variance)} and "
+            f"steps={list(steps)}."
+        )
+    ratios = [1.0]
+    for ratio in _floats(aspect_ratios):
+        if all(abs(ratio - other) >= 1e-6 for other in ratios):
+            ratios += [ratio, 1 / ratio] if flip else [ratio]
+    sides: list[tuple[float, float]] = []
+    for i, side in enumerate(smallest):
+        shaped = [(side * math.sqrt(ratio), side / math.sqrt(ratio)) for ratio in ratios]
+        square = [(math.sqrt(side * largest[i]),) * 2] if largest else []
+        sides += [shaped[0], *square, *shaped[1:]] if min_max_aspect_ratios_order else [*shaped, *square]
+    rows, columns = input.shape[2:]
+    high, wide = image.shape[2:]
+    step_x, step_y = (steps[0] or wide / columns, steps[1] or high / rows) if all(steps) else (wide / columns, high / rows)
+    dtype = input.dtype
+    shape = [rows, columns, len(sides)]
+    middle_x = ((api.arange(columns, dtype=dtype) + offset) * step_x).reshape([1, columns, 1]).expand(shape)
+    middle_y = ((api.arange(rows, dtype=dtype) + offset) * step_y).reshape([rows, 1, 1]).expand(shape)
+    half_x, half_y = (api.to_tensor([side[axis] / 2 for side in sides], dtype=dtype) for axis in (0, 1))
+    boxes = api.stack([(middle_x - half_x) / wide, (middle_y - half_y) / high, (middle_x + half_x) / wide, (middle_y + half_y) / high], -1)
+    if clip:
+        boxes = api.clip(boxes, 0.0, 1.0)
+    return boxes, api.to_tensor([float(v) for v in variance], dtype=dtype).expand([*shape, 4])
+
+
+def _floats(values: Any) -> list[float]:
+    return [float(v) for v in values] if isinstance(values, (list, tuple)) else [float(values)]
+
+
+def distribute_fpn_proposals(
+    fpn_rois: Tensor,
+    min_level: int,
+    max_level: int,
+    refer_level: int,
+    refer_scale: int,
+    pixel_offset: bool = False,
+    rois_num: Tensor | None = None,
+    name: str | None = None,
+) -> tuple[list[Tensor], Tensor, list[Tensor]]:
+    """Boxes to the level of a feature pyramid that suits their size.
+
+    Args:
+        fpn_rois: boxes (x1, y1, x2, y2), those of the first image first.
+        min_level: the finest level.
+        max_level: the coarsest level.
+        refer_level: the level of boxes of `refer_scale`.
+        refer_scale: the square root of their area.
+        pixel_offset: boxes end at pixels, so that sides count one more.
+        rois_num: how many boxes lie in each image, int32.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        The boxes of each level; int32 `[R, 1]`, where each box of `fpn_rois` stands in all of them, one level after the other; and
+        of each level how many boxes lie in each image, int32.
+
+    Raises:
+        AssertionError: the levels are not in order, or `rois_num` is missing (also a ValueError).
+
+    Source:
+        `paddle.vision.ops.distribute_fpn_proposals`; Lin et al. (2016).
+    """
+    if not 0 < max_level - min_level + 1 < 100:
+        raise AssertedArgumentError(f"distribute_fpn_proposals: num_lvl should be in [1, 100). Got levels {min_level} to {max_level}.")
+    if rois_num is None:
+        raise AssertedArgumentError("distribute_fpn_proposals: rois_num should not be None in dygraph mode. Got None, expected an int32 tensor.")
+    sides = fpn_rois[:, 2:] - fpn_rois[:, :2]
+    valid = api.logical_and(sides[:, 0] >= 0, sides[:, 1] >= 0)
+    sides = sides + (1.0 if pixel_offset else 0.0)
+    area = api.where(valid, sides[:, 0] * sides[:, 1], api.zeros([], fpn_rois.dtype))
+    level = api.floor(api.log2(api.sqrt(area) / refer_scale + 1e-8) + refer_level).clip(min_level, max_level).astype("int32")
+    images = api.arange(rois_num.shape[0], dtype="int64")
+    image = api.repeat_interleave(images, rois_num.astype("int64"), 0)
+    rois, order, counts = [], [], []
+    for wanted in range(min_level, max_level + 1):
+        places = api.nonzero(level == wanted).reshape([-1])
+        rois.append(api.gather(fpn_rois, places))
+        order.append(places)
+        counts.append(api.sum((api.gather(image, places).unsqueeze(1) == images).astype("int32"), axis=0, dtype="int32"))
+    return rois, api.argsort(api.concat(order)).astype("int32").unsqueeze(1), counts
+
+
+def matrix_nms(
+    bboxes: Tensor,
+    scores: Tensor,
+    score_threshold: float,
+    post_threshold: float,
+    nms_top_k: int,
+    keep_top_k: int,
+    use_gaussian: bool = False,
+    gaussian_sigma: float = 2.0,
+    background_label: int = 0,
+    normalized: bool = True,
+    return_index: bool = False,
+    return_rois_num: bool = True,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor | None, Tensor | None]:
+    """Boxes whose scores are lowered by how much better ones of their class overlap them.
+
+    Args:
+        bboxes: (x1, y1, x2, y2) of each image's boxes.
+        scores: of each class and box.
+        score_threshold: boxes with less are not looked at.
+        post_threshold: boxes that then have less go.
+        nms_top_k: how many boxes of each class are looked at, the best; -1: all.
+        keep_top_k: how many boxes of an image remain at most; -1: all.
+        use_gaussian: lowers by a Gaussian function of the overlap in place of a line.
+        gaussian_sigma: its steepness.
+        background_label: a class that is left out; -1: none.
+        normalized: coordinates are shares; False: they are pixels, at which boxes end.
+        return_index: gives where the boxes stood.
+        return_rois_num: gives how many boxes each image has.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        `[K, 6]`: class, score and box; int32 `[N]`: how many each image has, or None; int32 `[K, 1]`: where each box stood among
+        those of all images, or None.
+
+    Shape:
+        `[N, M, 4]` and `[N, C, M]` to `[K, 6]`.
+
+    Raises:
+        ValueError: shapes do not fit.
+
+    Source:
+        `paddle.vision.ops.matrix_nms`; Wang, Zhang, Kong, Li & Shen (2020).
+    """
+    if bboxes.ndim != 3 or scores.ndim != 3 or bboxes.shape[2] != 4 or bboxes.shape[:1] + bboxes.shape[1:2] != [scores.shape[0], scores.shape[2]]:
+        raise InvalidArgumentError(
+            f"matrix_nms: each class has a score for each box. Got bboxes of shape {bboxes.shape} and scores of shape {scores.shape}, expected "
+            f"[N, M, 4] and [N, C, M]."
+        )
+    n, classes, count = scores.shape
+    found, counts, indices = [], [], []
+    for b in range(n):
+        rows = []
+        for label in range(classes):
+            if label == background_label:
+                continue
+            mine = scores[b, label]
+            places = api.nonzero(mine > score_threshold).reshape([-1])
+            places = api.gather(places, api.argsort(api.gather(mine, places), descending=True))
+            places = places[:nms_top_k] if nms_top_k > -1 else places
+            if places.shape[0] == 0:
+                continue
+            score = _decayed(api.gather(bboxes[b], places), api.gather(mine, places), use_gaussian, gaussian_sigma, 0.0 if normalized else 1.0)
+            kept = api.nonzero(score > post_threshold).reshape([-1])
+            rows.append((api.gather(score, kept), api.gather(places, kept), api.full([kept.shape[0]], label, scores.dtype)))
+        if not rows:
+            counts.append(0)
+            continue
+        score, places, of_class = (api.concat(parts) for parts in zip(*rows, strict=True))
+        order = api.argsort(score, descending=True)
+        order = order[:keep_top_k] if keep_top_k > -1 else order
+        score, places, of_class = (api.gather(part, order) for part in (score, places, of_class))
+        found.append(api.concat([of_class.unsqueeze(1), score.unsqueeze(1), api.gather(bboxes[b], places)], 1))
+        indices.append(places + b * count)
+        counts.append(int(order.shape[0]))
+    out = api.concat(found) if found else api.zeros([0, 6], bboxes.dtype)
+    index = (api.concat(indices) if indices else api.zeros([0], "int64")).astype("int32").unsqueeze(1)
+    return out, api.to_tensor(counts, dtype="int32") if return_rois_num else None, index if return_index else None
+
+
+def _decayed(boxes: Tensor, score: Tensor, use_gaussian: bool, sigma: float, offset: float) -> Tensor:
+    """The scores of boxes, best first, lowered."""
+    low = api.maximum(boxes[:, :2].unsqueeze(1), boxes[:, :2].unsqueeze(0))
+    sides = api.minimum(boxes[:, 2:].unsqueeze(1), boxes[:, 2:].unsqueeze(0)) - low
+    sides = api.where(sides >= 0, sides + offset, api.zeros([], boxes.dtype))
+    common = sides[:, :, 0] * sides[:, :, 1]
+    own = boxes[:, 2:] - boxes[:, :2] + offset
+    area = own[:, 0] * own[:, 1]
+    overlap = common / (area.unsqueeze(1) + area.unsqueeze(0) - common)
+    better = api.triu(api.ones(overlap.shape, overlap.dtype), 1) > 0  # [j, i]: j stands before i
+    zero, one = api.zeros([], overlap.dtype), api.ones([], overlap.dtype)
+    overlap = api.where(better, overlap, zero)
+    most = api.max(overlap, axis=0).unsqueeze(1)  # of each box with a better one
+    decay = api.exp((most**2 - overlap**2) * sigma) if use_gaussian else (1 - overlap) / (1 - most)
+    return api.min(api.where(better, decay, one), axis=0) * score
+
+
+def generate_proposals(
+    scores: Tensor,
+    bbox_deltas: Tensor,
+    img_size: Tensor,
+    anchors: Tensor,
+    variances: Tensor,
+    pre_nms_top_n: int = 6000,
+    post_nms_top_n: int = 1000,
+    nms_thresh: float = 0.5,
+    min_size: float = 0.1,
+    eta: float = 1.0,
+    pixel_offset: bool = False,
+    return_rois_num: bool = False,
+    name: str | None = None,
+) -> tuple[Tensor, ...]:
+    """The boxes that a region proposal network offers: decoded, cut at the border, and chosen among.
+
+    Args:
+        scores: of the anchors at each place.
+        bbox_deltas: what the boxes differ by from the anchors.
+        img_size: height and width of each image.
+        anchors: (x1, y1, x2, y2) of the anchors at each place.
+        variances: what differences are multiplied by.
+        pre_nms_top_n: how many boxes of an image are looked at, the best.
+        post_nms_top_n: how many remain at most.
+        nms_thresh: the overlap beyond which the worse box goes.
+        min_size: boxes with a shorter side go; at least 1.
+        eta: less than 1 lowers the threshold by this factor with each box that is kept, down to a half.
+        pixel_offset: boxes end at pixels, so that sides count one more.
+        return_rois_num: gives how many boxes each image has; outside of static programs it has to be True.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        The boxes, their scores `[R, 1]`, and int32 `[N]`, how many each image has.
+
+    Shape:
+        `[N, A, H, W]`, `[N, 4 * A, H, W]`, `[N, 2]` and twice `[H, W, A, 4]` to `[R, 4]`.
+
+    Raises:
+        AssertionError: `return_rois_num` is False, or `eta` is more than 1 (also a ValueError).
+
+    Source:
+        `paddle.vision.ops.generate_proposals`; Ren, He, Girshick & Sun (2015).
+    """
+    if not return_rois_num:
+        raise AssertedArgumentError("generate_proposals: return_rois_num should be True in dygraph mode. Got False, expected True.")
+    if eta > 1:
+        raise AssertedArgumentError(f"generate_proposals: eta is at most 1. Got {eta}, expected a factor that lowers the threshold.")
+    n = scores.shape[0]
+    one = 1.0 if pixel_offset else 0.0
+    all_scores = scores.transpose([0, 2, 3, 1]).reshape([n, -1])
+    all_deltas = bbox_deltas.reshape([n, -1, 4, *bbox_deltas.shape[2:]]).transpose([0, 3, 4, 1, 2]).reshape([n, -1, 4])
+    anchors, variances = anchors.reshape([-1, 4]), variances.reshape([-1, 4])
+    found, chosen_scores, counts = [], [], []
+    for b in range(n):
+        order = api.argsort(all_scores[b], descending=True)
+        order = order[:pre_nms_top_n] if pre_nms_top_n > 0 else order
+        score, deltas = api.gather(all_scores[b], order), api.gather(all_deltas[b], order) * api.gather(variances, order)
+        anchor = api.gather(anchors, order)
+        size = anchor[:, 2:] - anchor[:, :2] + one
+        middle = deltas[:, :2] * size + anchor[:, :2] + size / 2
+        half = api.exp(api.minimum(deltas[:, 2:], api.full([], math.log(1000 / 16), deltas.dtype))) * size / 2
+        border = api.concat([img_size[b, 1:], img_size[b, :1]]) - one
+        zero = api.zeros([], anchor.dtype)
+        low = api.maximum(api.minimum(middle - half, border), zero)
+        high = api.maximum(api.minimum(middle + half - one, border), zero)
+        sides = high - low + one
+        large = api.all(sides >= max(min_size, 1.0), axis=1)
+        if pixel_offset:
+            large = api.logical_and(large, api.all(low + sides / 2 <= border + one, axis=1))
+        kept = api.nonzero(large).reshape([-1])
+        boxes, score = api.gather(api.concat([low, high], 1), kept), api.gather(score, kept)
+        if kept.shape[0] == 0:
+            boxes, score = api.zeros([1, 4], boxes.dtype), api.zeros([1], score.dtype)
+        elif nms_thresh > 0:
+            if eta < 1:
+                kept = _kept_adaptively(boxes, nms_thresh, eta, one)
+            else:
+                kept = _kept(boxes, api.zeros([boxes.shape[0]], "int64"), nms_thresh, one)
+            kept = kept[:post_nms_top_n] if post_nms_top_n > 0 else kept
+            boxes, score = api.gather(boxes, kept), api.gather(score, kept)
+        found.append(boxes)
+        chosen_scores.append(score)
+        counts.append(int(boxes.shape[0]))
+    return api.concat(found), api.concat(chosen_scores).unsqueeze(1), api.to_tensor(counts, dtype="int32")
+
+
+def _kept_adaptively(boxes: Tensor, threshold: float, eta: float, offset: float) -> Tensor:
+    """As `_kept`, with a threshold that falls with each box that is kept."""
+    kept: list[int] = []
+    rows = boxes.tolist()
+    for i, box in enumerate(rows):
+        if all(_share(box, rows[other], offset) <= threshold for other in kept):
+            kept.append(i)
+            if threshold > 0.5:
+                threshold *= eta
+    return api.to_tensor(kept, dtype="int64")
+
+
+def _share(a: list[float], b: list[float], offset: float) -> float:
+    common = 1.0
+    for i in 0, 1:
+        side = min(a[2 + i], b[2 + i]) - max(a[i], b[i])
+        common *= side + offset if side >= 0 else 0.0
+    area = sum((box[2] - box[0] + offset) * (box[3] - box[1] + offset) for box in (a, b)) - common
+    return common / area if area else 0.0

@@ -1,0 +1,78 @@
+"""Pictures from files, as tensors of bytes."""
+from __future__ import annotations
+
+import io
+import os
+from typing import Any
+
+from wherry_tensor import Tensor
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.functions.creation import to_tensor
+
+__all__ = ["decode_jpeg", "read_file"]
+
+_MODES = {"unchanged": None, "gray": "L", "rgb": "RGB"}
+
+
+def read_file(filename: str | os.PathLike[str], name: str | None = None) -> Tensor:
+    """The bytes of a file.
+
+    Args:
+        filename: its path.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        uint8, `[bytes]`.
+
+    Raises:
+        TypeError: `filename` is no path.
+        OSError: the file cannot be read.
+
+    Source:
+        `paddle.vision.ops.read_file`.
+    """
+    import numpy as np
+
+    if not isinstance(filename, (str, bytes, os.PathLike)):
+        raise InvalidTypeError(f"read_file: a path is text. Got {short(filename)} ({type(filename).__name__}), expected a str or os.PathLike.")
+    with open(filename, "rb") as file:
+        return to_tensor(np.frombuffer(file.read(), np.uint8))
+
+
+def decode_jpeg(x: Tensor, mode: str = "unchanged", name: str | None = None) -> Tensor:
+    """The picture in the bytes of a JPEG file.
+
+    Args:
+        x: uint8, `[bytes]`, as `read_file` gives them.
+        mode: "unchanged" has the channels of the file, "gray" one and "rgb" three.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        uint8, `[channels, height, width]`.
+
+    Raises:
+        ImportError: Pillow is not installed, which decodes.
+        ValueError: `mode` is not known; the bytes are no JPEG file, or not a whole one.
+        TypeError: `x` holds no bytes.
+
+    Source:
+        `paddle.vision.ops.decode_jpeg`.
+    """
+    import numpy as np
+
+    if mode not in _MODES:
+        raise InvalidArgumentError(f"decode_jpeg: mode is not known. Got {short(mode)}, expected one of {', '.join(_MODES)}.")
+    if not isinstance(x, Tensor) or x.dtype.name != "uint8" or x.ndim != 1:
+        got = f"{x.dtype.name}{x.shape}" if isinstance(x, Tensor) else type(x).__name__
+        raise InvalidTypeError(f"decode_jpeg: a file is a row of bytes. Got {got}, expected a uint8 tensor [bytes]. read_file makes one.")
+    try:
+        from PIL import Image, UnidentifiedImageError
+    except ImportError as error:
+        raise ImportError("decode_jpeg: Pillow is not installed, which decodes. Run pip install Pillow.") from error
+    try:
+        picture: Any = Image.open(io.BytesIO(x.numpy().tobytes()), formats=("JPEG",))
+        picture = picture.convert(_MODES[mode]) if _MODES[mode] else picture
+        array = np.asarray(picture)
+    except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError) as error:
+        raise InvalidArgumentError(f"decode_jpeg: the bytes are no picture. Got {error}, expected a whole JPEG file. Check what was read.") from error
+    return to_tensor(np.ascontiguousarray(array[None] if array.ndim == 2 else array.transpose(2, 0, 1)))

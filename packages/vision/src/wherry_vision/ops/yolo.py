@@ -1,0 +1,211 @@
+"""What a YOLO network says: boxes with scores, and its loss. Redmon & Farhadi (2018)."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import wherry_tensor as api
+from wherry_nn import functional as F
+from wherry_tensor import Tensor, ops
+from wherry_tensor.errors import InvalidArgumentError
+
+__all__ = ["yolo_box", "yolo_loss"]
+
+
+def _parts(op_name: str, x: Tensor, anchors: int, numbers: int, first: int = 0) -> Tensor:
+    """The channels of each anchor: `[N, anchors, numbers, H, W]`."""
+    if x.ndim != 4 or x.shape[1] != first + anchors * numbers:
+        raise InvalidArgumentError(
+            f"{op_name}: each anchor has {numbers} channels. Got x of shape {x.shape} for {anchors} anchors, expected "
+            f"[N, {first + anchors * numbers}, H, W]. Check anchors and class_num."
+        )
+    return x[:, first:].reshape([x.shape[0], anchors, numbers, x.shape[2], x.shape[3]])
+
+
+def _column(values: Sequence[float], like: Tensor) -> Tensor:
+    return api.to_tensor(list(values), dtype=like.dtype).reshape([1, -1, 1, 1])
+
+
+def _centers(parts: Tensor, scale: float) -> tuple[Tensor, Tensor]:
+    """The middles of the boxes as shares of the image."""
+    shift = -0.5 * (scale - 1)
+    columns = api.arange(parts.shape[4], dtype=parts.dtype)
+    rows = api.arange(parts.shape[3], dtype=parts.dtype).reshape([-1, 1])
+    x = (columns + F.sigmoid(parts[:, :, 0]) * scale + shift) / parts.shape[4]
+    return x, (rows + F.sigmoid(parts[:, :, 1]) * scale + shift) / parts.shape[3]
+
+
+def yolo_box(
+    x: Tensor,
+    img_size: Tensor,
+    anchors: Sequence[int],
+    class_num: int,
+    conf_thresh: float,
+    downsample_ratio: int,
+    clip_bbox: bool = True,
+    name: str | None = None,
+    scale_x_y: float = 1.0,
+    iou_aware: bool = False,
+    iou_aware_factor: float = 0.5,
+) -> tuple[Tensor, Tensor]:
+    """Boxes and scores from what a YOLO network gives.
+
+    Args:
+        x: what it gives: for each anchor x, y, width, height, objectness, and the classes.
+        img_size: height and width of each image in pixels, int32.
+        anchors: width and height of each anchor in pixels of the network's input, in turns.
+        class_num: the number of classes.
+        conf_thresh: boxes whose objectness is below it become 0, as their scores.
+        downsample_ratio: how many pixels of the input a place of `x` stands for.
+        clip_bbox: boxes end at the image's border.
+        name: accepted for compatibility; unused.
+        scale_x_y: how far the middle of a box may reach beyond its place.
+        iou_aware: there is one channel more for each anchor, before all others, with the overlap that is expected.
+        iou_aware_factor: its weight among both.
+
+    Returns:
+        Boxes (x1, y1, x2, y2) in pixels of the images, and the score of each class.
+
+    Shape:
+        `[N, anchors * (5 + class_num), H, W]` and `[N, 2]` to `[N, anchors * H * W, 4]` and `[N, anchors * H * W, class_num]`.
+
+    Raises:
+        ValueError: shapes do not fit.
+
+    Source:
+        `paddle.vision.ops.yolo_box`.
+    """
+    count = len(anchors) // 2
+    parts = _parts("yolo_box", x, count, 5 + class_num, first=count if iou_aware else 0)
+    n, _, _, rows, columns = parts.shape
+    size = img_size.astype(x.dtype)
+    high, wide = (size[:, i].reshape([-1, 1, 1, 1]) for i in (0, 1))
+    middle_x, middle_y = _centers(parts, scale_x_y)
+    middle_x, middle_y = middle_x * wide, middle_y * high
+    half_x = api.exp(parts[:, :, 2]) * _column(anchors[0::2], x) * wide / (downsample_ratio * columns) / 2
+    half_y = api.exp(parts[:, :, 3]) * _column(anchors[1::2], x) * high / (downsample_ratio * rows) / 2
+    objectness = F.sigmoid(parts[:, :, 4])
+    if iou_aware:
+        objectness = objectness ** (1 - iou_aware_factor) * F.sigmoid(x[:, :count]) ** iou_aware_factor
+    seen = (objectness >= conf_thresh).astype(x.dtype)
+    sides = [middle_x - half_x, middle_y - half_y, middle_x + half_x, middle_y + half_y]
+    if clip_bbox:
+        zero = api.zeros([], x.dtype)
+        sides[:2] = [api.maximum(side, zero) for side in sides[:2]]
+        sides[2:] = [api.minimum(side, end - 1) for side, end in zip(sides[2:], (wide, high), strict=True)]
+    boxes = api.stack(sides, -1) * seen.unsqueeze(-1)
+    scores = F.sigmoid(parts[:, :, 5:]) * (objectness * seen).unsqueeze(2)
+    return boxes.reshape([n, -1, 4]), scores.transpose([0, 1, 3, 4, 2]).reshape([n, -1, class_num])
+
+
+def yolo_loss(
+    x: Tensor,
+    gt_box: Tensor,
+    gt_label: Tensor,
+    anchors: Sequence[int],
+    anchor_mask: Sequence[int],
+    class_num: int,
+    ignore_thresh: float,
+    downsample_ratio: int,
+    gt_score: Tensor | None = None,
+    use_label_smooth: bool = True,
+    name: str | None = None,
+    scale_x_y: float = 1.0,
+) -> Tensor:
+    """The loss of a YOLO network: places, objectness and classes.
+
+    Args:
+        x: what it gives: for each anchor of the mask x, y, width, height, objectness, and the classes.
+        gt_box: the boxes of each image: x and y of the middle, width and height, as shares of the image; a width of 0 is no box.
+        gt_label: their classes, int32.
+        anchors: width and height of each anchor in pixels of the network's input, in turns.
+        anchor_mask: the numbers of the anchors that `x` is for.
+        class_num: the number of classes.
+        ignore_thresh: where a predicted box overlaps one of `gt_box` by more, there being none is no mistake.
+        downsample_ratio: how many pixels of the input a place of `x` stands for.
+        gt_score: the weight of each box; None has ones.
+        use_label_smooth: classes are to have a little less than 1, and a little more than 0.
+        name: accepted for compatibility; unused.
+        scale_x_y: how far the middle of a box may reach beyond its place.
+
+    Shape:
+        `[N, mask * (5 + class_num), H, W]`, `[N, B, 4]` and `[N, B]` to `[N]`.
+
+    Raises:
+        ValueError: shapes do not fit.
+
+    Source:
+        `paddle.vision.ops.yolo_loss`.
+    """
+    masks = len(anchor_mask)
+    parts = _parts("yolo_loss", x, masks, 5 + class_num)
+    if gt_box.ndim != 3 or gt_box.shape[2] != 4 or list(gt_label.shape) != list(gt_box.shape[:2]):
+        raise InvalidArgumentError(
+            f"yolo_loss: each box has a class. Got gt_box of shape {gt_box.shape} and gt_label of shape {gt_label.shape}, expected "
+            f"[N, boxes, 4] and [N, boxes]."
+        )
+    n, _, _, rows, columns = parts.shape
+    count = gt_box.shape[1]
+    high, wide = downsample_ratio * rows, downsample_ratio * columns
+    gt_box = gt_box.detach()  # what is to be said is given: none of it has a gradient
+    score = api.ones([n, count], x.dtype) if gt_score is None else gt_score.detach()
+    zero, one = api.zeros([], x.dtype), api.ones([], x.dtype)
+    real = api.logical_and(gt_box[:, :, 2] > 1e-6, gt_box[:, :, 3] > 1e-6)
+    # Where a prediction overlaps a box enough, it may say that there is one.
+    detached = parts.detach()
+    middle_x, middle_y = _centers(detached, scale_x_y)
+    widths = api.exp(detached[:, :, 2]) * _column([anchors[2 * m] for m in anchor_mask], x) / wide
+    heights = api.exp(detached[:, :, 3]) * _column([anchors[2 * m + 1] for m in anchor_mask], x) / high
+    predicted = [side.reshape([n, -1, 1]) for side in (middle_x, middle_y, widths, heights)]
+    given = [gt_box[:, :, i].unsqueeze(1) for i in range(4)]
+    overlap = api.where(real.unsqueeze(1), _overlap(predicted, given), zero)
+    ignored = api.max(overlap, axis=2) > ignore_thresh if count else api.zeros(predicted[0].shape[:2], "bool")
+    # The anchor whose shape is next to that of each box, and its place in the mask (-1: in none).
+    shapes = [api.to_tensor([anchors[i] / size for i in range(start, len(anchors), 2)], dtype=x.dtype) for start, size in ((0, wide), (1, high))]
+    nearest = api.argmax(_overlap([zero, zero, *shapes], [zero, zero, gt_box[:, :, 2:3], gt_box[:, :, 3:4]]), axis=2)
+    place_of = [anchor_mask.index(i) if i in anchor_mask else -1 for i in range(len(anchors) // 2)]
+    mask = api.gather(api.to_tensor(place_of, dtype="int64"), nearest.reshape([-1])).reshape([n, count])
+    mine = api.logical_and(real, mask >= 0)
+    column = (gt_box[:, :, 0] * columns).astype("int64").clip(0, columns - 1)
+    row = (gt_box[:, :, 1] * rows).astype("int64").clip(0, rows - 1)
+    place = (api.maximum(mask, api.zeros([], "int64")) * rows + row) * columns + column  # of the anchor, row and column of each box
+    objectness = api.where(ignored, -one, zero)
+    numbers = api.arange(masks * rows * columns, dtype="int64")
+    for t in range(count):  # of boxes at one place the last counts
+        here = api.logical_and(numbers == place[:, t : t + 1], mine[:, t : t + 1])
+        objectness = api.where(here, score[:, t : t + 1], objectness)
+    weight = api.where(mine, score, zero)
+    side = (2 - gt_box[:, :, 2] * gt_box[:, :, 3]) * weight
+    chosen = [api.gather(api.to_tensor([float(a) for a in anchors[i::2]], dtype=x.dtype), nearest.reshape([-1])).reshape([n, count]) for i in (0, 1)]
+    safe = [api.where(mine, gt_box[:, :, 2 + i], one) for i in (0, 1)]
+    targets = [
+        gt_box[:, :, 0] * columns - column.astype(x.dtype),
+        gt_box[:, :, 1] * rows - row.astype(x.dtype),
+        api.log(safe[0] * wide / chosen[0]),
+        api.log(safe[1] * high / chosen[1]),
+    ]
+    smooth = min(1 / class_num, 1 / 40) if use_label_smooth else 0.0
+    classes = F.one_hot(api.where(mine, gt_label.astype("int64"), api.zeros([], "int64")), class_num).astype(x.dtype)
+    classes = classes * (1 - 2 * smooth) + smooth
+    # What the network says at each box's place: [N, B, 5 + classes].
+    lines = parts.transpose([0, 1, 3, 4, 2]).reshape([n, masks * rows * columns, 5 + class_num])
+    said = api.take_along_axis(lines, place.unsqueeze(2).expand([n, count, 5 + class_num]), 1)
+    loss = api.sum((_entropy(said[:, :, 0], targets[0]) + _entropy(said[:, :, 1], targets[1])) * side, axis=1)
+    loss = loss + api.sum((api.abs(said[:, :, 2] - targets[2]) + api.abs(said[:, :, 3] - targets[3])) * side, axis=1)
+    loss = loss + api.sum(_entropy(said[:, :, 5:], classes) * weight.unsqueeze(2), axis=[1, 2])
+    objects = lines[:, :, 4]
+    there = api.where(objectness > 1e-5, _entropy(objects, one) * objectness, api.where(objectness > -0.5, _entropy(objects, zero), zero))
+    return loss + api.sum(there, axis=1)
+
+
+def _entropy(logits: Tensor, label: Tensor) -> Tensor:
+    return ops.relu(logits) - logits * label + api.log1p(api.exp(-api.abs(logits)))
+
+
+def _overlap(a: Sequence[Tensor], b: Sequence[Tensor]) -> Tensor:
+    """The share that two boxes of (x, y, width, height), x and y in the middle, have in common."""
+    sides = []
+    for i in 0, 1:
+        low = api.maximum(a[i] - a[2 + i] / 2, b[i] - b[2 + i] / 2)
+        sides.append(ops.relu(api.minimum(a[i] + a[2 + i] / 2, b[i] + b[2 + i] / 2) - low))
+    common = sides[0] * sides[1]
+    return common / (a[2] * a[3] + b[2] * b[3] - common)
