@@ -257,6 +257,56 @@ def test_a_function_of_python_is_called_with_a_gradient_of_its_own():
     np.testing.assert_allclose(gradient, 1 - np.tanh(data) ** 2, rtol=1e-5)
 
 
+def test_what_a_function_computes_has_the_gradient_of_another():
+    x, w = static.data("x", [2]), static.data("w", [2])
+    x.stop_gradient = w.stop_gradient = False
+    y, total = static.nn.static_pylayer(lambda a, b: (a * b, (a * b).sum()), [x, w], lambda dy, ds: (dy * 10 + ds, None))
+    loss = (y * y).sum() + total * 3
+    dx, dw = static.gradients(loss, [x, w])
+    assert dw is None
+    got, gradient = run({"x": np.float32([1, 2]), "w": np.float32([3, 4])}, loss, dx)
+    assert got == 9 + 64 + 33
+    np.testing.assert_array_equal(gradient, [60 + 3, 160 + 3])
+
+
+def test_a_static_pylayer_without_backward_passes_no_gradient():
+    x = static.data("x", [2])
+    y = static.nn.static_pylayer(lambda a: {"double": a * 2}, [x])
+    assert run({"x": np.float32([1, 2])}, y["double"])[0].tolist() == [2.0, 4.0]
+
+
+def test_static_pylayer_refuses_what_does_not_fit():
+    x = static.data("x", [2])
+    x.stop_gradient = False
+    for arguments, error, match in [
+        ((3, [x]), TypeError, "forward_fn has to be callable"),
+        ((lambda a: a, [x], 5), TypeError, "backward_fn has to be callable"),
+        ((lambda a: a * 2, [x]), ValueError, "expected to be True, when ``backward_fn == None``"),
+        ((lambda a: a * 2, [x], lambda d: (d, d)), ValueError, "got 1 and 2"),
+        ((lambda a, b: a * b, [x, 3.0], lambda d: (d, d)), TypeError, "input 1 is no tensor"),
+    ]:
+        with pytest.raises(error, match=match):
+            static.nn.static_pylayer(*arguments)
+    static.disable_static()
+    with pytest.raises(RuntimeError, match="use PyLayer instead"):
+        static.nn.static_pylayer(lambda a: a, [wt.ones([2])], lambda d: d)
+
+
+def test_the_loss_of_drawn_classes_is_paddles():
+    """Of real Paddle 2.6.2; the sampler can draw class 2 alone."""
+    x, label = static.data("x", [3, 4]), static.data("label", [3, 1], "int64")
+    x.stop_gradient = False
+    weight = nn.ParamAttr(initializer=nn.initializer.Assign(np.arange(20, dtype="float32").reshape(5, 4) / 10 - 1))
+    bias = nn.ParamAttr(initializer=nn.initializer.Assign(np.arange(5, dtype="float32").reshape(5, 1) / 5))
+    loss = static.nn.nce(
+        x, label, 5, param_attr=weight, bias_attr=bias, num_neg_samples=3, sampler="custom_dist", custom_dist=[0.0, 0.0, 1.0, 0.0, 0.0]
+    )
+    (dx,) = static.gradients([loss], [x])
+    got, gradient = run({"x": np.arange(12, dtype="float32").reshape(3, 4) / 12, "label": np.array([[0], [2], [4]])}, loss, dx)
+    np.testing.assert_allclose(got, [[0.13730043], [0.58659583], [0.13054131]], rtol=1e-5)
+    np.testing.assert_allclose(gradient[:, 0], [-0.009969885, 0.0071467767, -0.01029513], rtol=1e-4)
+
+
 def test_values_lie_in_scopes_by_name():
     y = static.nn.fc(static.data("x", [None, 2]), 2, name="f")
     exe, one, two = static.Executor(), static.Scope(), static.Scope()

@@ -18,6 +18,7 @@ from wherry_graph.static.nn.common import sparse_embedding as sparse_embedding
 from wherry_graph.static.nn.common import spectral_norm as spectral_norm
 from wherry_graph.static.nn.control import case as case
 from wherry_graph.static.nn.control import cond as cond
+from wherry_graph.static.nn.control import static_pylayer as static_pylayer
 from wherry_graph.static.nn.control import switch_case as switch_case
 from wherry_graph.static.nn.control import while_loop as while_loop
 from wherry_graph.static.nn.sequence import sequence_concat as sequence_concat

@@ -18,7 +18,7 @@ from wherry_graph.static.nn.common import (
     sparse_embedding,
     spectral_norm,
 )
-from wherry_graph.static.nn.control import case, cond, switch_case, while_loop
+from wherry_graph.static.nn.control import case, cond, static_pylayer, switch_case, while_loop
 from wherry_graph.static.nn.sequence import (
     sequence_concat,
     sequence_conv,
@@ -43,5 +43,5 @@ __all__ = [
     "fc", "group_norm", "instance_norm", "layer_norm", "nce", "prelu", "py_func", "row_conv", "sequence_concat", "sequence_conv",
     "sequence_enumerate", "sequence_expand", "sequence_expand_as", "sequence_first_step", "sequence_last_step", "sequence_pad", "sequence_pool",
     "sequence_reshape", "sequence_reverse", "sequence_scatter", "sequence_slice", "sequence_softmax", "sequence_unpad", "sparse_embedding",
-    "spectral_norm", "switch_case", "while_loop",
+    "spectral_norm", "static_pylayer", "switch_case", "while_loop",
 ]

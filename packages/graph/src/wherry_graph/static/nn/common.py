@@ -703,7 +703,7 @@ def nce(
     """Noise contrastive estimation: a loss for very many classes that looks at a few random ones.
 
     With o the sigmoid of a class's score, and b how often the sampler draws the class: `-log(o / (o + b))` for the classes of the label,
-    `-log(b / (o + b))` for the drawn ones.
+    `-log(b / (o + b))` for the drawn ones; their sum is divided by one more than there are drawn ones.
 
     Args:
         input: floating, `[N, D]`.
@@ -772,5 +772,5 @@ def nce(
         scores = scores + F.embedding(classes, bias).squeeze(-1)
     o = F.sigmoid(scores)
     cost = -ops.concat(ops.log(o[:, :true] / (o[:, :true] + often[:, :true])), ops.log(often[:, true:] / (o[:, true:] + often[:, true:])), axis=1)
-    loss = ops.reduce_sum(cost, (1,), True)
+    loss = ops.reduce_sum(cost, (1,), True) / (drawn + 1)
     return loss if sample_weight is None else loss * ops.reshape(sample_weight, shape=(rows, 1))

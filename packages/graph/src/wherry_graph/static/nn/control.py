@@ -4,12 +4,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from wherry_autograd import no_grad
 from wherry_graph import control
+from wherry_graph.capture import current_capture
+from wherry_graph.structure import flatten, map_structure
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
+from wherry_tensor.dtype import is_complex, is_floating_point
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 
-__all__ = ["case", "cond", "switch_case", "while_loop"]
+__all__ = ["case", "cond", "static_pylayer", "switch_case", "while_loop"]
 
 
 def cond(
@@ -175,3 +179,71 @@ def while_loop(
     if not loop_vars:
         raise InvalidArgumentError("while_loop: loop_vars in while_loop should not be empty. Got none, expected what changes from round to round.")
     return control.while_loop(cond, body, list(loop_vars))
+
+
+def static_pylayer(
+    forward_fn: Callable[..., Any], inputs: Sequence[Tensor], backward_fn: Callable[..., Any] | None = None, name: str | None = None,
+) -> Any:
+    """What `forward_fn(*inputs)` returns, with gradients that `backward_fn` computes instead of the rules of its ops.
+
+    Args:
+        forward_fn: takes the inputs, returns tensors: one, or a nested structure of them.
+        inputs: variables of the program.
+        backward_fn: takes the gradient of each tensor that `forward_fn` returns, returns the gradient of each input, None for one that
+            needs none. It is recorded at once. None: no gradient passes.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        RuntimeError: nothing is being recorded; `PyLayer` is for eager code.
+        TypeError: a function cannot be called, or an input is no tensor.
+        ValueError: without `backward_fn` an input asks for gradients, or `backward_fn` returns another number of gradients than there are inputs.
+
+    Source:
+        `paddle.static.nn.static_pylayer`.
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> with wherry.static.program_guard(wherry.static.Program()):
+        ...     x = wherry.static.data("x", [2])
+        ...     x.stop_gradient = False
+        ...     y = wherry.static.nn.static_pylayer(lambda a: a * 2, [x], lambda dy: dy * 10)
+        ...     (dx,) = wherry.static.gradients([y], [x])
+        >>> wherry.static.Executor().run(y.program, feed={"x": [1.0, 2.0]}, fetch_list=[y, dx])
+        [array([2., 4.], dtype=float32), array([10., 10.], dtype=float32)]
+        >>> wherry.disable_static()
+    """
+    for what, function in ("forward_fn", forward_fn), ("backward_fn", backward_fn):
+        if not callable(function) and not (function is None and what == "backward_fn"):
+            raise InvalidTypeError(f"static_pylayer: {what} has to be callable. Got {short(function)} ({type(function).__name__}), expected a function.")
+    if current_capture() is None:
+        raise RuntimeError(
+            "static_pylayer: please use PyLayer instead of static_pylayer in dygraph mode. Got a call outside of a program, expected one in static "
+            "mode or in a function of to_static. Define a subclass of paddle.autograd.PyLayer."
+        )
+    inputs = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+    for i, x in enumerate(inputs):
+        if not isinstance(x, Tensor):
+            raise InvalidTypeError(f"static_pylayer: input {i} is no tensor. Got {short(x)} ({type(x).__name__}), expected a variable.")
+        if backward_fn is None and not x.stop_gradient:
+            raise InvalidArgumentError(
+                f"static_pylayer: ``stop_gradient`` attr of all inputs to ``forward_fn`` are expected to be True, when ``backward_fn == None``, "
+                f"but {x.name}.stop_gradient got False. Set it, or give a backward_fn."
+            )
+    with no_grad():
+        returned = forward_fn(*inputs)
+    results = [leaf for leaf in flatten(returned) if isinstance(leaf, Tensor)]
+    floating = [i for i, x in enumerate(results) if is_floating_point(x) or is_complex(x)]
+
+    def backward(cotangents: list[Tensor | None]) -> list[Tensor | None]:
+        assert backward_fn is not None
+        found = backward_fn(*(cotangents[i] for i in floating))
+        found = list(found) if isinstance(found, (list, tuple)) else [found]
+        if len(found) != len(inputs):
+            raise InvalidArgumentError(
+                f"static_pylayer: needs to keep the number of inputs to ``forward_fn`` the same as the number of outputs to ``backward_fn``, but "
+                f"got {len(inputs)} and {len(found)}. Return a gradient, or None, for each input."
+            )
+        return found
+
+    fresh = iter(control.own_gradient(inputs, results, None if backward_fn is None else backward))
+    return map_structure(lambda leaf: next(fresh) if isinstance(leaf, Tensor) else leaf, returned)
