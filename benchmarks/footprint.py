@@ -41,9 +41,9 @@ def measure() -> None:
     for code in ("pass", "import wherry", "import wherry as w; w.rand([64, 64]) @ w.rand([64, 64])"):
         kib = int(subprocess.run([sys.executable, "-c", f"{code}\n{RSS}"], check=True, capture_output=True, text=True).stdout)
         print(f"resident after `{code}`: {kib / 1024:.1f} MB")
-    wheels = sorted(Path(sys.argv[1] if len(sys.argv) > 1 else "wheelhouse").glob("**/*.whl"))
+    wheels = sorted(Path(sys.argv[1] if len(sys.argv) > 1 else "wheelhouse").glob("*.whl"))
     tag = f"cp{sys.version_info.major}{sys.version_info.minor}"
-    ours = [w for w in wheels if tag in w.name or "abi3" in w.name]
+    ours = [w for w in wheels if tag in w.name or "abi3" in w.name or "py3-none" in w.name]
     for wheel in ours:
         print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.2f} MB")
     print(f"together: {sum(w.stat().st_size for w in ours) / 1e6:.2f} MB")
