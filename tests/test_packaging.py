@@ -156,7 +156,7 @@ def test_pip_installs_everything_from_the_root_and_from_the_facade(empty, folder
     script.write_text(
         "import wherry as paddle\n"
         "net = paddle.nn.Linear(2, 1)\n"
-        "optimizer = paddle.optimizer.SGD(0.1, parameters=net.parameters())\n"
+        "optimizer = paddle.optimizer.SGD(0.01, parameters=net.parameters())\n"
         "x, y = paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]]), paddle.to_tensor([[1.0], [2.0]])\n"
         "losses = []\n"
         "for _ in range(20):\n"
