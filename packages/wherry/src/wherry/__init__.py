@@ -50,6 +50,7 @@ _MODULES = (
     "regularizer",
     "signal",
     "static",
+    "sysconfig",
     "tensor",
     "utils",
     "version",

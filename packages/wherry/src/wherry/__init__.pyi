@@ -20,6 +20,7 @@ from wherry import profiler as profiler
 from wherry import regularizer as regularizer
 from wherry import signal as signal
 from wherry import static as static
+from wherry import sysconfig as sysconfig
 from wherry import tensor as tensor
 from wherry import utils as utils
 from wherry import version as version

@@ -31,7 +31,6 @@ NOT_YET: dict[str, dict[str, str]] = {
         "quantization": "",
         "reader": "Use wherry.io.DataLoader.",
         "sparse": "Gradients and tensors are dense.",
-        "sysconfig": "wherry_tensor.get_include() is the folder of the C headers.",
         "text": "",
     },
     "distributed": {},

@@ -17,6 +17,7 @@ BELOW = (
     "wherry-graph",
     "wherry-vision",
     "wherry-export",
+    "wherry-extension",
     "wherry-infer",
 )
 # packages: end

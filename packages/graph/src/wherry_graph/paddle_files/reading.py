@@ -396,6 +396,14 @@ class Reader:
             self._bind_outputs(op, self._guarded(op, lambda: self._gradient(op, self._forward_of(op) or self._forward_again(op))))
             return
         if found is None:
+            library = op.attr("library")
+            if isinstance(library, str):
+                module = library.partition("_pd_")[0]
+                raise UnreadableOp(
+                    f"the program has an operator of a library that is not loaded: '{kind}' of {library}. Got no operator of this name, expected "
+                    f"the library to be loaded first. Import its module ({module}), or build and load it with "
+                    f"paddle.utils.cpp_extension.load(name={module!r}, sources=[...])."
+                )
             near = did_you_mean(kind, READS)
             many = sum(other.type == kind for block in self.desc.blocks for other in block.ops)
             raise UnreadableOp(

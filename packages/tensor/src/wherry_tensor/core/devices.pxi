@@ -72,6 +72,8 @@ cdef int raise_text(int status, str what, const char *error) except -1:
         raise errors.ResourceExhaustedError(text)
     if status == WRY_UNSUPPORTED:
         raise errors.UnimplementedError(text)
+    if text.startswith("(External)"):  # code of others says so
+        raise errors.ExternalError(text)
     raise RuntimeError(text)
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from wherry_tensor._core import VOCABULARY_VERSION, DType, Op, Scalar, registry
 from wherry_tensor.columns import Column
 
-__all__ = ["DType", "Layout", "Meta", "Scalar", "decompose", "family_of", "infer", "op", "view", "where_declared"]
+__all__ = ["DType", "Layout", "Meta", "Scalar", "declare", "decompose", "family_of", "infer", "op", "view", "where_declared"]
 
 infer = Column("infer", "wherry-tensor", "never: calling the op raises", serves=VOCABULARY_VERSION)
 decompose = Column("decompose", "wherry-tensor", "the op is irreducible", serves=VOCABULARY_VERSION, optional=True)
@@ -96,6 +96,16 @@ def op(
     Returns:
         The op; calling it applies it.
     """
+    caller = sys._getframe(1)
+    where = (caller.f_code.co_filename, caller.f_lineno)
+    return declare(name, inputs, attrs, where, view=view, outputs=outputs, effects=effects, sizes=sizes)
+
+
+def declare(
+    name: str, inputs: str, attrs: dict[str, Any], where: tuple[str, int], *, view: bool = False, outputs: str = "out", effects: str = "",
+    sizes: str = "",
+) -> Op:
+    """What `op` does, for attributes of any name and a declaration that stands in `where`, a file and a line."""
     if name in registry:
         raise ValueError(
             f"op '{name}' is declared already. Got a second declaration, expected one, which is at "
@@ -115,8 +125,7 @@ def op(
         raise ValueError(f"op '{name}': no such attribute. Got sizes={sizes!r}, expected names among {', '.join(attrs)}.")
     declared = Op(name, inputs, tuple(attrs), tuple(attrs.values()), output_names, view, words, size_attrs)
     registry[name] = declared
-    caller = sys._getframe(1)
-    _declared[declared] = (caller.f_code.co_filename, caller.f_lineno)
+    _declared[declared] = where
     return declared
 
 

@@ -1,0 +1,113 @@
+"""The functions that operators in C++ call: `paddle::matmul(x, y)` is the framework's own `matmul`.
+
+`paddle/phi/api/include/api.h` declares them with Paddle's parameters in Paddle's order, which is that of Python for most. The rest is
+said here.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import wherry_nn.functional as F
+import wherry_tensor as api
+from wherry_tensor._core import Tensor
+from wherry_tensor.functions import factorization
+
+__all__ = ["function_of"]
+
+_NN = ("gumbel_softmax", "label_smooth", "log_softmax", "maxout", "one_hot", "relu", "sigmoid", "silu", "softmax")
+_FACTORIZATION = ("cholesky", "cholesky_solve", "det", "matrix_power", "qr", "triangular_solve")
+
+
+def _argsort(x: Tensor, axis: int, descending: bool) -> tuple[Tensor, Tensor]:
+    return api.sort(x, axis, descending), api.argsort(x, axis, descending)
+
+
+def _cross(x: Tensor, y: Tensor, axis: int) -> Tensor:
+    return api.cross(x, y) if axis == 9 else api.cross(x, y, axis)
+
+
+def _flatten(x: Tensor, start: int, stop: int) -> tuple[Tensor, Tensor]:
+    return api.flatten(x, start, stop), api.zeros([0, *x.shape], "int64")
+
+
+def _unsqueeze(x: Tensor, axis: list[int]) -> tuple[Tensor, Tensor]:
+    return api.unsqueeze(x, axis), api.zeros([0, *x.shape], "int64")
+
+
+def _split(x: Tensor, parts: list[int], axis: int) -> list[Tensor]:
+    return api.split(x, parts[0] if len(parts) == 1 else parts, axis)
+
+
+def _unique(
+    x: Tensor, return_index: bool, return_inverse: bool, return_counts: bool, axis: Sequence[int], dtype: Any
+) -> tuple[Tensor, ...]:
+    found = api.unique(x, True, True, True, axis[0] if axis else None, dtype)
+    wanted = (True, return_index, return_inverse, return_counts)
+    kept = [one for one, want in zip(found, wanted) if want]
+    return tuple([*kept, *(api.zeros([0], dtype) for _ in range(3 - len(kept)))][:3])
+
+
+def _nll_loss(x: Tensor, label: Tensor, weight: Tensor | None, ignore_index: int, reduction: str) -> tuple[Tensor, Tensor]:
+    out = F.nll_loss(x, label, weight, ignore_index, reduction)
+    counted = api.cast(api.not_equal(label, api.full_like(label, ignore_index)), x.dtype)
+    if weight is not None:
+        counted = counted * api.gather(weight, api.clip(label, 0, x.shape[1] - 1).flatten()).reshape(label.shape)
+    return out, counted.sum()
+
+
+def _scale(x: Tensor, scale: float, bias: float, bias_after_scale: bool) -> Tensor:
+    return api.scale(x, scale, bias, bias_after_scale)
+
+
+_OWN: dict[str, Callable[..., Any]] = {
+    "argsort": _argsort,
+    "cross": _cross,
+    "elu": lambda x, alpha: F.elu(x, alpha),
+    "flatten": _flatten,
+    "full": lambda shape, value, dtype: api.full(shape, value, dtype),
+    "gelu": lambda x, approximate: F.gelu(x, approximate),
+    "increment": lambda x, value: x + value,
+    "index_select": lambda x, index, axis: api.index_select(x, index, axis),
+    "kthvalue": lambda x, k, axis, keepdim: api.kthvalue(x, k, axis, keepdim),
+    "max": lambda x, axis, keepdim: api.max(x, axis or None, keepdim),
+    "mean": lambda x, axis, keepdim: api.mean(x, axis or None, keepdim),
+    "min": lambda x, axis, keepdim: api.min(x, axis or None, keepdim),
+    "nll_loss": _nll_loss,
+    "pixel_shuffle": lambda x, factor, data_format: F.pixel_shuffle(x, factor, data_format),
+    "roll": lambda x, shifts, axis: api.roll(x, shifts, axis or None),
+    "cumsum": lambda x, axis, flatten, exclusive, reverse: _cumsum(x, axis, flatten, exclusive, reverse),
+    "scale": _scale,
+    "selu": lambda x, scale, alpha: F.selu(x, scale, alpha),
+    "split": _split,
+    "squeeze": lambda x, axis: api.squeeze(x, axis or None),
+    "sum": lambda x, axis, dtype, keepdim: api.sum(x, axis or None, dtype, keepdim),
+    "thresholded_relu": lambda x, threshold: F.thresholded_relu(x, threshold),
+    "unique": _unique,
+    "unsqueeze": _unsqueeze,
+}
+
+
+def _cumsum(x: Tensor, axis: int, flatten: bool, exclusive: bool, reverse: bool) -> Tensor:
+    if flatten:
+        x, axis = x.flatten(), 0
+    if reverse:
+        x = api.flip(x, [axis])
+    out = api.cumsum(x, axis)
+    if exclusive:
+        out = out - x
+    return api.flip(out, [axis]) if reverse else out
+
+
+def function_of(name: str) -> Callable[..., Any]:
+    """The function of the framework that `paddle::name` stands for, with the parameters of api.h.
+
+    Raises:
+        NotImplementedError: there is none.
+    """
+    found = _OWN.get(name)
+    if found is None:
+        found = getattr(F if name in _NN else factorization if name in _FACTORIZATION else api, name, None)
+    if found is None:
+        raise NotImplementedError(f"there is no function of this name. Got {name!r}, expected one that paddle/phi/api/include/api.h declares.")
+    return found

@@ -1,0 +1,438 @@
+// paddle::Tensor: what a custom operator receives, computes on and returns.
+//
+// A tensor that came in as an input, or took the place of an output, borrows memory that the framework lends for one call. If it
+// is still held when the call ends, its values are copied first, so that no tensor outlives its memory.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "paddle/phi/api/ext/exception.h"
+#include "paddle/phi/api/ext/host.h"
+#include "paddle/phi/common/data_type.h"
+#include "paddle/phi/common/int_array.h"
+#include "paddle/phi/common/place.h"
+#include "paddle/phi/common/scalar.h"
+
+#ifdef PADDLE_WITH_CUDA
+#include <cuda_runtime.h>
+#endif
+
+// Of one library, even where several of them are loaded.
+#if defined(_WIN32)
+#define WHERRY_OF_LIBRARY
+#else
+#define WHERRY_OF_LIBRARY __attribute__((visibility("hidden")))
+#endif
+#ifndef PADDLE_API
+#define PADDLE_API
+#endif
+
+namespace paddle {
+
+class Tensor;
+
+namespace detail {
+
+WHERRY_OF_LIBRARY inline const wext_host *&host() {
+  static const wext_host *found = nullptr;
+  return found;
+}
+
+inline int wry_dtype_of(DataType dtype) {
+  static const signed char codes[] = {-1, WRY_BOOL, WRY_INT8, WRY_UINT8, WRY_INT16, WRY_INT32, -1, WRY_INT64,
+                                      -1, WRY_BFLOAT16, WRY_FLOAT16, -1, WRY_FLOAT32, WRY_FLOAT64, WRY_COMPLEX64, WRY_COMPLEX128};
+  const int at = static_cast<int>(dtype);
+  const int code = at < static_cast<int>(DataType::STRING) ? codes[at] : -1;
+  if (code < 0) PD_THROW("tensors cannot have elements of type ", ToString(dtype), ", expected one that paddle.Tensor has");
+  return code;
+}
+
+inline DataType dtype_of(int code) {
+  static const DataType types[] = {DataType::BOOL, DataType::UINT8, DataType::INT8, DataType::INT16, DataType::INT32, DataType::INT64,
+                                   DataType::FLOAT16, DataType::BFLOAT16, DataType::FLOAT32, DataType::FLOAT64, DataType::COMPLEX64, DataType::COMPLEX128};
+  return code >= 0 && code < WRY_NUM_DTYPES ? types[code] : DataType::UNDEFINED;
+}
+
+inline Place place_of(int32_t device) {
+  if (device == WRY_CPU) return CPUPlace();
+  const char *name = host() ? host()->device_name(device) : nullptr;
+  const int number = WRY_DEVICE_NUMBER(device);
+  if (name && std::strcmp(name, "gpu") == 0) return GPUPlace(number);
+  return CustomPlace(name ? name : "unknown", number);
+}
+
+inline int32_t device_of(const Place &place) {
+  if (place.GetType() == AllocationType::CPU || place.GetType() == AllocationType::UNDEFINED) return WRY_CPU;
+  const std::string name = place.GetType() == AllocationType::GPU ? "gpu" : place.GetDeviceType();
+  const int32_t code = host() ? host()->device_code(name.c_str(), place.GetDeviceId()) : -1;
+  if (code < 0) PD_THROW("there is no device ", place.DebugString(), " in this process");
+  return code;
+}
+
+struct Memory {  // that belongs to the library, or that a result of the framework holds
+  void *data = nullptr;
+  void *owner = nullptr;
+  Memory() = default;
+  Memory(const Memory &) = delete;
+  Memory &operator=(const Memory &) = delete;
+  ~Memory() {
+    if (owner)
+      host()->release(owner);
+    else
+      std::free(data);
+  }
+};
+
+struct Body;
+
+// Counts who holds a Body. Nearly all are held by one thread alone, for the time of one call.
+class BodyRef {
+ public:
+  BodyRef() = default;
+  BodyRef(const BodyRef &other);
+  BodyRef(BodyRef &&other) noexcept : body_(other.body_) { other.body_ = nullptr; }
+  BodyRef &operator=(BodyRef other) noexcept {
+    std::swap(body_, other.body_);
+    return *this;
+  }
+  ~BodyRef();
+  static BodyRef make();
+
+  Body *get() const { return body_; }
+  Body *operator->() const { return body_; }
+  Body &operator*() const { return *body_; }
+  explicit operator bool() const { return body_ != nullptr; }
+  void reset() { BodyRef().swap(*this); }
+  void swap(BodyRef &other) { std::swap(body_, other.body_); }
+  int use_count() const;
+
+ private:
+  Body *body_ = nullptr;
+};
+
+struct Body {
+  std::atomic<int> holders{1};
+  void *data = nullptr;
+  int64_t dims[WRY_MAX_RANK];  // as many as `rank` says
+  int64_t numel = 0;
+  int32_t rank = 0;
+  DataType dtype = DataType::UNDEFINED;
+  Place place;
+  void *stream = nullptr;
+  std::shared_ptr<Memory> memory;  // null: lent by the framework
+  BodyRef base;                    // of a view: who has the memory
+  size_t offset = 0;
+  Body **lent = nullptr;  // the entry of the call that lends the memory
+
+  ~Body() {
+    if (lent) *lent = nullptr;
+  }
+  void *address() const { return base ? static_cast<char *>(base->address()) + offset : data; }
+  void set_shape(const int64_t *shape, int32_t n) {
+    if (n > WRY_MAX_RANK) PD_THROW("a tensor has at most ", WRY_MAX_RANK, " axes, got ", n);
+    rank = n;
+    numel = 1;
+    for (int32_t i = 0; i < n; ++i) {
+      if (shape[i] < 0) PD_THROW("a tensor has no size below 0, got ", shape[i], " for axis ", i);
+      dims[i] = shape[i];
+      numel *= shape[i];
+    }
+  }
+};
+
+inline BodyRef::BodyRef(const BodyRef &other) : body_(other.body_) {
+  if (body_) body_->holders.fetch_add(1, std::memory_order_relaxed);
+}
+inline BodyRef::~BodyRef() {
+  // The only holder need not write that nobody is left.
+  if (body_ && (body_->holders.load(std::memory_order_acquire) == 1 || body_->holders.fetch_sub(1, std::memory_order_acq_rel) == 1)) delete body_;
+}
+inline BodyRef BodyRef::make() {
+  BodyRef out;
+  out.body_ = new Body;
+  return out;
+}
+inline int BodyRef::use_count() const { return body_ ? body_->holders.load(std::memory_order_acquire) : 0; }
+
+// The call that runs in this thread: its outputs lend their memory to the first tensors that fit them.
+struct Frame {
+  enum { FEW = 8 };  // calls with so many tensors need no memory for the list of them
+  const wry_call *call;
+  Frame *outer;
+  uint32_t taken = 0;
+  uint32_t n_lent = 0;
+  Body *few[FEW];
+  std::unique_ptr<Body *[]> many;
+  Body **lent = few;  // an entry becomes null when its Body ends
+
+  Frame(const wry_call *now, Frame *before) : call(now), outer(before) {
+    const int32_t n = now->n_inputs + now->n_outputs;
+    if (n > FEW) {
+      many.reset(new Body *[static_cast<size_t>(n)]);
+      lent = many.get();
+    }
+  }
+  void lend(Body *body) {
+    lent[n_lent] = body;
+    body->lent = lent + n_lent++;
+  }
+};
+
+WHERRY_OF_LIBRARY inline Frame *&frame() {
+  static thread_local Frame *current = nullptr;
+  return current;
+}
+
+inline void allocate(const BodyRef &body) {
+  const size_t bytes = static_cast<size_t>(body->numel) * phi::SizeOf(body->dtype);
+  const int32_t device = device_of(body->place);
+  Frame *at = frame();
+  if (at) {
+    for (int32_t i = 0; i < at->call->n_outputs && i < 32; ++i) {
+      const wry_tensor *out = at->call->outputs[i];
+      if (!out || at->taken >> i & 1u || out->device != device || out->rank != body->rank || out->dtype != wry_dtype_of(body->dtype) ||
+          (body->rank && std::memcmp(out->shape, body->dims, sizeof(int64_t) * static_cast<size_t>(body->rank)) != 0))
+        continue;
+      at->taken |= 1u << i;
+      body->data = out->data;
+      at->lend(body.get());
+      return;
+    }
+  }
+  if (device == WRY_CPU) {
+    body->memory = std::make_shared<Memory>();
+    body->memory->data = ::aligned_alloc(64, (bytes + 64) / 64 * 64);
+    if (!body->memory->data) PD_THROW("there is no memory for ", bytes, " bytes");
+    body->data = body->memory->data;
+    return;
+  }
+  if (!at || at->call->context->device != device)
+    PD_THROW("memory of ", body->place.DebugString(), " is given only within a call that runs there");
+  body->data = at->call->context->workspace(at->call->context, bytes ? bytes : 1);  // lives until the work of this call is done
+  if (!body->data) PD_THROW("there is no memory for ", bytes, " bytes on ", body->place.DebugString());
+}
+
+struct Arg;
+
+}  // namespace detail
+
+class Tensor final {
+ public:
+  Tensor() = default;
+  Tensor(const Tensor &) = default;
+  Tensor(Tensor &&) = default;
+  Tensor &operator=(const Tensor &) = default;
+  Tensor &operator=(Tensor &&) = default;
+
+  // Incomplete constructors of 2.0 to 2.2: shape and memory come later, with reshape and mutable_data.
+  [[deprecated("use paddle::empty or paddle::full")]] explicit Tensor(const Place &place) : Tensor(place, std::vector<int64_t>{}, 0) {
+    body_->numel = 0;
+  }
+  [[deprecated("use paddle::empty or paddle::full")]] Tensor(const Place &place, const std::vector<int64_t> &shape) : Tensor(place, shape, 0) {}
+  [[deprecated("use paddle::empty or paddle::full")]] explicit Tensor(const PlaceType &place) : Tensor(of(place), std::vector<int64_t>{}, 0) {
+    body_->numel = 0;
+  }
+  [[deprecated("use paddle::empty or paddle::full")]] Tensor(const PlaceType &place, const std::vector<int64_t> &shape)
+      : Tensor(of(place), shape, 0) {}
+  explicit Tensor(detail::BodyRef body) : body_(std::move(body)) {}
+
+  int64_t numel() const { return body_ ? body_->numel : 0; }
+  [[deprecated("use numel")]] int64_t size() const { return numel(); }
+  std::vector<int64_t> shape() const { return body_ ? std::vector<int64_t>(body_->dims, body_->dims + body_->rank) : std::vector<int64_t>{}; }
+  std::vector<int64_t> dims() const { return shape(); }
+  DataType dtype() const { return body_ ? body_->dtype : DataType::UNDEFINED; }
+  DataType type() const { return dtype(); }
+  DataLayout layout() const { return DataLayout::NCHW; }
+  const Place &place() const { return need("place").place; }
+  bool is_cpu() const { return body_ && body_->place.GetType() == AllocationType::CPU; }
+  bool is_gpu() const { return body_ && body_->place.GetType() == AllocationType::GPU; }
+  bool is_gpu_pinned() const { return body_ && body_->place.GetType() == AllocationType::GPUPINNED; }
+  bool is_custom_device() const { return body_ && body_->place.GetType() == AllocationType::CUSTOM; }
+  bool is_dense_tensor() const { return defined(); }
+  bool defined() const { return static_cast<bool>(body_); }
+  bool initialized() const { return body_ && body_->address() != nullptr; }
+  bool is_initialized() const { return initialized(); }
+
+  template <typename T>
+  const T *data() const {
+    return static_cast<const T *>(address<T>());
+  }
+  template <typename T>
+  T *data() {
+    return static_cast<T *>(address<T>());
+  }
+  const void *data() const { return need("data").address(); }
+  void *data() { return need("data").address(); }
+
+  template <typename T>
+  [[deprecated("use paddle::empty and data")]] T *mutable_data() {
+    detail::Body &body = need("mutable_data");
+    if (!body.address() || body.dtype != phi::CppTypeToDataType<T>::Type()) {
+      body.dtype = phi::CppTypeToDataType<T>::Type();
+      detail::allocate(body_);
+    }
+    return static_cast<T *>(body.address());
+  }
+  template <typename T>
+  [[deprecated("use paddle::empty and data")]] T *mutable_data(const Place &place) {
+    need("mutable_data").place = place;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    return mutable_data<T>();
+#pragma GCC diagnostic pop
+  }
+  template <typename T>
+  [[deprecated("use paddle::empty and data")]] T *mutable_data(const PlaceType &place) {
+    need("mutable_data").place = of(place);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    return mutable_data<T>();
+#pragma GCC diagnostic pop
+  }
+  [[deprecated("use paddle::reshape")]] void reshape(const std::vector<int64_t> &shape) {
+    if (!body_) body_ = detail::BodyRef::make();
+    const int64_t before = body_->numel;
+    body_->set_shape(shape.data(), static_cast<int32_t>(shape.size()));
+    if (body_->address() && body_->numel > before) PD_THROW("reshape: the tensor has ", before, " elements, got a shape with ", body_->numel);
+  }
+
+  // A copy on another device, or on the same one.
+  Tensor copy_to(const Place &place, bool blocking = true) const {
+    (void)blocking;
+    const detail::Body &from = need("copy_to");
+    Tensor out(place, shape(), 0);
+    out.body_->dtype = from.dtype;
+    detail::allocate(out.body_);
+    const size_t bytes = static_cast<size_t>(from.numel) * phi::SizeOf(from.dtype);
+    if (is_cpu() && out.is_cpu()) {
+      if (bytes) std::memcpy(out.body_->data, from.address(), bytes);
+    } else if (bytes) {
+      char error[WRY_ERROR_SIZE] = "";
+      if (detail::host()->copy(out.body_->data, detail::device_of(place), from.address(), detail::device_of(from.place), bytes, error) != WRY_OK)
+        PD_THROW("copy_to: ", error);
+    }
+    return out;
+  }
+  template <typename T>
+  [[deprecated("use copy_to without a type")]] Tensor copy_to(const Place &place) const {
+    return copy_to(place, true);
+  }
+
+  Tensor cast(DataType target_type) const;
+
+  // Rows [begin_idx, end_idx) of the first axis. They share the memory.
+  Tensor slice(int64_t begin_idx, int64_t end_idx) const {
+    const detail::Body &from = need("slice");
+    if (from.rank < 1 || begin_idx < 0 || end_idx > from.dims[0] || begin_idx >= end_idx)
+      PD_THROW("slice: rows [", begin_idx, ", ", end_idx, ") are not rows of the tensor, which has ", from.rank < 1 ? 0 : from.dims[0]);
+    auto body = detail::BodyRef::make();
+    body->dtype = from.dtype;
+    body->place = from.place;
+    body->stream = from.stream;
+    int64_t dims[WRY_MAX_RANK];
+    std::memcpy(dims, from.dims, sizeof dims);
+    dims[0] = end_idx - begin_idx;
+    body->set_shape(dims, from.rank);
+    body->base = body_;
+    body->offset = static_cast<size_t>(from.numel / from.dims[0] * begin_idx) * phi::SizeOf(from.dtype);
+    return Tensor(std::move(body));
+  }
+
+  void reset() { body_.reset(); }
+
+#ifdef PADDLE_WITH_CUDA
+  cudaStream_t stream() const { return static_cast<cudaStream_t>(need("stream").stream); }
+#endif
+
+  const detail::BodyRef &body() const { return body_; }
+
+ private:
+  friend Tensor empty_of(const int64_t *shape, int32_t rank, DataType dtype, const Place &place);
+
+  Tensor(const Place &place, const std::vector<int64_t> &shape, int) : body_(detail::BodyRef::make()) {
+    body_->place = place;
+    body_->set_shape(shape.data(), static_cast<int32_t>(shape.size()));
+  }
+  static Place of(PlaceType place) { return place == PlaceType::kGPU ? Place(GPUPlace()) : Place(CPUPlace()); }
+
+  detail::Body &need(const char *what) const {
+    if (!body_) PD_THROW(what, ": the tensor is empty: it was never given a value");
+    return *body_;
+  }
+  template <typename T>
+  void *address() const {
+    const detail::Body &body = need("data");
+    if (phi::CppTypeToDataType<T>::Type() != body.dtype)
+      PD_THROW("data: the tensor holds ", ToString(body.dtype), ", and it is asked for ", ToString(phi::CppTypeToDataType<T>::Type()));
+    return body.address();
+  }
+
+  detail::BodyRef body_;
+};
+
+inline Tensor empty_of(const int64_t *shape, int32_t rank, DataType dtype, const Place &place) {
+  auto body = detail::BodyRef::make();
+  if (place.GetType() == AllocationType::UNDEFINED || place.GetType() == AllocationType::CPU)
+    body->place.Reset(AllocationType::CPU);
+  else
+    body->place = place;
+  body->set_shape(shape, rank);
+  body->dtype = dtype;
+  detail::allocate(body);
+  return Tensor(std::move(body));
+}
+
+namespace experimental {
+using Tensor = paddle::Tensor;
+using phi::AllocationType;
+using phi::CPUPlace;
+using phi::DataLayout;
+using phi::DataType;
+using phi::GPUPlace;
+using phi::Place;
+}  // namespace experimental
+
+}  // namespace paddle
+
+namespace phi {
+
+inline IntArray::IntArray(const paddle::Tensor &tensor) : from_tensor_(true) {
+  const paddle::Tensor here = tensor.is_cpu() ? tensor : tensor.copy_to(CPUPlace(), true);
+  for (int64_t i = 0; i < here.numel(); ++i)
+    values_.push_back(here.dtype() == DataType::INT32 ? here.data<int32_t>()[i] : here.data<int64_t>()[i]);
+}
+
+inline IntArray::IntArray(const std::vector<paddle::Tensor> &tensors) : from_tensor_(true) {
+  for (const auto &tensor : tensors) values_.push_back(IntArray(tensor)[0]);
+}
+
+inline Scalar::Scalar(const paddle::Tensor &tensor) {
+  const paddle::Tensor here = tensor.is_cpu() ? tensor : tensor.copy_to(CPUPlace(), true);
+  if (here.numel() != 1) PD_THROW("Scalar: the tensor has ", here.numel(), " elements, expected one");
+  dtype_ = here.dtype();
+  whole_ = true;
+  switch (dtype_) {
+    case DataType::BOOL: int_ = here.data<bool>()[0]; return;
+    case DataType::INT8: int_ = here.data<int8_t>()[0]; return;
+    case DataType::UINT8: int_ = here.data<uint8_t>()[0]; return;
+    case DataType::INT16: int_ = here.data<int16_t>()[0]; return;
+    case DataType::INT32: int_ = here.data<int32_t>()[0]; return;
+    case DataType::INT64: int_ = here.data<int64_t>()[0]; return;
+    default: whole_ = false;
+  }
+  switch (dtype_) {
+    case DataType::FLOAT16: float_ = here.data<dtype::float16>()[0]; return;
+    case DataType::BFLOAT16: float_ = here.data<dtype::bfloat16>()[0]; return;
+    case DataType::FLOAT32: float_ = here.data<float>()[0]; return;
+    case DataType::FLOAT64: float_ = here.data<double>()[0]; return;
+    default: PD_THROW("Scalar: a tensor of ", paddle::ToString(dtype_), " is no number");
+  }
+}
+
+}  // namespace phi

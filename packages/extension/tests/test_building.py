@@ -1,0 +1,168 @@
+"""Building libraries of operators: what is compiled when, what errors say, and installing with setuptools."""
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from wherry_extension import cpp_extension
+from wherry_extension.cpp_extension import CppExtension, CUDAExtension, get_build_directory, load, setup
+
+DATA = Path(__file__).parent / "data"
+
+pytestmark = pytest.mark.skipif(shutil.which("c++") is None and shutil.which("g++") is None, reason="needs a C++ compiler")
+
+OP = """
+#include "helper.h"
+#include "paddle/extension.h"
+std::vector<paddle::Tensor> Twice(const paddle::Tensor &x) { return {paddle::add(x, x)}; }
+PD_BUILD_OP(NAME).Inputs({"X"}).Outputs({"Out"}).SetKernelFn(PD_KERNEL(Twice));
+"""
+FAST = ["-O0"]
+
+
+def source(folder, name, text=OP, helper="// nothing\n"):
+    (folder / "helper.h").write_text(helper)
+    path = folder / f"{name}.cc"
+    path.write_text(text.replace("NAME", name))
+    return path
+
+
+def compiled(capfd):
+    return [line for line in capfd.readouterr().err.splitlines() if ": compiling" in line]
+
+
+def test_what_has_not_changed_is_not_compiled_again(tmp_path, capfd):
+    path = source(tmp_path, "unchanged_op")
+
+    def build():
+        return load("unchanged_library", [path], ["-O0"], build_directory=str(tmp_path / "b"), verbose=True)
+
+    build()
+    assert compiled(capfd) == ["unchanged_library: compiling unchanged_op.cc"]
+    os.utime(path)  # only the time
+    assert callable(build().unchanged_op)
+    assert compiled(capfd) == []
+    (tmp_path / "helper.h").write_text("// something else\n")
+    build()
+    assert len(compiled(capfd)) == 1
+    assert (tmp_path / "b" / "unchanged_library_setup.py").is_file()
+    assert sorted(p.name for p in (tmp_path / "b" / "unchanged_library").glob("*") if p.suffix in (".py", ".so", ".txt", ".o")) == [
+        "unchanged_library.py", "unchanged_library_pd_.so", "unchanged_op.o", "version.txt",
+    ]  # fmt: skip
+
+
+def test_a_compiler_error_names_line_and_file_of_the_user(tmp_path):
+    path = source(tmp_path, "broken_op", OP.replace("paddle::add(x, x)", "paddle::add(x, undeclared)"))
+    with pytest.raises(RuntimeError, match=r"(?s)broken_library: it does not compile.*broken_op\.cc:4: .*undeclared.*build\.log") as caught:
+        load("broken_library", [path], FAST, build_directory=str(tmp_path / "b"))
+    assert len(str(caught.value)) < 1500
+
+
+def test_a_kernel_function_with_a_parameter_of_another_type_does_not_compile(tmp_path):
+    path = source(tmp_path, "typed_op", OP.replace("const paddle::Tensor &x", "const paddle::Tensor &x, char c"))
+    with pytest.raises(RuntimeError, match=r"(?s)a kernel function takes const paddle::Tensor&.*"):
+        load("typed_library", [path], FAST, build_directory=str(tmp_path / "b"))
+
+
+GRAD = '\nPD_BUILD_GRAD_OP(NAME).Inputs({paddle::Grad("Out")}).Outputs({paddle::Grad("X")}).SetKernelFn(PD_KERNEL(Twice))'
+WRONG = {
+    "relu": (OP.replace("PD_BUILD_OP(NAME)", "PD_BUILD_OP(relu)"), RuntimeError, "relu: an operator of this name exists: one of the vocabulary"),
+    "orphan_op": (OP.split("PD_BUILD")[0] + GRAD + ";", ValueError, "nothing that it is the gradient of"),
+    "unknown_op": (OP + GRAD.replace('Grad("Out")}', 'Grad("Sum")}') + ";", ValueError, "takes a tensor that nobody knows"),
+    "attr_op": (OP.replace('.SetKernelFn', '.Attrs({"a: char"}).SetKernelFn'), ValueError, 'Got "a: char"|Got \'a: char\''),
+    "kernelless_op": (OP.replace(".SetKernelFn(PD_KERNEL(Twice))", ""), ValueError, "has no kernel function"),
+    "counted_op": (OP.replace('{"X"}', '{"X", "Y"}'), ValueError, "a function of 1 tensors and 0 attributes, expected 2 and 0"),
+    "empty_op": (OP.split("PD_BUILD")[0], ValueError, "the sources build no operator"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_an_operator_that_is_built_wrongly_is_refused(tmp_path, case):
+    text, kind, message = WRONG[case]
+    path = source(tmp_path, case, text)
+    with pytest.raises(kind, match=message):
+        load(f"wrong_{case}", [path], FAST, build_directory=str(tmp_path / "b"))
+
+
+def test_processes_that_build_the_same_library_wait_for_each_other(tmp_path):
+    path = source(tmp_path, "shared_op")
+    code = (
+        f"from wherry_extension.cpp_extension import load\n"
+        f"m = load('shared_library', [{str(path)!r}], ['-O0'], build_directory={str(tmp_path / 'b')!r}, verbose=True)\nprint(m.__name__)"
+    )
+    run = lambda _i: subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: E731
+    with ThreadPoolExecutor(2) as pool:
+        done = list(pool.map(run, range(2)))
+    assert [one.stdout.strip() for one in done] == ["shared_library"] * 2, done
+    assert sum(": compiling" in one.stderr for one in done) == 1
+
+
+def test_setup_installs_a_module_that_can_be_imported(tmp_path):
+    shutil.copy(DATA / "relu_cpu_fp32.cc", tmp_path)
+    (tmp_path / "setup_cpu.py").write_text(
+        "from wherry_extension.cpp_extension import CppExtension, setup\n"
+        "setup(name='custom_setup_ops', ext_modules=CppExtension(sources=['relu_cpu_fp32.cc'], extra_compile_args=['-O0']))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "setup_cpu.py", "bdist_wheel" if importlib.util.find_spec("setuptools.command.bdist_wheel") else "build"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    wheels = list((tmp_path / "dist").glob("custom_setup_ops-0.0.0-*.whl"))
+    assert wheels and "any" not in wheels[0].name
+    site = tmp_path / "site"
+    shutil.unpack_archive(wheels[0], site, "zip")
+    assert {"custom_setup_ops.py", "custom_setup_ops_pd_.so", "version.txt"} <= {path.name for path in site.iterdir()}
+    code = "import wherry_tensor as t\nfrom custom_setup_ops import custom_relu\nprint(custom_relu(t.to_tensor([-1.0, 2.0])).tolist())"
+    done = subprocess.run([sys.executable, "-c", code], cwd=site, capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "[0.0, 2.0]", done.stderr
+
+
+def test_get_build_directory_follows_the_environment(tmp_path, monkeypatch):
+    monkeypatch.setenv("PADDLE_EXTENSION_DIR", str(tmp_path / "here"))
+    assert get_build_directory() == str(tmp_path / "here") and (tmp_path / "here").is_dir()
+    monkeypatch.delenv("PADDLE_EXTENSION_DIR")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert get_build_directory() == str(tmp_path / ".cache" / "paddle_extensions")
+
+
+def test_arguments_are_checked_before_anything_is_compiled(tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match="the name of a module"):
+        load("no name", [DATA / "ops.cc"])
+    with pytest.raises(TypeError, match="sources are a list"):
+        load("name", "ops.cc", build_directory=str(tmp_path))
+    with pytest.raises(ValueError, match="there is no such file"):
+        load("name", [tmp_path / "none.cc"], build_directory=str(tmp_path))
+    with pytest.raises(ValueError, match="Use CUDAExtension"):
+        CppExtension(["a.cu"])
+    with pytest.raises(TypeError, match="one library"):
+        setup(name="two", ext_modules=[CppExtension(["a.cc"]), CppExtension(["b.cc"])])
+    assert CUDAExtension(["a.cc", "a.cu"]).sources == ["a.cc", "a.cu"]
+
+
+def test_sources_in_cuda_without_nvcc_name_it(tmp_path, monkeypatch):
+    (tmp_path / "a.cu").write_text("")
+    monkeypatch.setenv("CUDA_HOME", str(tmp_path))
+    real = shutil.which
+    monkeypatch.setattr(cpp_extension.shutil, "which", lambda name, *more: None if "nvcc" in name else real(name, *more))
+    with pytest.raises(RuntimeError, match=r"nvcc.*a\.cu.*CUDA_HOME"):
+        load("cuda_library", [tmp_path / "a.cu"], build_directory=str(tmp_path / "b"))
+
+
+def test_a_file_that_is_no_library_of_operators_is_refused(tmp_path):
+    register = cpp_extension.load_op_meta_info_and_register_op
+    with pytest.raises(OSError, match="no such file"):
+        register(str(tmp_path / "none.so"))
+    (tmp_path / "text.so").write_text("no library")
+    with pytest.raises(OSError, match=r"text\.so is no library"):
+        register(str(tmp_path / "text.so"))
+    subprocess.run(["c++", "-shared", "-x", "c++", "/dev/null", "-o", tmp_path / "plain.so"], check=True)
+    with pytest.raises(ImportError, match="without the symbol wherry_extension"):
+        register(str(tmp_path / "plain.so"))
