@@ -1,6 +1,6 @@
 """Programs in Paddle's format, made and run by real Paddle.
 
-    model_worker.py make RESULT START TABLE...  every call of the tables, as a program with its inputs and results
+    model_worker.py make RESULT START TABLE...  the calls of tables, as programs with inputs and results; TABLE/4 takes every fourth
     model_worker.py run RESULT START CASES      runs programs that wherry wrote
 
 Both begin with number START and add two pickles to RESULT for each: the number, then what came out. A program that takes down the
@@ -64,9 +64,12 @@ def program_of(call):
         given = {name for op in main.global_block().ops for name in op.input_arg_names} | {x.name for x in results}
         used = [names[name] for name in feed if name in given]
         data = paddle.static.serialize_program(used, results, program=main)
-    executor = paddle.static.Executor(paddle.CPUPlace())
-    values = executor.run(main, feed=feed, fetch_list=results)
-    return data, {x.name: feed[x.name] for x in used}, [plain(np.asarray(value)) for value in values]
+    with paddle.static.scope_guard(paddle.static.Scope()):
+        executor = paddle.static.Executor(paddle.CPUPlace())
+        executor.run(startup)
+        params = paddle.static.serialize_persistables(used, results, executor, program=main)
+        values = executor.run(main, feed=feed, fetch_list=results)
+    return data, params, {x.name: feed[x.name] for x in used}, [plain(np.asarray(value)) for value in values]
 
 
 def plain(array):
@@ -100,7 +103,8 @@ if __name__ == "__main__":
     paddle.enable_static()
     what, target, start = sys.argv[1], sys.argv[2], int(sys.argv[3])
     if what == "make":
-        calls = [(table, i, call) for table in sys.argv[4:] for i, call in enumerate(importlib.import_module(table).CALLS)]
+        tables = [table.partition("/") for table in sys.argv[4:]]
+        calls = [(name, i, call) for name, _, step in tables for i, call in enumerate(importlib.import_module(name).CALLS) if i % int(step or 1) == 0]
         each(target, start, [(f"{table}[{i}] {call.expression}", call) for table, i, call in calls], made)
     else:
         with open(sys.argv[4], "rb") as file:

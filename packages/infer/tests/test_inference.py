@@ -270,28 +270,63 @@ def test_kinds_have_the_numbers_of_paddle():
     assert get_version().startswith("version: ")
 
 
-def test_a_program_in_c_loads_a_model_and_predicts(model, net, tmp_path):
-    includes = sysconfig.get_paths()["include"]
-    library = sysconfig.get_config_var("LIBDIR")
-    version = sysconfig.get_config_var("LDVERSION")
+HERE = Path(__file__).parent
+
+
+def compiled(source, target):
+    """A C program, with the interpreter inside."""
+    includes, library = sysconfig.get_paths()["include"], sysconfig.get_config_var("LIBDIR")
     libraries = [*sysconfig.get_config_var("LIBS").split(), *sysconfig.get_config_var("SYSLIBS").split()]
-    program = str(tmp_path / "predict")
     subprocess.run([
-        *sysconfig.get_config_var("CC").split(), "-O1", "-Wall", "-Werror", "-o", program,
-        str(Path(__file__).parents[1] / "examples" / "predict.c"), get_source(), f"-I{get_include()}", f"-I{includes}", f"-L{library}",
-        f"-Wl,-rpath,{library}", "-rdynamic", f"-lpython{version}", *libraries, "-lm",
+        *sysconfig.get_config_var("CC").split(), "-O1", "-Wall", "-Werror", "-pthread", "-o", str(target), str(source), get_source(),
+        f"-I{get_include()}", f"-I{includes}", f"-L{library}", f"-Wl,-rpath,{library}", "-rdynamic",
+        f"-lpython{sysconfig.get_config_var('LDVERSION')}", *libraries, "-lm",
     ], check=True)
+    return target
+
+
+def run(*command):
     # The interpreter inside has to find the packages as this one does.
     paths = ":".join(p for p in sys.path if p)
-    done = subprocess.run(
-        [program, f"{model}.pdmodel", f"{model}.pdiparams", "2,3"], capture_output=True, text=True,
-        env={"PYTHONPATH": paths, "PATH": "/usr/bin:/bin", "PYTHONHOME": sys.base_prefix},
-    )
+    environment = {"PYTHONPATH": paths, "PATH": "/usr/bin:/bin", "PYTHONHOME": sys.base_prefix}
+    return subprocess.run([*map(str, command)], capture_output=True, text=True, env=environment, timeout=120)
+
+
+def test_a_program_in_c_loads_a_model_and_predicts(model, net, tmp_path):
+    program = compiled(HERE.parent / "examples" / "predict.c", tmp_path / "predict")
+    done = run(program, f"{model}.pdmodel", f"{model}.pdiparams", "2,3")
     assert done.returncode == 0, done.stderr
     got = np.array(done.stdout.split(), "float32").reshape(2, 2)
     np.testing.assert_allclose(got, net(wt.ones([2, 3])).numpy(), atol=2e-6)
-    failed = subprocess.run(
-        [program, "nowhere.pdmodel", "nowhere.pdiparams", "2,3"], capture_output=True, text=True,
-        env={"PYTHONPATH": paths, "PATH": "/usr/bin:/bin", "PYTHONHOME": sys.base_prefix},
-    )
+    failed = run(program, "nowhere.pdmodel", "nowhere.pdiparams", "2,3")
     assert failed.returncode == 1 and "FileNotFoundError" in failed.stderr and "nowhere.pdmodel" in failed.stderr
+
+
+def test_four_threads_of_a_program_in_c_answer_from_clones(model, net, tmp_path):
+    program = compiled(HERE.parent / "examples" / "threads.c", tmp_path / "threads")
+    done = run(program, f"{model}.pdmodel", f"{model}.pdiparams", "2,3")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert [line.split()[0] for line in lines] == ["0", "1", "2", "3"]
+    for t, line in enumerate(lines):
+        got = np.array(line.split()[1:], "float32").reshape(2, 2)
+        np.testing.assert_allclose(got, net(wt.full([2, 3], t / 2)).numpy(), atol=2e-6)
+    failed = run(program, f"{model}.pdmodel", f"{model}.pdiparams", "2,4")
+    assert failed.returncode == 1 and failed.stderr.count("[2, 4]") == 4
+
+
+def test_errors_of_the_c_interface_say_what_is_wrong_and_belong_to_their_thread(model, tmp_path):
+    program = compiled(HERE / "errors.c", tmp_path / "errors")
+    done = run(program, f"{model}.pdmodel", f"{model}.pdiparams")
+    assert done.returncode == 0, done.stderr
+    told = dict(line.split(": ", 1) for line in done.stdout.splitlines())
+    expected = {
+        "threads": ">= 1", "create of nothing": "no model was named", "create without a configuration": "the configuration is missing",
+        "create": "worked", "run without inputs": "Got none for ['x']", "handle of another name": "no such input",
+        "handle without a name": "no such input", "another shape": "[2, 7]", "no shape": "the shape is missing",
+        "no data": "the data is missing", "no tensor": "the tensor is missing", "another type": "int64", "another thread": "[]",
+        "run without a predictor": "the object is missing", "input": "worked", "run": "worked",
+    }
+    assert told.keys() == expected.keys()
+    for what, part in expected.items():
+        assert part in told[what], (what, told[what])

@@ -10,6 +10,8 @@ the hot path is one hash look-up, one allocation and one call through the C ABI.
 One extension module, cut into the files of core/, which are read in the order they are included.
 """
 cimport cython
+from threading import RLock
+
 from cpython.buffer cimport (
     PyBUF_FORMAT, PyBUF_FULL_RO, PyBUF_ND, PyBUF_STRIDES, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer,
 )

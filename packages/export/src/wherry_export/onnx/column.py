@@ -14,11 +14,13 @@ from __future__ import annotations
 from wherry_tensor._core import Op
 from wherry_tensor.columns import Column
 
-__all__ = ["cannot", "to_onnx"]
+__all__ = ["LOOP", "cannot", "to_onnx"]
 
 SERVES_VOCABULARY = 2  # what the rules of this package were written for
 
 to_onnx = Column("onnx", "wherry-export", "that of its decomposition", serves=SERVES_VOCABULARY, optional=True)
+
+LOOP = "written as the loop of wherry_graph.spelled"  # said of ops that have no rule for this reason
 
 
 def cannot(op: Op, reason: str) -> None:

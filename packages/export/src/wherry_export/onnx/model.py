@@ -15,6 +15,7 @@ from wherry_graph.capture import capture
 from wherry_graph.ir import Block, Node, Program, Variable
 from wherry_graph.needs import required_nodes
 from wherry_graph.paddle_files.store import replace_files
+from wherry_graph.spelled import SPELLED
 from wherry_tensor import _core
 from wherry_tensor._core import Tensor
 from wherry_tensor.ops.declare import decompose
@@ -134,7 +135,7 @@ class _Exporter:
 
     def decomposed(self, g: Writer, node: Node, wanted: tuple[bool, ...]) -> None:
         """Write the smaller ops that an op is made of."""
-        rule = decompose.get(node.op)
+        rule = decompose.get(node.op) or SPELLED.get(node.op)
         if rule is None:
             raise _missing(node, to_onnx.exemptions.get(node.op, "ONNX has no operator for this call"))
         block = self.program.new_block(node.block)

@@ -19,12 +19,14 @@ from typing import Any
 
 from wherry_tensor.columns import Column, place_of
 
-__all__ = ["READS", "Reading", "paddle", "reads", "writes"]
+__all__ = ["LOOP", "READS", "Reading", "paddle", "reads", "writes"]
 
 SERVES_VOCABULARY = 2  # what the rules were written for
 
 paddle = Column("paddle", "wherry-graph", "written as its decomposition", serves=SERVES_VOCABULARY, optional=True)
 writes = paddle.rule
+
+LOOP = "written as the loop of wherry_graph.spelled"  # said of ops that have no rule for this reason
 
 
 class Reading:

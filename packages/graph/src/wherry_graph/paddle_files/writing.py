@@ -34,6 +34,7 @@ from wherry_graph.paddle_files.desc import (
     dtype_code,
     tensor_var,
 )
+from wherry_graph.spelled import SPELLED
 from wherry_tensor._core import DType, Tensor
 from wherry_tensor.errors import UnimplementedError
 from wherry_tensor.ops.declare import decompose
@@ -436,7 +437,7 @@ class Writer:
             results = rule(self, *values, **dict(zip(op.attr_names, node.attrs, strict=True)))
             if results is not NotImplemented:
                 return tuple(results) if isinstance(results, (tuple, list)) else (results,)
-        rule = decompose.get(op)
+        rule = decompose.get(op) or SPELLED.get(op)
         if rule is None:
             why = paddle.exemptions.get(op, "Paddle has no operator for this call, or no rule says which")
             raise UnimplementedError(

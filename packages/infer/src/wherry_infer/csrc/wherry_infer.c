@@ -4,6 +4,7 @@
 
 #include "wherry_infer.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,13 @@ static void start(void) {
     Py_InitializeEx(0);  /* signals stay with the program */
     PyEval_SaveThread(); /* so that any thread may take the interpreter */
   }
+}
+
+/* Takes the interpreter; the first thread that comes starts it, others wait until it has. */
+static PyGILState_STATE enter(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, start);
+  return PyGILState_Ensure();
 }
 
 /* Keeps the exception as text. Called with the interpreter. */
@@ -41,8 +49,18 @@ static PyObject *module_member(const char *name) {
   return member;
 }
 
+/* Is there an object? If not, an error stands. */
+static bool given_object(const void *x, const char *what) {
+  if (x == NULL) PyErr_Format(PyExc_ValueError, "%s is missing. Got NULL, expected what the call before gave. Look at its error.", what);
+  return x != NULL;
+}
+
 /* Calls x.name(*args) and takes the reference of args (NULL: an error stands already). */
 static PyObject *call(PyObject *x, const char *name, PyObject *args) {
+  if (args && !given_object(x, "the object")) {
+    Py_DECREF(args);
+    return NULL;
+  }
   PyObject *method = args ? PyObject_GetAttrString(x, name) : NULL;
   PyObject *result = method ? PyObject_CallObject(method, args) : NULL;
   Py_XDECREF(method);
@@ -67,7 +85,7 @@ static void *given(PyObject *result) {
 
 static void let_go(void *x) {
   if (x == NULL) return;
-  PyGILState_STATE state = PyGILState_Ensure();
+  PyGILState_STATE state = enter();
   Py_DECREF(OBJECT(x));
   PyGILState_Release(state);
 }
@@ -76,8 +94,7 @@ const char *PD_GetLastError(void) { return last_error; }
 
 const char *PD_GetVersion(void) {
   static char version[64];
-  start();
-  PyGILState_STATE state = PyGILState_Ensure();
+  PyGILState_STATE state = enter();
   PyObject *text = module_member("__version__");
   const char *utf8 = text ? PyUnicode_AsUTF8(text) : NULL;
   if (utf8 == NULL) note_error();
@@ -90,8 +107,7 @@ const char *PD_GetVersion(void) {
 /* Configurations. */
 
 PD_Config *PD_ConfigCreate(void) {
-  start();
-  PyGILState_STATE state = PyGILState_Ensure();
+  PyGILState_STATE state = enter();
   PyObject *kind = module_member("Config");
   PyObject *config = given(kind ? PyObject_CallNoArgs(kind) : NULL);
   Py_XDECREF(kind);
@@ -102,21 +118,21 @@ PD_Config *PD_ConfigCreate(void) {
 void PD_ConfigDestroy(PD_Config *config) { let_go(config); }
 
 bool PD_ConfigSetModel(PD_Config *config, const char *program_file, const char *params_file) {
-  PyGILState_STATE state = PyGILState_Ensure();
+  PyGILState_STATE state = enter();
   bool ok = done(call(OBJECT(config), "set_model", Py_BuildValue("(ss)", program_file, params_file)));
   PyGILState_Release(state);
   return ok;
 }
 
 bool PD_ConfigSetModelDir(PD_Config *config, const char *folder) {
-  PyGILState_STATE state = PyGILState_Ensure();
+  PyGILState_STATE state = enter();
   bool ok = done(call(OBJECT(config), "set_model", Py_BuildValue("(s)", folder)));
   PyGILState_Release(state);
   return ok;
 }
 
 bool PD_ConfigSetModelBuffer(PD_Config *config, const char *program, size_t program_size, const char *params, size_t params_size) {
-  PyGILState_STATE state = PyGILState_Ensure();
+  PyGILState_STATE state = enter();
   PyObject *args = Py_BuildValue("(y#ny#n)", program, (Py_ssize_t)program_size, (Py_ssize_t)program_size, params, (Py_ssize_t)params_size,
                                  (Py_ssize_t)params_size);
   bool ok = done(call(OBJECT(config), "set_model_buffer", args));
@@ -125,14 +141,14 @@ bool PD_ConfigSetModelBuffer(PD_Config *config, const char *program, size_t prog
 }
 
 bool PD_ConfigSetCpuMathLibraryNumThreads(PD_Config *config, int32_t threads) {
-  PyGILState_STATE state = PyGILState_Ensure();
+  PyGILState_STATE state = enter();
   bool ok = done(call(OBJECT(config), "set_cpu_math_library_num_threads", Py_BuildValue("(i)", (int)threads)));
   PyGILState_Release(state);
   return ok;
 }
 
 bool PD_ConfigSwitchIrOptim(PD_Config *config, PD_Bool on) {
-  PyGILState_STATE state = PyGILState_Ensure();
+  PyGILState_STATE state = enter();
   bool ok = done(call(OBJECT(config), "switch_ir_optim", Py_BuildValue("(i)", (int)on)));
   PyGILState_Release(state);
   return ok;
@@ -141,16 +157,16 @@ bool PD_ConfigSwitchIrOptim(PD_Config *config, PD_Bool on) {
 /* Predictors. */
 
 PD_Predictor *PD_PredictorCreate(PD_Config *config) {
-  PyGILState_STATE state = PyGILState_Ensure();
+  PyGILState_STATE state = enter();
   PyObject *create = module_member("create_predictor");
-  PyObject *predictor = given(create ? PyObject_CallOneArg(create, OBJECT(config)) : NULL);
+  PyObject *predictor = given(create && given_object(config, "the configuration") ? PyObject_CallOneArg(create, OBJECT(config)) : NULL);
   Py_XDECREF(create);
   PyGILState_Release(state);
   return (PD_Predictor *)predictor;
 }
 
 PD_Predictor *PD_PredictorClone(PD_Predictor *predictor) {
-  PyGILState_STATE state = PyGILState_Ensure();
+  PyGILState_STATE state = enter();
   PyObject *other = given(call(OBJECT(predictor), "clone", PyTuple_New(0)));
   PyGILState_Release(state);
   return (PD_Predictor *)other;
@@ -159,7 +175,7 @@ PD_Predictor *PD_PredictorClone(PD_Predictor *predictor) {
 void PD_PredictorDestroy(PD_Predictor *predictor) { let_go(predictor); }
 
 static PD_OneDimArrayCstr *names_of(PD_Predictor *predictor, const char *method) {
-  PyGILState_STATE state = PyGILState_Ensure();
+  PyGILState_STATE state = enter();
   PyObject *list = given(call(OBJECT(predictor), method, PyTuple_New(0)));
   PD_OneDimArrayCstr *out = list ? calloc(1, sizeof *out) : NULL;
   if (out) {
@@ -184,7 +200,7 @@ PD_OneDimArrayCstr *PD_PredictorGetInputNames(PD_Predictor *predictor) { return 
 PD_OneDimArrayCstr *PD_PredictorGetOutputNames(PD_Predictor *predictor) { return names_of(predictor, "get_output_names"); }
 
 static PD_Tensor *handle_of(PD_Predictor *predictor, const char *method, const char *name) {
-  PyGILState_STATE state = PyGILState_Ensure();
+  PyGILState_STATE state = enter();
   PyObject *tensor = given(call(OBJECT(predictor), method, Py_BuildValue("(s)", name)));
   PyGILState_Release(state);
   return (PD_Tensor *)tensor;
@@ -197,7 +213,7 @@ PD_Tensor *PD_PredictorGetOutputHandle(PD_Predictor *predictor, const char *name
 }
 
 bool PD_PredictorRun(PD_Predictor *predictor) {
-  PyGILState_STATE state = PyGILState_Ensure();
+  PyGILState_STATE state = enter();
   bool ok = done(call(OBJECT(predictor), "run", PyTuple_New(0)));
   PyGILState_Release(state);
   return ok;
@@ -208,8 +224,8 @@ bool PD_PredictorRun(PD_Predictor *predictor) {
 void PD_TensorDestroy(PD_Tensor *tensor) { let_go(tensor); }
 
 bool PD_TensorReshape(PD_Tensor *tensor, size_t rank, const int32_t *shape) {
-  PyGILState_STATE state = PyGILState_Ensure();
-  PyObject *sizes = PyList_New((Py_ssize_t)rank);
+  PyGILState_STATE state = enter();
+  PyObject *sizes = rank == 0 || given_object(shape, "the shape") ? PyList_New((Py_ssize_t)rank) : NULL;
   for (size_t i = 0; sizes && i < rank; i++) PyList_SET_ITEM(sizes, (Py_ssize_t)i, PyLong_FromLong(shape[i]));
   bool ok = done(call(OBJECT(tensor), "reshape", sizes ? Py_BuildValue("(N)", sizes) : NULL));
   PyGILState_Release(state);
@@ -217,7 +233,7 @@ bool PD_TensorReshape(PD_Tensor *tensor, size_t rank, const int32_t *shape) {
 }
 
 PD_OneDimArrayInt32 *PD_TensorGetShape(PD_Tensor *tensor) {
-  PyGILState_STATE state = PyGILState_Ensure();
+  PyGILState_STATE state = enter();
   PyObject *list = given(call(OBJECT(tensor), "shape", PyTuple_New(0)));
   PD_OneDimArrayInt32 *out = list ? calloc(1, sizeof *out) : NULL;
   if (out) {
@@ -232,7 +248,7 @@ PD_OneDimArrayInt32 *PD_TensorGetShape(PD_Tensor *tensor) {
 }
 
 PD_DataType PD_TensorGetDataType(PD_Tensor *tensor) {
-  PyGILState_STATE state = PyGILState_Ensure();
+  PyGILState_STATE state = enter();
   PyObject *kind = given(call(OBJECT(tensor), "type", PyTuple_New(0)));
   long value = kind ? PyLong_AsLong(kind) : -1;
   Py_XDECREF(kind);
@@ -243,8 +259,8 @@ PD_DataType PD_TensorGetDataType(PD_Tensor *tensor) {
 
 /* The bytes go through a memoryview: nothing is copied on the way to the package, which makes its own copy. */
 static bool copy_in(PD_Tensor *tensor, const void *data, const char *dtype) {
-  PyGILState_STATE state = PyGILState_Ensure();
-  PyObject *filled = module_member("native");
+  PyGILState_STATE state = enter();
+  PyObject *filled = given_object(tensor, "the tensor") && given_object(data, "the data") ? module_member("native") : NULL;
   PyObject *count = filled ? call(filled, "bytes_of", Py_BuildValue("(Os)", OBJECT(tensor), dtype)) : NULL;
   Py_ssize_t bytes = count ? PyLong_AsSsize_t(count) : -1;
   PyObject *view = bytes >= 0 ? PyMemoryView_FromMemory((char *)data, bytes, PyBUF_READ) : NULL;
@@ -256,8 +272,8 @@ static bool copy_in(PD_Tensor *tensor, const void *data, const char *dtype) {
 }
 
 static bool copy_out(PD_Tensor *tensor, void *data, const char *dtype) {
-  PyGILState_STATE state = PyGILState_Ensure();
-  PyObject *native = module_member("native");
+  PyGILState_STATE state = enter();
+  PyObject *native = given_object(tensor, "the tensor") && given_object(data, "the data") ? module_member("native") : NULL;
   PyObject *found = native ? call(native, "contents", Py_BuildValue("(Os)", OBJECT(tensor), dtype)) : NULL;
   Py_buffer buffer;
   bool ok = found != NULL && PyObject_GetBuffer(found, &buffer, PyBUF_C_CONTIGUOUS) == 0;

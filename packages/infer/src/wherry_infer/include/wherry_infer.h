@@ -4,7 +4,7 @@
  * interpreter inside of the process, or uses the one that is there, and every call may come from any thread. Compile your program together
  * with wherry_infer.c, which lies beside this header, in ../csrc:
  *
- *     cc main.c $CSRC/wherry_infer.c -I$INCLUDE $(python3-config --includes) $(python3-config --embed --ldflags) -rdynamic
+ *     cc main.c $CSRC/wherry_infer.c -I$INCLUDE $(python3-config --includes) $(python3-config --embed --ldflags) -rdynamic -pthread
  *
  * with INCLUDE and CSRC as `python -m wherry_infer` prints them.
  *
@@ -66,7 +66,8 @@ bool PD_ConfigSetModelBuffer(PD_Config *config, const char *program, size_t prog
 bool PD_ConfigSetCpuMathLibraryNumThreads(PD_Config *config, int32_t threads);
 bool PD_ConfigSwitchIrOptim(PD_Config *config, PD_Bool on);
 
-/* A predictor belongs to one thread at a time; a clone shares its weights and may outlive it. */
+/* A predictor belongs to one thread at a time; a clone shares its weights and may outlive it. Clones run side by side: only what goes in
+ * and out takes the interpreter. ../examples of the sources has a program with four threads. */
 PD_Predictor *PD_PredictorCreate(PD_Config *config);
 PD_Predictor *PD_PredictorClone(PD_Predictor *predictor);
 void PD_PredictorDestroy(PD_Predictor *predictor);

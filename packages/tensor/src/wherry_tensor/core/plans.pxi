@@ -358,7 +358,8 @@ cdef str kernel_dtypes(Op op, int32_t device):
     return ", ".join([dtype_of_code(i).name for i in range(WRY_NUM_DTYPES) if rows[i].kernel != NULL])
 
 
-cdef set asked_for_kernels = set()  # names of devices
+cdef set asked_for_kernels = set(), loaded_kernels = set()  # names of devices
+cdef object loading_kernels = RLock()  # other threads wait until the kernels are there; what is loaded may itself call ops
 
 
 cdef object unknown_attr(Op op, tuple attrs):
@@ -375,12 +376,16 @@ cpdef int load_kernels(str device) except -1:
     They are the entry points of the group wherry.kernels that bear the device's name. The cpu's are
     looked for when an op has none; those of another device when it is chosen, or at the first call that runs there.
     """
-    if device in asked_for_kernels:
+    if device in loaded_kernels:
         return 0
-    asked_for_kernels.add(device)
-    from importlib.metadata import entry_points
-    for point in entry_points(group="wherry.kernels", name=device):
-        point.load()()
+    with loading_kernels:
+        if device in asked_for_kernels:
+            return 0
+        asked_for_kernels.add(device)
+        from importlib.metadata import entry_points
+        for point in entry_points(group="wherry.kernels", name=device):
+            point.load()()
+        loaded_kernels.add(device)
     return 0
 
 

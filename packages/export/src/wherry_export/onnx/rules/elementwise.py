@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import math
 
-from wherry_export.onnx.column import cannot, to_onnx
+from wherry_export.onnx.column import LOOP, cannot, to_onnx
 from wherry_export.onnx.writer import onnx_type
 from wherry_tensor import ops
 from wherry_tensor._core import bool_, int32
@@ -239,6 +239,8 @@ def onnx_atan2(g, x, y):
 
 for _name in ("erfinv", "lgamma", "digamma", "polygamma"):
     cannot(getattr(ops, _name), "ONNX has no such function, nor what it could be made of")
-cannot(ops.gcd, "it takes a loop that ends when the data say so")
 for _name in ("complex", "real", "imag", "conj", "angle"):
     cannot(getattr(ops, _name), "ONNX's operators do not take complex tensors")
+
+
+cannot(ops.gcd, LOOP)

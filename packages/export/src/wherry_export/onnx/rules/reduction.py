@@ -1,7 +1,7 @@
 """Reductions and scans."""
 from __future__ import annotations
 
-from wherry_export.onnx.column import cannot, to_onnx
+from wherry_export.onnx.column import LOOP, cannot, to_onnx
 from wherry_export.onnx.writer import onnx_type
 from wherry_tensor import ops
 from wherry_tensor._core import bool_, int32, int64
@@ -60,5 +60,5 @@ def onnx_cumsum(g, x, *, axis, reverse):
     return g.op("CumSum", x, g.constant(axis, "int64"), reverse=int(reverse))
 
 
-for _name in ("cumprod", "cummax", "cummin", "linear_scan", "logcumsumexp"):
-    cannot(getattr(ops, _name), "of the scans, ONNX has the sum alone")
+for _name in ("cumprod", "cummax", "linear_scan"):
+    cannot(getattr(ops, _name), LOOP)

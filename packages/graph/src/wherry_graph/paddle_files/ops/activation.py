@@ -98,3 +98,8 @@ _gradient(ops.tanh_vjp, "tanh", "Out")
 @writes(ops.gelu_vjp)
 def write_gelu_vjp(w, ct, x, *, approximate):
     return w("gelu_grad", {"X": x, "Out@GRAD": ct}, {"approximate": approximate}, "X@GRAD")
+
+
+@reads("gumbel_softmax")
+def read_gumbel_softmax(o):
+    return F.gumbel_softmax(o.x("X"), o.number("temperature", 1.0), o.flag("hard"), o.integer("axis", -1))

@@ -61,3 +61,22 @@ def read_pool3d(o):
     return F.avg_pool3d(
         x, kernel, strides, paddings, ceil_mode=o.flag("ceil_mode"), exclusive=o.flag("exclusive", True), data_format=data_format
     )
+
+
+@reads("max_pool3d_with_index")
+def read_max_pool3d_with_index(o):
+    x, kernel = o.x("X"), o.integers("ksize")
+    if o.flag("adaptive"):
+        out, mask = F.adaptive_max_pool3d(x, kernel, return_mask=True)
+    elif o.flag("global_pooling"):
+        out, mask = F.adaptive_max_pool3d(x, [1, 1, 1], return_mask=True)
+    else:
+        out, mask = F.max_pool3d(x, kernel, o.integers("strides", [1, 1, 1]), o.integers("paddings", [0, 0, 0]), return_mask=True)
+    return {"Out": out, "Mask": mask}
+
+
+@reads("unpool3d")
+def read_unpool3d(o):
+    size = [*o.x("X").shape[:2], *o.integers("output_size")]
+    strides = o.integers("strides", [1, 1, 1])
+    return F.max_unpool3d(o.x("X"), o.x("Indices"), o.integers("ksize"), strides, o.integers("paddings", [0, 0, 0]), output_size=size)

@@ -158,3 +158,13 @@ def read_eye(o):
     columns = o.integer("num_columns", -1)
     rows = o.integer("num_rows")
     return api.eye(rows, rows if columns < 0 else columns, dtype=o.dtype("dtype", "float32"))
+
+
+@reads("logspace")
+def read_logspace(o):
+    from wherry_graph.paddle_files.reading import number_of
+
+    start, stop, base = (api.reshape(o.x(name).astype("float64"), []) for name in ("Start", "Stop", "Base"))
+    count = number_of(o.x("Num"))
+    step = api.full([], 0.0, "float64") if count == 1 else (stop - start) / (count - 1)
+    return api.pow(base, start + step * api.arange(count, dtype="float64")).astype(o.dtype("dtype", "float32"))

@@ -1,6 +1,6 @@
 """Element by element: arithmetic, functions, comparisons, logic."""
 import wherry_tensor as api
-from wherry_graph.paddle_files.column import paddle, reads, writes
+from wherry_graph.paddle_files.column import LOOP, paddle, reads, writes
 from wherry_graph.paddle_files.writing import code_of
 from wherry_tensor import ops
 
@@ -218,4 +218,4 @@ def read_equal_all(o):
     return api.equal_all(o.x("X"), o.x("Y"))
 
 
-paddle.exempt(ops.gcd, "Paddle has no operator for it: its function runs a loop of its own")
+paddle.exempt(ops.gcd, LOOP)

@@ -111,7 +111,7 @@ def _put_at_places(w, x, index, value, axis, reduce):
         if n == axis:
             places.append(w.cast(index, "int64"))
             continue
-        places.append(w.reshape(w.count(size if size >= 0 else _size_of(w, index, n)), [size if m == n else 1 for m in range(x.ndim)]))
+        places.append(w.reshape(w.count(size if size >= 0 else size_of(w, index, n)), [size if m == n else 1 for m in range(x.ndim)]))
     return w("index_put", {"x": x, "indices": places, "value": value}, {"accumulate": reduce == "add"}, "out")
 
 
@@ -141,7 +141,7 @@ def read_where_index(o):
     return api.nonzero(o.x("Condition"))
 
 
-def _size_of(w, x, axis):
+def size_of(w, x, axis):
     """A size that is known when the program runs."""
     shape = w("shape", {"Input": x}, dtype="int32", shape=(x.ndim,))
     attrs = {"axes": [0], "starts": [axis], "ends": [axis + 1], "infer_flags": [1], "decrease_axis": [0]}
@@ -152,7 +152,7 @@ def _from_the_front(w, x, axis, index):
     """Places that count from the end, as those that count from the front: the operator knows no others."""
     index = w.cast(index, "int64")
     zero = w.constant(0, "int64")
-    size = w.constant(x.shape[axis], "int64") if x.shape[axis] >= 0 else _size_of(w, x, axis)
+    size = w.constant(x.shape[axis], "int64") if x.shape[axis] >= 0 else size_of(w, x, axis)
     behind = w.cast(w("less_than", {"X": index, "Y": zero}, {"axis": -1}, dtype="bool"), "int64")
     more = w("elementwise_mul", {"X": behind, "Y": size}, {"axis": -1})
     return w("elementwise_add", {"X": index, "Y": more}, {"axis": -1})

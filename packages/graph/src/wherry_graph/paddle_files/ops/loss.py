@@ -80,3 +80,50 @@ def read_log_loss(o):
 @reads("square_error_cost")
 def read_square_error_cost(o):
     return F.square_error_cost(o.x("X"), o.x("Y"))
+
+
+@reads("hierarchical_sigmoid")
+def read_hierarchical_sigmoid(o):
+    given = [o.maybe(name) for name in ("Bias", "PathTable", "PathCode")]
+    return F.hsigmoid_loss(o.x("X"), o.x("Label"), o.integer("num_classes", 2), o.x("W"), *given)
+
+
+@reads("warpctc", out="Loss")
+def read_warpctc(o):
+    """Of sequences with lengths; those that say where they end otherwise are tensors of another kind."""
+    logits, lengths, label_lengths = o.x("Logits"), o.maybe("LogitsLength"), o.maybe("LabelLength")
+    if lengths is None or label_lengths is None or logits.ndim != 3:
+        raise o.bad("its sequences have no lengths", "logits [time, batch, classes], with LogitsLength and LabelLength")
+    given = ops.log_softmax(logits, axis=2), o.x("Label"), lengths, label_lengths
+    loss, _ = ops.ctc_loss(*given, blank=o.integer("blank"), norm_by_times=o.flag("norm_by_times"))
+    return api.unsqueeze(loss, 1)
+
+
+@reads("class_center_sample")
+def read_class_center_sample(o):
+    if o.integer("nranks", 1) != 1:
+        raise o.bad(f"it belongs to one of {o.integer('nranks')} processes", "a program of one process")
+    # All classes of the labels, and others at random until there are enough; in their order.
+    label, classes = o.x("Label"), o.integer("num_classes")
+    mine = api.scatter(api.zeros([classes], "float32"), api.reshape(label, [-1]), api.ones_like(api.reshape(label, [-1])).astype("float32"))
+    rank = api.argsort(api.argsort(api.uniform([classes], "float32", 0.0, 0.5) - mine))
+    enough = api.maximum(api.sum(mine).astype("int64"), api.full([], o.integer("num_samples"), "int64"))
+    kept = rank < enough
+    places = api.cumsum(kept.astype("int64"), 0) - 1
+    return {
+        "RemappedLabel": api.gather(places, api.reshape(label, [-1])).astype(label.dtype),
+        "SampledLocalClassCenter": api.reshape(api.nonzero(kept), [-1]).astype(label.dtype),
+    }
+
+
+@reads("identity_loss")
+def read_identity_loss(o):
+    x, reduction = o.x("X"), o.integer("reduction", 1)
+    return api.sum(x) if reduction == 0 else api.mean(x) if reduction == 1 else x
+
+
+@reads("margin_cross_entropy", out="Loss")
+def read_margin_cross_entropy(o):
+    margins = [o.number("margin1", 1.0), o.number("margin2", 0.5), o.number("margin3")]
+    loss, softmax = F.margin_cross_entropy(o.x("Logits"), o.x("Label"), *margins, o.number("scale", 64.0), None, True, None)
+    return {"Loss": loss, "Softmax": softmax}

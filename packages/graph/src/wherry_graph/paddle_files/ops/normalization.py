@@ -2,6 +2,7 @@
 import wherry_nn.functional as F
 import wherry_tensor as api
 from wherry_graph.paddle_files.column import reads, writes
+from wherry_nn.utils.spectral import as_matrix, largest_singular_value, power_iteration
 from wherry_tensor import ops
 
 
@@ -164,3 +165,22 @@ def read_softmax_with_cross_entropy(o):
 @reads("label_smooth")
 def read_label_smooth(o):
     return F.label_smooth(o.x("X"), o.maybe("PriorDist"), o.number("epsilon"))
+
+
+@reads("spectral_norm")
+def read_spectral_norm(o):
+    weight = o.x("Weight")
+    matrix = as_matrix(weight, o.integer("dim"))
+    u, v = power_iteration(matrix, o.x("U"), o.x("V"), o.integer("power_iters", 1), o.number("eps", 1e-12), added=True)
+    return weight / largest_singular_value(matrix, u, v)
+
+
+@reads("data_norm", out="Y")
+def read_data_norm(o):
+    """Means and scales are those of sums that training gathers; nothing here adds to them."""
+    x, size, total, squares = (o.x(name) for name in ("X", "BatchSize", "BatchSum", "BatchSquareSum"))
+    means, scales = total / size, api.sqrt(size / squares)
+    out = (x - means) * scales
+    if o.flag("enable_scale_and_shift"):
+        out = out * o.x("scale_w") + o.x("bias")
+    return {"Y": out, "Means": means, "Scales": scales}

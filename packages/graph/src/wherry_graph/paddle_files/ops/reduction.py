@@ -1,6 +1,6 @@
 """Reductions and scans along axes."""
 import wherry_tensor as api
-from wherry_graph.paddle_files.column import paddle, reads, writes
+from wherry_graph.paddle_files.column import LOOP, paddle, reads, writes
 from wherry_graph.paddle_files.writing import code_of, long, longs
 from wherry_tensor import ops
 
@@ -168,6 +168,13 @@ def _running(name):
     reads(name)(read)
 
 
-paddle.exempt(ops.linear_scan, "Paddle has no operator for a recurrence of numbers")
 _running("cummax")
 _running("cummin")
+
+
+@reads("nanmedian")
+def read_nanmedian(o):
+    return api.nanmedian(o.x("X"), o.integers("axis") or None, o.flag("keepdim", True))
+
+
+paddle.exempt(ops.linear_scan, LOOP)
