@@ -6,6 +6,7 @@
 // index is trusted after that and none is read before. Where two updates meet at one place, their
 // order is that of the indices, on any number of threads.
 #include "copy.h"
+#include "pointwise.h"
 #include "simd.h"
 
 namespace WRY_NAMESPACE {
@@ -237,7 +238,7 @@ enum class Start {
 template <typename T>
 static int add_rows(const wry_call *call, const char *op, T *out, const T *x, Start start, int64_t outer, int64_t n,
                     int64_t row, const int64_t *positions, int64_t count, const T *updates) {
-  using A = arithmetic_t<T>;
+  using A = unsigned_t<arithmetic_t<T>>;
   if (outer * n * row == 0) return WRY_OK;
   // A few updates are not worth the sort; neither does a row of its own make sense then.
   if (sizeof(T) == sizeof(A) && outer * count * row <= 1024 && outer * n * row <= 16384) {
