@@ -38,6 +38,7 @@ _MODULES = (
     "distribution",
     "fft",
     "framework",
+    "geometric",
     "incubate",
     "inference",
     "io",

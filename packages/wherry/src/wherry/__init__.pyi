@@ -7,6 +7,7 @@ from wherry import distributed as distributed
 from wherry import distribution as distribution
 from wherry import fft as fft
 from wherry import framework as framework
+from wherry import geometric as geometric
 from wherry import incubate as incubate
 from wherry import inference as inference
 from wherry import io as io

@@ -24,7 +24,6 @@ NOT_YET: dict[str, dict[str, str]] = {
         "batch": "Use wherry.io.DataLoader.",
         "check_shape": "",
         "dataset": "Use wherry.io.Dataset and DataLoader.",
-        "geometric": "",
         "hapi": "Use wherry.Model.",
         "hub": "",
         "LazyGuard": "",
@@ -48,8 +47,7 @@ _WORDS = {  # those of which one can only say that they are not here yet
         reduce reduce_scatter scatter send shard_tensor spawn split wait
     """,
     "incubate": """
-        LookAhead ModelAverage graph_khop_sampler graph_reindex graph_sample_neighbors graph_send_recv identity_loss
-        segment_max segment_mean segment_min segment_sum softmax_mask_fuse softmax_mask_fuse_upper_triangle
+        LookAhead ModelAverage identity_loss softmax_mask_fuse softmax_mask_fuse_upper_triangle
     """,
     "nn": "RNNTLoss",
     "nn.functional": "rnnt_loss",

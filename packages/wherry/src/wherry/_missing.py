@@ -13,6 +13,7 @@ BELOW = (
     "wherry-ops-cpu",
     "wherry-distribution",
     "wherry-nn",
+    "wherry-sparse",
     "wherry-train",
     "wherry-graph",
     "wherry-vision",

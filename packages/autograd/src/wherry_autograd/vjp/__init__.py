@@ -19,6 +19,7 @@ from wherry_autograd.vjp import (
     reduction,
     resampling,
     sequence,
+    sparse,
     spectral,
 )
 
@@ -42,5 +43,6 @@ __all__ = [
     "reduction",
     "resampling",
     "sequence",
+    "sparse",
     "spectral",
 ]

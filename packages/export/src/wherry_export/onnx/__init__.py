@@ -17,7 +17,7 @@ __all__ = ["export", "load_rules", "to_model"]
 
 _FAMILIES = (
     "activation", "contraction", "convolution", "creation", "detection", "elementwise", "indexing", "linalg", "movement", "normalization", "random",
-    "recurrent", "reduction", "sequence", "spectral",
+    "recurrent", "reduction", "sequence", "sparse", "spectral",
 )
 
 

@@ -10,7 +10,8 @@ from wherry_tensor._core import VOCABULARY_VERSION, Op, registry, start
 
 for _family in (
     "activation", "attention", "blocked", "contraction", "convolution", "convolution3d", "creation", "detection", "elementwise", "indexing",
-    "linalg", "loss", "movement", "normalization", "optimizer", "random", "recurrent", "reduction", "resampling", "sequence", "spectral",
+    "linalg", "loss", "movement", "normalization", "optimizer", "random", "recurrent", "reduction", "resampling", "sequence", "sparse",
+    "spectral",
 ):
     import_module(f"wherry_tensor.ops.{_family}")  # declares its ops in the registry
 

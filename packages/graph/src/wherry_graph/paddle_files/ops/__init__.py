@@ -20,10 +20,11 @@ from wherry_graph.paddle_files.ops import (
     reduction,
     resampling,
     sequence,
+    sparse,
     spectral,
 )
 
 __all__ = [
     "activation", "attention", "contraction", "control", "convolution", "convolution3d", "creation", "detection", "elementwise", "indexing", "linalg",
-    "loss", "movement", "normalization", "optimizer", "random", "recurrent", "reduction", "resampling", "sequence", "spectral",
+    "loss", "movement", "normalization", "optimizer", "random", "recurrent", "reduction", "resampling", "sequence", "sparse", "spectral",
 ]  # fmt: skip

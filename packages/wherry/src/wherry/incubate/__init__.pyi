@@ -1,0 +1,11 @@
+"""Stub of wherry.incubate, written by tools/stubs.py: where each public name comes from."""
+from wherry.incubate import autograd as autograd
+from wherry_sparse.geometric import segment_max as segment_max
+from wherry_sparse.geometric import segment_mean as segment_mean
+from wherry_sparse.geometric import segment_min as segment_min
+from wherry_sparse.geometric import segment_sum as segment_sum
+from wherry_sparse.incubate import graph_khop_sampler as graph_khop_sampler
+from wherry_sparse.incubate import graph_reindex as graph_reindex
+from wherry_sparse.incubate import graph_sample_neighbors as graph_sample_neighbors
+from wherry_sparse.incubate import graph_send_recv as graph_send_recv
+__all__: list[str]
