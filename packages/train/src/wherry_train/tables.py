@@ -5,9 +5,11 @@ Both run the network once, in evaluation mode and without gradients, and look on
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 from wherry_autograd import no_grad
@@ -168,14 +170,25 @@ class _Table:
         ])
 
 
+def _program_of(net: Any) -> Any:
+    """The program that `net` is, or runs; None for a network. Programs stand above this package: without it loaded there are none."""
+    ir, loading = sys.modules.get("wherry_graph.ir"), sys.modules.get("wherry_graph.jit.loading")
+    if ir is not None and isinstance(net, ir.Program):
+        return net
+    if loading is not None and isinstance(net, loading.TranslatedLayer):
+        return net.program()
+    return None
+
+
 def flops(
-    net: Layer, input_size: Any, custom_ops: dict[type[Layer], Callable[..., Any]] | None = None, print_detail: bool = False
+    net: Any, input_size: Any, custom_ops: dict[type[Layer], Callable[..., Any]] | None = None, print_detail: bool = False
 ) -> int:
     """Count the operations of a network: one for each product that is added, as Paddle counts them.
 
     Args:
-        net: the network.
-        input_size: the shape of its input, a list or tuple; or a list of shapes for several inputs.
+        net: the network; or a `static.Program`, or a layer that `jit.load` made, which are counted for one sample of the sizes
+            that they say.
+        input_size: the shape of its input, a list or tuple; or a list of shapes for several inputs. Programs do not need it.
         custom_ops: how to count layers of further classes: functions of (layer, inputs, output) that add to
             `layer.total_ops`. They take precedence.
         print_detail: print a table of the layers that hold no others.
@@ -197,6 +210,12 @@ def flops(
         Total Flops: 32     Total Params: 40
         32
     """
+    program = _program_of(net)
+    if program is not None:
+        rows = [list(row) for row in import_module("wherry_graph.counting").operations(program)]
+        if print_detail:
+            print(_framed(["OP Type", "Param name", "Flops"], rows))
+        return sum(row[2] for row in rows)
     if not isinstance(net, Layer):
         warnings.warn("Your model must be an instance of paddle.nn.Layer or paddle.static.Program.", stacklevel=2)
         return -1
