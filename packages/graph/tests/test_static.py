@@ -307,6 +307,24 @@ def test_the_loss_of_drawn_classes_is_paddles():
     np.testing.assert_allclose(gradient[:, 0], [-0.009969885, 0.0071467767, -0.01029513], rtol=1e-4)
 
 
+def test_a_deformable_convolution_without_offsets_is_a_convolution():
+    x, offset = static.data("x", [None, 4, 5, 5]), static.data("offset", [None, 36, 3, 3])
+    mask = static.data("mask", [None, 18, 3, 3])
+    x.stop_gradient = offset.stop_gradient = mask.stop_gradient = False
+    weight = nn.ParamAttr("w", initializer=nn.initializer.Assign(values(6, 2, 3, 3, seed=1)))
+    out = static.nn.deform_conv2d(x, offset, mask, 6, 3, 2, 1, 1, 2, 2, weight_attr=weight)
+    plain = static.nn.conv2d(x, 6, 3, 2, 1, 1, 2, param_attr=nn.ParamAttr("w"), bias_attr=False)
+    gradients = static.gradients([out], [x, offset, mask])
+    names = [p.name for p in static.default_main_program().all_parameters()]
+    feed = {"x": values(2, 4, 5, 5), "offset": np.zeros((2, 36, 3, 3), "float32"), "mask": np.ones((2, 18, 3, 3), "float32")}
+    got, expected, *found = run(feed, out, plain, *gradients)
+    np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5)
+    assert [g.shape for g in found] == [v.shape for v in feed.values()] and all(np.abs(g).max() > 0 for g in found)
+    assert names == ["w", "deformable_conv_0.b_0"]
+    with pytest.raises(ValueError, match="the groups do not divide the channels"):
+        static.nn.deform_conv2d(x, offset, mask, 6, 3, groups=3)
+
+
 def test_values_lie_in_scopes_by_name():
     y = static.nn.fc(static.data("x", [None, 2]), 2, name="f")
     exe, one, two = static.Executor(), static.Scope(), static.Scope()

@@ -6,6 +6,7 @@ from wherry_graph.static.nn.common import conv2d_transpose as conv2d_transpose
 from wherry_graph.static.nn.common import conv3d as conv3d
 from wherry_graph.static.nn.common import conv3d_transpose as conv3d_transpose
 from wherry_graph.static.nn.common import data_norm as data_norm
+from wherry_graph.static.nn.common import deform_conv2d as deform_conv2d
 from wherry_graph.static.nn.common import embedding as embedding
 from wherry_graph.static.nn.common import fc as fc
 from wherry_graph.static.nn.common import group_norm as group_norm

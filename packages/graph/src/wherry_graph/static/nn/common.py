@@ -16,8 +16,8 @@ from wherry_tensor.arguments import MAX_RANK, integer, require_rank, require_ten
 from wherry_tensor.errors import InvalidArgumentError, UnimplementedError, short
 
 __all__ = [
-    "batch_norm", "bilinear_tensor_product", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose", "data_norm", "embedding", "fc",
-    "group_norm", "instance_norm", "layer_norm", "nce", "prelu", "row_conv", "sparse_embedding", "spectral_norm",
+    "batch_norm", "bilinear_tensor_product", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose", "data_norm", "deform_conv2d", "embedding",
+    "fc", "group_norm", "instance_norm", "layer_norm", "nce", "prelu", "row_conv", "sparse_embedding", "spectral_norm",
 ]
 
 
@@ -187,6 +187,53 @@ def conv3d(
     """
     weight, bias, many = _conv("conv3d", input, num_filters, filter_size, 3, groups, param_attr, bias_attr, data_format, name, False)
     return activated(F.conv3d(input, weight, bias, stride, padding, dilation, many, data_format), act, "conv3d")
+
+
+def deform_conv2d(
+    x: Tensor, offset: Tensor, mask: Tensor | None, num_filters: int, filter_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+    groups: int = 1, deformable_groups: int = 1, im2col_step: int = 1, weight_attr: Any = None, bias_attr: Any = None, name: str | None = None,
+) -> Tensor:
+    """A convolution whose taps are read at offsets that are computed for each place, between the pixels.
+
+    Args:
+        x: images, `[N, C, H, W]`.
+        offset: of each tap at each place, y and x in turns: `[N, 2 * deformable_groups * taps, H', W']`.
+        mask: a factor for each tap at each place (version 2), `[N, deformable_groups * taps, H', W']`; None has none.
+        num_filters: channels of the result.
+        filter_size: size of the kernel, or one for each axis.
+        stride: a number, or (height, width).
+        padding: a number, or (height, width), of zeros.
+        dilation: a number, or (height, width).
+        groups: into how many groups the channels are divided.
+        deformable_groups: into how many groups with offsets of their own they are divided.
+        im2col_step: accepted for compatibility; unused.
+        weight_attr: of the weight `[num_filters, C / groups, *filter_size]`.
+        bias_attr: of the bias `[num_filters]`; False leaves it out.
+        name: begins the names of the parameters.
+
+    Shape:
+        `[N, C, H, W]` to `[N, num_filters, H', W']`.
+
+    Raises:
+        TypeError: something is no Tensor.
+        ValueError: the groups do not divide the channels, or shapes do not fit.
+
+    Source:
+        `paddle.static.nn.deform_conv2d`; Dai et al. (2017), Zhu, Hu, Lin & Dai (2018).
+    """
+    name = unique_name.generate("deformable_conv") if name is None else name
+    weight, bias, many = _conv("deform_conv2d", x, num_filters, filter_size, 2, groups, weight_attr, bias_attr, "NCHW", name, False)
+    require_rank(offset, "deform_conv2d", 4, name="offset", layout="[N, 2 * deformable_groups * taps, H', W']")
+    kernel = (weight.shape[2], weight.shape[3])
+    strides, paddings, dilations = (
+        tuple(_several(value, 2, "deform_conv2d", what)) for value, what in ((stride, "stride"), (padding, "padding"), (dilation, "dilation"))
+    )
+    columns = ops.deform_columns(x, offset, mask, kernel=kernel, strides=strides, paddings=paddings, dilations=dilations, groups=deformable_groups)
+    n, high, wide = offset.shape[0], offset.shape[2], offset.shape[3]
+    taps = weight.shape[1] * kernel[0] * kernel[1]
+    out = weight.reshape([many, num_filters // many, taps]) @ columns.reshape([n, many, taps, high * wide])
+    out = out.reshape([n, num_filters, high, wide])
+    return out if bias is None else out + bias.reshape([1, -1, 1, 1])
 
 
 def _kernel_of(kind: str, x: Tensor, output_size: Any, filter_size: Any, n: int, stride: Any, padding: Any, dilation: Any, last: bool) -> list[int]:

@@ -214,7 +214,9 @@ def static_pylayer(
     """
     for what, function in ("forward_fn", forward_fn), ("backward_fn", backward_fn):
         if not callable(function) and not (function is None and what == "backward_fn"):
-            raise InvalidTypeError(f"static_pylayer: {what} has to be callable. Got {short(function)} ({type(function).__name__}), expected a function.")
+            raise InvalidTypeError(
+                f"static_pylayer: {what} has to be callable. Got {short(function)} ({type(function).__name__}), expected a function."
+            )
     if current_capture() is None:
         raise RuntimeError(
             "static_pylayer: please use PyLayer instead of static_pylayer in dygraph mode. Got a call outside of a program, expected one in static "
