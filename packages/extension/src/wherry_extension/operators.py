@@ -596,9 +596,11 @@ def module_text(name: str, library: str, names: Sequence[str]) -> str:
         operator = operators[each]
         words = [*operator.params, *(attr.word for attr in operator.attrs)]
         head = f"def {each}({', '.join(words)}):"
-        if operator.plain and len(operator.outputs) == 1:
-            kinds = [f"{attr.word}={_cast(attr)}" for attr in operator.attrs]
-            given = ", ".join([*operator.params, *kinds])
+        if operator.plain and len(operator.outputs) == 1 and not operator.attrs:
+            # The op itself: on small tensors a call of Python's in between is what one would notice.
+            lines += ["", f'{each} = operators["{each}"].op_for(1)  # takes {", ".join(words)}']
+        elif operator.plain and len(operator.outputs) == 1:
+            given = ", ".join([*operator.params, *(f"{attr.word}={_cast(attr)}" for attr in operator.attrs)])
             lines += ["", "", f'_{each} = operators["{each}"].op_for(1)', "", "", head, f"    return _{each}({given})"]
         else:
             lines += ["", "", head, f'    return apply("{each}", {", ".join(words)})']

@@ -36,6 +36,7 @@ def get_lib() -> str:
         `paddle.sysconfig.get_lib`.
 
     Examples:
+        >>> import os
         >>> os.path.isdir(wherry.sysconfig.get_lib())
         True
     """
