@@ -65,7 +65,7 @@ def megabytes(size: float) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("module", help="the cases: core, train, graph or numeric")
+    parser.add_argument("module", help="the cases: core, train, static, graph or numeric")
     parser.add_argument("--torch", help="a Python that has PyTorch")
     parser.add_argument("--paddle", help="a Python that has real Paddle")
     parser.add_argument("--numpy", default=sys.executable, help="a Python that has NumPy")
@@ -79,6 +79,8 @@ def main() -> None:
     pythons = {"wherry": sys.executable, "torch": options.torch, "paddle": options.paddle, "numpy": options.numpy, "onnx": options.onnx}
     if options.module == "graph":  # the same library without passes, and without a program
         pythons |= {"plan": sys.executable, "eager": sys.executable}
+    if options.module == "static":
+        pythons |= {"eager": sys.executable}
     workers = {name: Worker(name, python, f"cases_{options.module}") for name, python in pythons.items() if python}
     peers = [name for name, worker in workers.items() if name != "wherry" and worker.cases]
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
