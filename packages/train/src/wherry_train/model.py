@@ -16,12 +16,14 @@ from wherry_nn import Layer
 from wherry_tensor import to_tensor
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import at_hand
+from wherry_tensor.building import building
 from wherry_tensor.errors import (
     AssertedArgumentError,
     AssertedTypeError,
     InvalidArgumentError,
     InvalidTypeError,
     PreconditionNotMetError,
+    UnimplementedError,
     short,
 )
 from wherry_tensor.notebook import table_to_html
@@ -71,6 +73,7 @@ class Model:
 
     Raises:
         TypeError: `network` is not a Layer.
+        NotImplementedError: static mode is on.
 
     Source:
         `paddle.Model`.
@@ -93,6 +96,11 @@ class Model:
             raise InvalidTypeError(
                 f"Model: the network must be a Layer. Got {type(network).__name__}, expected a paddle.nn.Layer. "
                 f"Pass an instance, as Model(LeNet())."
+            )
+        if building.builder is not None:
+            raise UnimplementedError(
+                "Model: it trains networks whose layers run at once. Got a call in static mode, expected one in dynamic mode. Call "
+                "paddle.disable_static() before the network is made; save(training=False) writes it as a program, and to_static runs it as one."
             )
         self.mode = "train"
         self.network = network
