@@ -9,6 +9,7 @@ __version__ = "0.2.1"
 
 # These modules load when one of their names is first used: they need NumPy, which models do without.
 _LATER = {
+    "datasets": "MNIST VOC2012 Cifar10 Cifar100 DatasetFolder FashionMNIST Flowers ImageFolder",
     "ops": "",
     "image": "get_image_backend image_load set_image_backend",
     "transforms": """

@@ -93,3 +93,19 @@ def _library(module: str, package: str) -> Any:
         return import_module(module)
     except ImportError as error:
         raise ImportError(f"image_load: {package} is not installed, which reads the file. Run pip install {package}.") from error
+
+
+def picture_of(op_name: str, file: Any, source: str) -> Any:
+    """The picture in an open file, whole in memory.
+
+    Raises:
+        ImportError: Pillow is not installed.
+        ValueError: it is no picture, or a damaged one.
+    """
+    opener = _library("PIL.Image", "Pillow")
+    try:
+        image = opener.open(file)
+        image.load()
+    except (OSError, SyntaxError, EOFError, opener.DecompressionBombError) as error:
+        raise InvalidArgumentError(f"{op_name}: a picture of {source} cannot be read. Got {error}, expected a whole picture.") from error
+    return image

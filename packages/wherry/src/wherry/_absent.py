@@ -53,7 +53,6 @@ _WORDS = {  # those of which one can only say that they are not here yet
     "nn.functional": "rnnt_loss",
     "optimizer": "LBFGS",
     "static.nn": "crf_decoding deform_conv2d multi_box_head static_pylayer",
-    "vision": "datasets",
     "vision.transforms": "RandomPerspective perspective",
 }
 for _module, _names in _WORDS.items():

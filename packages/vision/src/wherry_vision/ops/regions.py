@@ -349,7 +349,7 @@ class DeformConv2D(Layer):
         self._in_channels, self._out_channels = in_channels, out_channels
         kernel = sizes(kernel_size, 2, "DeformConv2D", "kernel_size")
         spread = math.sqrt(2 / (kernel[0] * kernel[1] * in_channels))
-        self.weight: Tensor = self.create_parameter(  # type: ignore[assignment]  only False leaves it out
+        self.weight: Tensor = self.create_parameter(  # type: ignore[assignment]  # only False leaves it out
             [out_channels, in_channels // groups, *kernel], attr=weight_attr, default_initializer=Normal(0.0, spread)
         )
         self.bias = self.create_parameter([out_channels], attr=bias_attr, is_bias=True)

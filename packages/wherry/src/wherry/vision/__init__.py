@@ -12,7 +12,7 @@ _no_such_name = _absent.looked_up(__name__)
 
 def __getattr__(name: str) -> Any:
     # Asked for one by one: what needs NumPy loads when it is used.
-    if name in ("image", "models", "ops", "transforms"):
+    if name in ("datasets", "image", "models", "ops", "transforms"):
         return _import_module(f"{__name__}.{name}")
     return getattr(_vision, name) if name in __all__ or name.startswith("_") else _no_such_name(name)
 

@@ -1,8 +1,17 @@
 """Stub of wherry.vision, written by tools/stubs.py: where each public name comes from."""
+from wherry.vision import datasets as datasets
 from wherry.vision import image as image
 from wherry.vision import models as models
 from wherry.vision import ops as ops
 from wherry.vision import transforms as transforms
+from wherry_vision.datasets.cifar import Cifar10 as Cifar10
+from wherry_vision.datasets.cifar import Cifar100 as Cifar100
+from wherry_vision.datasets.flowers import Flowers as Flowers
+from wherry_vision.datasets.folder import DatasetFolder as DatasetFolder
+from wherry_vision.datasets.folder import ImageFolder as ImageFolder
+from wherry_vision.datasets.mnist import FashionMNIST as FashionMNIST
+from wherry_vision.datasets.mnist import MNIST as MNIST
+from wherry_vision.datasets.voc2012 import VOC2012 as VOC2012
 from wherry_vision.image import get_image_backend as get_image_backend
 from wherry_vision.image import image_load as image_load
 from wherry_vision.image import set_image_backend as set_image_backend
