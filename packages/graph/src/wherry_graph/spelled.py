@@ -46,11 +46,10 @@ def _cumprod(x: Tensor, *, axis: int) -> Tensor:
 
 def _cummax(x: Tensor, *, axis: int) -> tuple[Tensor, Tensor]:
     """Of equal values the last counts, and what is no number is larger than all."""
-    if not x.dtype.is_floating:
-        beats = ops.greater_equal
-    else:
-        def beats(new: Tensor, old: Tensor) -> Tensor:
-            return ops.logical_or(ops.greater_equal(new, old), ops.isnan(new))
+
+    def beats(new: Tensor, old: Tensor) -> Tensor:
+        reached = ops.greater_equal(new, old)
+        return ops.logical_or(reached, ops.isnan(new)) if x.dtype.is_floating else reached
 
     def later(old: list[Tensor], new: list[Tensor]) -> list[Tensor]:
         kept = ops.logical_or(beats(new[0], old[0]), ops.less_than(old[1], ops.full(shape=(), value=0, dtype=int64)))

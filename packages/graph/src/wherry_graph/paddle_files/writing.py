@@ -454,11 +454,11 @@ class Writer:
         results = found if isinstance(found, tuple) else (found,)
         self._look_at(scratch, results)
         self.nodes(scratch)
-        values = tuple(None if x is None else self.value(x) for x in results)
-        for x, value in zip(results, values):
+        written = tuple(None if x is None else self.value(x) for x in results)
+        for x, value in zip(results, written):
             if value is not None and x.block is scratch and value.name == x.name:
                 value.owned = False  # it takes the name that the op's result has outside
-        return values
+        return written
 
     def _look_at(self, block: Block, results: Iterable[Any]) -> None:
         """Note what a block needs."""
