@@ -99,10 +99,11 @@ def load(
         `paddle.utils.cpp_extension.load`.
     """
     _require_processes("load")
-    root = os.path.abspath(build_directory) if build_directory else get_build_directory(verbose)
-    folder = os.path.join(root, _checked_name(name))
-    os.makedirs(folder, exist_ok=True)
+    _checked_name(name)
     files = _checked_sources("load", sources)
+    root = os.path.abspath(build_directory) if build_directory else get_build_directory(verbose)
+    folder = os.path.join(root, name)
+    os.makedirs(folder, exist_ok=True)
     with _locked(os.path.join(folder, ".lock")):
         with open(os.path.join(root, f"{name}_setup.py"), "w", encoding="utf-8") as out:
             out.write(_setup_text(name, files))
@@ -141,14 +142,13 @@ def _require_processes(what: str) -> None:
         )
 
 
-def _checked_name(name: str) -> str:
+def _checked_name(name: Any) -> None:
     if not isinstance(name, str) or not name.isidentifier():
         raise InvalidArgumentError(f"load: the name of a library is the name of a module. Got {name!r}, expected letters, digits and _.")
-    return name
 
 
 def _checked_sources(what: str, sources: Any) -> list[str]:
-    if isinstance(sources, str) or not all(isinstance(file, (str, os.PathLike)) for file in sources) or not sources:
+    if not isinstance(sources, (list, tuple)) or not sources or not all(isinstance(file, (str, os.PathLike)) for file in sources):
         raise InvalidTypeError(f"{what}: sources are a list of files. Got {sources!r}, expected one path or more in a list.")
     found = [os.path.abspath(os.fspath(file)) for file in sources]
     for file in found:

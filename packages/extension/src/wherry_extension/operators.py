@@ -432,6 +432,8 @@ def load_op_meta_info_and_register_op(lib_filename: str) -> list[str]:
     Source:
         `paddle.utils.cpp_extension.load_op_meta_info_and_register_op`.
     """
+    if not isinstance(lib_filename, (str, os.PathLike)):
+        raise InvalidTypeError(f"load_op_meta_info_and_register_op: it takes the path of a library. Got {lib_filename!r}, expected a str.")
     path = os.path.abspath(lib_filename)
     if not os.path.isfile(path):
         raise OSError(f"load_op_meta_info_and_register_op: there is no such file. Got {path}, expected a library that was built. Build it first.")
