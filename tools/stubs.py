@@ -243,7 +243,7 @@ def collected() -> list[tuple[str, Path]]:
 def collected_stub(name: str) -> str:
     module = importlib.import_module(name)
     known = Annotations(name)
-    lines = ["__all__: list[str]", *(["__version__: str"] if hasattr(module, "__version__") else [])]
+    lines = [f"__all__: {'Any' if hasattr(module, 'list') else 'list[str]'}", *(["__version__: str"] if hasattr(module, "__version__") else [])]
     for public in sorted(set(module.__all__)):
         value = getattr(module, public)
         if isinstance(value, types.ModuleType) and not getattr(value, "__file__", None):

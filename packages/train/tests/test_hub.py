@@ -2,6 +2,7 @@
 import zipfile
 
 import pytest
+
 from wherry_train import hub
 
 

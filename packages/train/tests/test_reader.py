@@ -2,6 +2,7 @@
 import os
 
 import pytest
+
 from wherry_train import reader
 from wherry_train.reader import ComposeNotAligned
 

@@ -112,7 +112,7 @@ def _downloaded(repository: str, source: str, force_reload: bool) -> str:
     """The folder of a repository's branch, from the network where it is not there yet."""
     match = re.fullmatch(r"([\w.-]+)/([\w.-]+)(?::([\w./-]+))?", repository)
     if match is None or ".." in repository:
-        raise InvalidArgumentError(f"hub: got repo_dir {short(repository)}, expected owner/name or owner/name:branch, or source='local' for a folder.")
+        raise InvalidArgumentError(f"hub: got repo_dir {short(repository)}, expected owner/name, owner/name:branch, or source='local'.")
     owner, name, branch = match[1], match[2], match[3] or ("main" if source == "github" else "master")
     folder = os.path.join(HUB_HOME, f"{owner}_{name}_{branch.replace('/', '_')}")
     if os.path.isdir(folder) and not force_reload:

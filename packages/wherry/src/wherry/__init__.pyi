@@ -8,6 +8,7 @@ from wherry import distribution as distribution
 from wherry import fft as fft
 from wherry import framework as framework
 from wherry import geometric as geometric
+from wherry import hub as hub
 from wherry import incubate as incubate
 from wherry import inference as inference
 from wherry import io as io
@@ -18,6 +19,7 @@ from wherry import nn as nn
 from wherry import onnx as onnx
 from wherry import optimizer as optimizer
 from wherry import profiler as profiler
+from wherry import reader as reader
 from wherry import regularizer as regularizer
 from wherry import signal as signal
 from wherry import static as static
@@ -445,6 +447,7 @@ from wherry_tensor.functions.search import topk as topk
 from wherry_tensor.printing import set_printoptions as set_printoptions
 from wherry_train.diagnosis import doctor as doctor
 from wherry_train.model import Model as Model
+from wherry_train.reader import batch as batch
 from wherry_train.serialization import load as load
 from wherry_train.serialization import save as save
 from wherry_train.state import seed_everything as seed_everything
