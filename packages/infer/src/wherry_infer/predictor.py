@@ -20,6 +20,7 @@ from wherry_infer.config import Config
 from wherry_infer.kinds import DataType, PrecisionType
 from wherry_infer.precision import mixed
 from wherry_tensor import Tensor as WherryTensor
+from wherry_tensor import _core
 from wherry_tensor._core import set_grad_mode, set_thread_budget
 from wherry_tensor.device import is_known
 from wherry_tensor.errors import InvalidArgumentError, NotFoundError, UnavailableError, short
@@ -157,7 +158,9 @@ class _Model:
         if config._ir_optim:
             builder = config.pass_builder()
             for one in builder.functions():
-                program = one(program)
+                before, program = program, one(program)
+                if before is not program:
+                    _let_go(before)
                 if builder._debug or config._ir_debug:
                     print(f"--- behind {one.__name__}\n{program}")
         if config._save_optimized and config._buffers is None:
@@ -202,6 +205,14 @@ class _Model:
                 ):
                     file.writelines(f"  {word}: {n}\n" for n in values)
                 file.write("}\n")
+
+
+def _let_go(program: Program) -> None:
+    """Drop the weights of a program that nobody runs any more: it is a cycle, so that they would stay until the collector comes."""
+    for x in list(program.bound_variables()):
+        program.forget_bound(x)
+        x.bound = None
+    _core.release_memory_cache()
 
 
 class _Watching(Interpreter):

@@ -8,7 +8,7 @@ from wherry_graph._executor import facts_of
 from wherry_graph.capture import capture
 from wherry_graph.ir import Block, Node, Program, Variable, tensors_of_attrs
 from wherry_graph.passes.rewriting import Uses, bound_constant, forget_unused, is_pure, volatile
-from wherry_tensor import ops
+from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, float32, plan_of
 from wherry_tensor.ops import blocked as layout
 from wherry_tensor.ops.blocked import ACTIVATIONS, BLOCK, blocks_of
@@ -21,6 +21,8 @@ FILLED = 2 / 3  # of the lanes of the blocks, at least
 # Windows of 3x3 by Winograd's filtering: where an image has so many outputs, fewer products gain more than reading the four times larger
 # weights costs (from some 130 on a Zen 5).
 OUTPUTS_FOR_WINOGRAD = 132
+
+LARGE = 1 << 18  # elements of a weight
 
 # What keeps lanes beyond the last channel finite.
 _FINITE = {
@@ -142,7 +144,10 @@ class _Images:
     def constant(self, order: Callable[[Tensor], Tensor], x: Variable) -> Variable:
         """What stands for a constant that was put in order."""
         assert x.bound is not None
-        return bound_constant(self.block.program, order(x.bound.detach()), x)
+        made = order(x.bound.detach())
+        if made.size >= LARGE:
+            _core.release_memory_cache()  # what was needed on the way, of many different sizes
+        return bound_constant(self.block.program, made, x)
 
     def in_blocks(self, node: Node) -> Tensor | None:
         """The first result of the node in blocks, recorded; None where it cannot be."""

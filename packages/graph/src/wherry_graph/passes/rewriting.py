@@ -108,4 +108,5 @@ def forget_unused(program: Program) -> None:
         for name, x in list(block.vars.items()):
             if id(x) not in used and not x.is_data:
                 del block.vars[name]
+                x.bound = None  # what was replaced refers to itself in a circle: its data would wait for the collector
     program._bound = {at: x for at, x in program._bound.items() if id(x) in used}
