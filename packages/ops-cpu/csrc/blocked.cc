@@ -291,13 +291,13 @@ int convolve_points(const wry_call *call, const Image &in, const Image &to, cons
   int64_t *offsets = workspace<int64_t>(call, in.blocks + 1);
   if (!offsets) return fail_memory(call, "conv2d_blocked", in.blocks * 8);
   for (int64_t b = 0; b < in.blocks; ++b) offsets[b] = b * in.plane();
-  const Runs runs = {offsets, in.blocks, block, 1};
+  const Runs runs = {offsets, in.blocks, input(call, 1)->shape[4], 1};
   const Shares s = shares_of(call, in.n, pixels, in.blocks * block, to.blocks, 2 * half);
   const int64_t cuts = ceil_div(pixels, s.lines);
   parallel_tasks(call, in.n * cuts * s.parts, [&](int64_t task) {
     const int64_t part = task % s.parts, cut = task / s.parts % cuts, n = task / s.parts / cuts, first = cut * s.lines;
     const int64_t at = n * to.size() + first * block;
-    const Lines l = {x + n * in.size() + first * block, 0, 1, min_of(s.lines, pixels - first), weight, in.blocks * block * block,
+    const Lines l = {x + n * in.size() + first * block, 0, 1, min_of(s.lines, pixels - first), weight, in.blocks * runs.length * block,
                      out + at, 0, to.plane()};
     Behind mine = behind;
     if (mine.residual) mine.residual += at;
@@ -306,7 +306,7 @@ int convolve_points(const wry_call *call, const Image &in, const Image &to, cons
   return WRY_OK;
 }
 
-// x [n, blocks, h, w, 16] or planes [n, channels, h, w]; weight [out blocks, blocks, kh, kw, 16, 16] or
+// x [n, blocks, h, w, 16] or planes [n, channels, h, w]; weight [out blocks, blocks, kh, kw, 16 (of one block, also fewer), 16] or
 // [out blocks, kh, kw, channels, 16]; bias [out blocks * 16] or absent; residual as the output or absent.
 int conv2d_blocked(const wry_call *call) {
   const wry_tensor *weight = input(call, 1);
@@ -334,7 +334,7 @@ int conv2d_blocked(const wry_call *call) {
     const int64_t t = i % taps, dx = t % kw * dilations[1];
     offsets[i] = i / taps * plane + t / kw * dilations[0] * pitch + (dx % sx * columns + dx / sx) * unit;
   }
-  const Runs runs = {offsets, count, planes ? in.blocks : block, plane};
+  const Runs runs = {offsets, count, planes ? in.blocks : weight->shape[4], plane};
   const int64_t weight_block = count * runs.length * block, in_plane = in.h * in.w * unit;
   parallel_tasks(call, tasks, [&](int64_t task) {
     const int64_t part = task % s.parts, cut = task / s.parts % cuts, n = task / s.parts / cuts, first = cut * s.lines;

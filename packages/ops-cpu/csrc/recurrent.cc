@@ -92,10 +92,12 @@ inline constexpr Start<T> added = {true, nullptr, nullptr};
 // multiplications a sequence takes.
 template <typename T, typename F>
 void each_group(const wry_call *call, const Sequence &s, int64_t work, T *states, F &&f) {
-  const int64_t tiles = (s.batch + gemm_rows - 1) / gemm_rows;
-  const int64_t grain = max_of<int64_t>(1, 200000 / max_of<int64_t>(work * gemm_rows, 1));
+  // Half a tile of rows still hides the latency of its products, so small batches are shared too.
+  const int64_t unit = s.batch <= gemm_rows * (threads_for(call, INT32_MAX) - 1) && gemm_rows >= 8 ? gemm_rows / 2 : gemm_rows;
+  const int64_t tiles = (s.batch + unit - 1) / unit;
+  const int64_t grain = max_of<int64_t>(1, 200000 / max_of<int64_t>(work * unit, 1));
   parallel_for(call, tiles, grain, [&](int64_t begin, int64_t end) {
-    const int64_t first = begin * gemm_rows, rows = min_of(s.batch, end * gemm_rows) - first;
+    const int64_t first = begin * unit, rows = min_of(s.batch, end * unit) - first;
     f(first, rows, states + first * s.hidden);
   });
 }

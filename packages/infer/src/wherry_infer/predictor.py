@@ -15,7 +15,7 @@ from wherry_graph.executor import compiled
 from wherry_graph.interpreter import Interpreter
 from wherry_graph.ir import Program
 from wherry_graph.paddle_files.models import load_model, params_from_bytes, save_model
-from wherry_graph.passes import unfused
+from wherry_graph.passes import blocked, unfused
 from wherry_infer.config import Config
 from wherry_infer.kinds import DataType, PrecisionType
 from wherry_infer.precision import mixed
@@ -148,6 +148,7 @@ class _Model:
     def __init__(self, config: Config) -> None:
         _refuse_hardware(config)
         self.config = Config(config)
+        self.saved = False
         if config._buffers is not None:
             program = params_from_bytes(*config._buffers)
         else:
@@ -158,15 +159,14 @@ class _Model:
         if config._ir_optim:
             builder = config.pass_builder()
             for one in builder.functions():
+                if one is blocked:  # from here on it is made for the kernels of this machine
+                    self._save(program)
                 before, program = program, one(program)
                 if before is not program:
                     _let_go(before)
                 if builder._debug or config._ir_debug:
                     print(f"--- behind {one.__name__}\n{program}")
-        if config._save_optimized and config._buffers is None:
-            name = os.path.splitext(os.path.basename(config.files()[0]))[0]
-            folder = config._cache_dir or os.path.dirname(config.files()[0]) or "."
-            save_model(os.path.join(folder, f"{name}_optimized"), unfused(program))
+        self._save(program)
         self.device = None if config._device[0] == "cpu" else f"{config._device[0]}:{config._device[1]}"
         if self.device is not None:
             for x in program.bound_variables():
@@ -177,6 +177,15 @@ class _Model:
         self.calls: Counter[str] = Counter()
         self.shapes: dict[str, Counter[tuple[int, ...]]] = {}
         self.lock = threading.Lock()
+
+    def _save(self, program: Program) -> None:
+        """Write what passes made of the program, once, where that was asked for."""
+        config = self.config
+        if config._save_optimized and config._buffers is None and not self.saved:
+            name = os.path.splitext(os.path.basename(config.files()[0]))[0]
+            folder = config._cache_dir or os.path.dirname(config.files()[0]) or "."
+            save_model(os.path.join(folder, f"{name}_optimized"), unfused(program))
+            self.saved = True
 
     def __del__(self) -> None:
         if getattr(self, "shapes", None) and self.config._shape_file:

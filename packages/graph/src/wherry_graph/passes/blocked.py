@@ -17,7 +17,8 @@ from wherry_tensor.ops.declare import Meta, family_of
 __all__ = ["blocked"]
 
 FEWEST = 2  # convolutions: for one alone, turning its image round costs more than it gains
-FILLED = 2 / 3  # of the lanes of the blocks, at least
+FILLED = 2 / 3  # of the lanes of several blocks, at least
+FEWEST_CHANNELS = 6  # in a single one
 # Windows of 3x3 by Winograd's filtering: where an image has so many outputs, fewer products gain more than reading the four times larger
 # weights costs (from some 130 on a Zen 5).
 OUTPUTS_FOR_WINOGRAD = 132
@@ -69,12 +70,12 @@ def _kind(node: Node, changing: set[int]) -> str | None:
     if groups == 1:
         if not _fills(out):
             return None
-        return "dense" if _fills(inside) else "planes" if inside < BLOCK else None
+        return "planes" if inside < BLOCK else "dense" if _fills(inside) else None
     return "depthwise" if inside == 1 and out == groups and _fills(out) else None
 
 
 def _fills(channels: int) -> bool:
-    return channels >= FILLED * BLOCK * blocks_of(channels)
+    return channels >= FEWEST_CHANNELS if channels < BLOCK else channels >= FILLED * BLOCK * blocks_of(channels)
 
 
 class _Images:

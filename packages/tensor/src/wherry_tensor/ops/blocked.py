@@ -26,8 +26,8 @@ from wherry_tensor.ops.shapes import (
 BLOCK = 16
 ACTIVATIONS = ("relu", "relu6", "sigmoid", "silu", "hardswish", "gelu", "tanh")  # gelu: without approximation
 
-# weight: [out blocks, blocks, kh, kw, 16 in, 16 out]. An image of few channels may come as planes, [n, channels, h, w]; its weight is
-# [out blocks, kh, kw, channels, 16 out].
+# weight: [out blocks, blocks, kh, kw, 16 in, 16 out]; of a single block, those of the first channels may stand alone. An image of few
+# channels may come as planes, [n, channels, h, w]; its weight is [out blocks, kh, kw, channels, 16 out].
 conv2d_blocked = op("conv2d_blocked", "x, weight, bias?, residual?", strides=tuple, paddings=tuple, dilations=tuple, activation=str)
 # The same for 3x3 windows with strides of 1, with weights that are transformed already: [36, out blocks, blocks, 16 in, 16 out] (see
 # `winograd_weight`).
@@ -51,7 +51,7 @@ def infer_conv2d_blocked(x, weight, bias, residual, *, strides, paddings, dilati
         layout, (inside, kernel) = "[out blocks, blocks, kh, kw, 16, 16]", (weight.shape[1:2], weight.shape[2:4])
         _require_blocks(name, "x", x)
     _require_weight(name, weight, layout, 5 if planes else 6)
-    if not planes:
+    if not planes and not (same_size(inside[0], 1) and 0 < weight.shape[4] < BLOCK):
         _require_lanes(name, "weight", weight, weight.shape[4])
     return _convolved(name, x, weight, bias, residual, inside[0], weight.shape[0], kernel, strides, paddings, dilations, activation)
 
@@ -173,11 +173,12 @@ def from_blocks(x, channels):
 
 
 def blocked_weight(weight):
-    """[out, in, kh, kw] as conv2d_blocked takes it: [out blocks, blocks, kh, kw, 16 in, 16 out]."""
+    """[out, in, kh, kw] as conv2d_blocked takes it: [out blocks, blocks, kh, kw, 16 in (or those of the only block), 16 out]."""
     out, inside, kh, kw = weight.shape
     m, n = blocks_of(out), blocks_of(inside)
-    full = ops.reshape(_filled(_filled(weight, 0, m * BLOCK), 1, n * BLOCK), shape=(m, BLOCK, n * BLOCK * kh * kw))
-    lanes_last = ops.reshape(ops.copy(ops.transpose(full, perm=(0, 2, 1))), shape=(m, n, BLOCK, kh, kw, BLOCK))
+    lanes = BLOCK if n > 1 else inside
+    full = ops.reshape(_filled(_filled(weight, 0, m * BLOCK), 1, n * lanes), shape=(m, BLOCK, n * lanes * kh * kw))
+    lanes_last = ops.reshape(ops.copy(ops.transpose(full, perm=(0, 2, 1))), shape=(m, n, lanes, kh, kw, BLOCK))
     return ops.copy(ops.transpose(lanes_last, perm=(0, 1, 3, 4, 2, 5)))
 
 
@@ -231,7 +232,8 @@ def _parts(x, axis, count, step=1, each=1):
 def winograd_weight(weight):
     """[out, in, 3, 3] as winograd_conv2d_blocked takes it: [36, out blocks, blocks, 16 in, 16 out]."""
     _inputs, matrix, _outputs = _transforms()
-    windows = ops.copy(ops.transpose(blocked_weight(weight), perm=(2, 3, 0, 1, 4, 5)))  # [3, 3, out blocks, blocks, 16, 16]
+    whole = _filled(weight, 1, blocks_of(weight.shape[1]) * BLOCK)
+    windows = ops.copy(ops.transpose(blocked_weight(whole), perm=(2, 3, 0, 1, 4, 5)))  # [3, 3, out blocks, blocks, 16, 16]
     for axis in 0, 1:
         windows = ops.concat(*_products(matrix, _parts(windows, axis, 3)), axis=axis)
     return ops.reshape(windows, shape=(36, *windows.shape[2:]))
@@ -265,8 +267,9 @@ def decompose_conv2d_blocked(x, weight, bias, residual, *, strides, paddings, di
         _m, kh, kw, channels, _out = weight.shape
         plain = ops.reshape(ops.transpose(weight, perm=(0, 4, 3, 1, 2)), shape=(m, channels, kh, kw))
     else:
-        _m, n, kh, kw, _in, _out = weight.shape
-        plain = ops.reshape(ops.transpose(weight, perm=(0, 5, 1, 4, 2, 3)), shape=(m, n * BLOCK, kh, kw))
+        _m, n, kh, kw, lanes, _out = weight.shape
+        whole = _filled(weight, 4, BLOCK) if lanes < BLOCK else weight
+        plain = ops.reshape(ops.transpose(whole, perm=(0, 5, 1, 4, 2, 3)), shape=(m, n * BLOCK, kh, kw))
     out = _behind(_through_planes(x, plain, strides, paddings, dilations), bias, residual, activation)
     return ops.cast(out, dtype=x.dtype)
 

@@ -37,6 +37,7 @@ def _plain(weight):
         m, kh, kw, channels, lanes = weight.shape
         return weight.transpose(0, 4, 3, 1, 2).reshape(m * lanes, channels, kh, kw)
     m, n, kh, kw, inside, out = weight.shape
+    weight, inside = np.pad(weight, ((0, 0),) * 4 + ((0, 16 - inside), (0, 0))), 16
     return weight.transpose(0, 5, 1, 4, 2, 3).reshape(m * out, n * inside, kh, kw)
 
 
@@ -116,12 +117,16 @@ def spec_conv2d_blocked(rng):
     planes = lambda before, behind, kh, kw: (behind, kh, kw, before, 16)  # noqa: E731
     for i, x, weight, bias, window in _convolutions(rng, _DENSE, blocked):
         yield _all_behind(rng, i, _conv2d_blocked, x, weight, bias, window)
+    for i in range(2):  # of the only block the first channels alone
+        x, weight = rng.standard_normal((2, 1, 6, 9, 16)), rng.standard_normal((3, 1, 1 + 2 * i, 1 + i, 6, 16)) / 4
+        yield _all_behind(rng, i, _conv2d_blocked, x, weight, rng.standard_normal(48), _window(), differentiable=False)
     for i, x, weight, bias, window in _convolutions(rng, _PLANES, planes, planes=True):
         yield _all_behind(rng, i + 1, _conv2d_blocked, x, weight, bias, window)
     x, weight, plain = np.zeros((1, 1, 5, 5, 16)), np.zeros((2, 1, 3, 3, 16, 16)), dict(**_window(), activation="none")
     yield bad(x[..., 0], weight, None, None, **plain, error=ValueError, match="not in order.* kh, kw, channels, 16")
     yield bad(x[..., :8], weight, None, None, **plain, error=ValueError, match="not an image in blocks")
     yield bad(x, weight[..., :8], None, None, **plain, error=ValueError, match="blocks of another size")
+    yield bad(np.zeros((1, 2, 5, 5, 16)), np.zeros((2, 2, 3, 3, 8, 16)), None, None, **plain, error=ValueError, match="blocks of another size")
     yield bad(x, weight[0], None, None, **plain, error=ValueError, match="not in order")
     yield bad(np.zeros((1, 2, 5, 5, 16)), weight, None, None, **plain, error=ValueError, match="expected 1 along axis 1")
     yield bad(x, weight, np.zeros(16), None, **plain, error=ValueError, match=r"expected \[32\]")
