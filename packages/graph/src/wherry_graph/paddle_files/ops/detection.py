@@ -43,3 +43,60 @@ def _overlap(a, b, offset=0.0):
 for _op in (ops.roi_align, ops.roi_align_vjp, ops.roi_pool, ops.psroi_pool, ops.psroi_pool_vjp):
     paddle.exempt(_op, "Paddle's operator takes how many boxes each image has, from which the image of a box does not follow back")
 paddle.exempt(ops.suppress, "Paddle's operator gives places, and knows no groups")
+
+
+# Regions of images. Paddle says how many boxes each image has.
+
+
+def _images(o, boxes):
+    """The image of each box."""
+    counts = o.maybe("RoisNum")
+    if counts is None:
+        raise o.bad("nothing says how many boxes each image has", "an input 'RoisNum'")
+    ends = api.cumsum(counts.astype("int64"), 0)
+    places = api.arange(boxes.shape[0], dtype="int64")
+    return api.sum((api.unsqueeze(places, 1) >= api.unsqueeze(ends, 0)).astype("int64"), 1)
+
+
+@reads("roi_align")
+def read_roi_align(o):
+    x, boxes = o.x("X"), o.x("ROIs")
+    return ops.roi_align(
+        x, boxes, _images(o, boxes), height=o.integer("pooled_height", 1), width=o.integer("pooled_width", 1),
+        scale=o.number("spatial_scale", 1.0), ratio=o.integer("sampling_ratio", -1), aligned=o.flag("aligned"),
+    )
+
+
+@reads("roi_pool")
+def read_roi_pool(o):
+    x, boxes = o.x("X"), o.x("ROIs")
+    sizes = {"height": o.integer("pooled_height", 1), "width": o.integer("pooled_width", 1)}
+    out, index = ops.roi_pool(x, boxes, _images(o, boxes), **sizes, scale=o.number("spatial_scale", 1.0))
+    return {"Out": out, "Argmax": index}
+
+
+@reads("psroi_pool")
+def read_psroi_pool(o):
+    x, boxes = o.x("X"), o.x("ROIs")
+    sizes = {"height": o.integer("pooled_height", 1), "width": o.integer("pooled_width", 1)}
+    return ops.psroi_pool(x, boxes, _images(o, boxes), **sizes, scale=o.number("spatial_scale", 1.0))
+
+
+@reads("deformable_conv", "deformable_conv_v1", out="Output")
+def read_deformable_conv(o):
+    """A product of the weights with what is read at the offsets."""
+    x, weight = o.x("Input"), o.x("Filter")
+    groups, channels, rows = o.integer("groups", 1), x.shape[1], weight.shape[0]
+    offset = o.x("Offset")
+    columns = ops.deform_columns(
+        x, offset, o.maybe("Mask"), kernel=tuple(weight.shape[2:]), strides=tuple(o.integers("strides", [1, 1])),
+        paddings=tuple(o.integers("paddings", [0, 0])), dilations=tuple(o.integers("dilations", [1, 1])),
+        groups=o.integer("deformable_groups", 1),
+    )
+    if groups < 1 or rows % groups or channels % groups:
+        raise o.bad(f"it has {groups} groups for {channels} channels and {rows} filters", "groups that divide both")
+    taps = weight.shape[1] * weight.shape[2] * weight.shape[3]
+    height, width = offset.shape[2:]
+    parts = api.reshape(columns, [x.shape[0], groups, taps, height * width])
+    out = api.matmul(api.reshape(weight, [1, groups, rows // groups, taps]), parts)
+    return api.reshape(out, [x.shape[0], rows, height, width])
