@@ -1,4 +1,4 @@
-"""Every name of Paddle 2.3 in the namespaces of layers and training: it is here, with Paddle's parameters.
+"""Every name of Paddle 2.3 in the namespaces of layers, training, programs and inference: it is here, with Paddle's parameters.
 
 data/api-2.3.tsv has one line per name that belongs to 2.3. Signatures are those of Paddle 2.6.2, whose
 behaviour decides where the two differ. Ours may take more parameters after Paddle's, with defaults.
@@ -35,6 +35,11 @@ EXCLUDED = {
         )
     },
     **{f"paddle.static.Variable.{name}": "a property, as on Tensor" for name in ("place", "size")},
+    **{
+        f"paddle.inference.{kind}.{name}": "of each member of the enumeration, where tests of predictors look"
+        for kind in ("DataType", "PlaceType", "PrecisionType") for name in ("name", "value")
+    },
+    "paddle.static.Variable": "made by static.data and create_parameter; its class takes what captures give it",
     "paddle.io.DataLoader.from_generator": _STATIC,
     "paddle.io.DataLoader.from_dataset": _STATIC,
     "paddle.optimizer.RMSProp.clear_gradients": "not in Paddle 2.6; clear_grad is the documented name",

@@ -27,7 +27,7 @@ from wherry_graph.paddle_files.desc import (
 )  # fmt: skip
 from wherry_tensor import _core, ops
 
-__all__ = ["flow", "full_program", "network", "small_program", "sound_programs"]
+__all__ = ["flow", "full_program", "network", "numeric", "small_program", "sound_programs"]
 
 
 def small_program() -> ProgramDesc:
@@ -81,10 +81,10 @@ def full_program() -> ProgramDesc:
 
 
 def sound_programs() -> list[bytes]:
-    """The bytes of both, and of programs that captures wrote: layers, a choice, a loop."""
+    """The bytes of both, and of programs that captures wrote: layers, a choice, a loop, numerical functions."""
     from wherry_graph.paddle_files.models import write_program
 
-    return [serialize(small_program()), serialize(full_program()), *map(write_program, (network(), flow()))]
+    return [serialize(small_program()), serialize(full_program()), *map(write_program, (network(), flow(), numeric()))]
 
 
 def network() -> Program:
@@ -113,4 +113,22 @@ def flow() -> Program:
         y = cond(x.sum() > 0, lambda: x * 2.0, lambda: x - 1.0)
         _, z = while_loop(lambda i, y: i < 3, lambda i, y: [i + 1, y + x.mean()], [ops.full(shape=(), value=0, dtype=_core.int64), y])
         program.fetches += map(recording.variable_of, [z, z.reshape([z.shape[0] * 3])])
+    return program
+
+
+def numeric() -> Program:
+    """Matrices, spectra, labels that are not aligned, and values that are put at places."""
+    program = Program()
+    x, index = program.feed([-1, 4, 4], _core.float32, "x"), program.feed([-1, 4, 2], _core.int64, "index")
+    labels, lengths = program.feed([4, 1], _core.int64, "labels"), program.feed([4], _core.int64, "lengths")
+    with capture(program) as recording:
+        square = ops.matmul(x, x, transpose_x=False, transpose_y=True) + 1.0
+        spectrum = ops.fft_r2c(x, axes=(1, 2), normalization="n", forward=True)
+        back = ops.fft_c2r(spectrum, axes=(1, 2), normalization="none", forward=False, size=4)
+        put = ops.put_along_axis(x, index, ops.full(shape=(), value=1.0, dtype=_core.float32), axis=2, reduce="add")
+        loss, _ = ops.ctc_loss(ops.log_softmax(x, axis=2), labels, lengths, ops.full_like(lengths, value=1, dtype=_core.int64), blank=0,
+                               norm_by_times=False)
+        factors = [*ops.qr(square, complete=False), *ops.svd(square, full_matrices=False), *ops.eigh(square, upper=False)]
+        found = [*factors, ops.det(square), ops.solve(square, x), back, put, loss, ops.gcd(index, index + 6), ops.cumprod(x, axis=1)]
+        program.fetches += map(recording.variable_of, found)
     return program
