@@ -400,6 +400,10 @@ LEFT_OUT = {
 }
 
 
+# Networks of hundreds of layers: making one is the seconds that a call may take.
+LARGE = re.compile(r"(?i)^(alexnet|vgg|resnet|resnext|wide_resnet|densenet|inception|googlenet|mobilenet|shufflenet|squeezenet)")
+
+
 # Modules that a program can reach but that are not for it.
 INNER = {"wherry_tensor.ops", "wherry_vision.transforms.arrays", "wherry_vision.transforms.tensors",
          "wherry_vision.transforms.resampling", "wherry_vision.image", "wherry_tensor._core", "wherry_tensor.testing"}
@@ -416,7 +420,7 @@ def public_callables() -> list[tuple[str, Any]]:
         seen.add(id(module))
         # What a module imports for itself is not what it offers.
         for name in sorted(getattr(module, "__all__", dir(module))):
-            if name.startswith(("_", "wherry")) or name in LEFT_OUT:
+            if name.startswith(("_", "wherry")) or name in LEFT_OUT or LARGE.match(name):
                 continue
             try:
                 value = getattr(module, name)

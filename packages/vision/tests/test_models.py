@@ -136,3 +136,10 @@ def test_without_a_network_the_error_says_where_the_file_belongs(server, tmp_pat
         with_weights(models.LeNet(), "x", True, {"x": (f"{server}/none.pdparams", "0" * 32)})
     with pytest.raises(RuntimeError, match="Got no answer .*Connection refused"):
         with_weights(models.LeNet(), "x", True, {"x": ("http://127.0.0.1:9/x.pdparams", "0" * 32)})
+
+
+def test_what_no_network_can_be_made_of_is_named():
+    with pytest.raises(TypeError, match=r"ResNet: block is a class of blocks\. Got 1, expected BasicBlock"):
+        models.ResNet(1, 50)
+    with pytest.raises(ValueError, match="scale: it multiplies the numbers of channels.* expected a finite number"):
+        models.mobilenet_v2(scale=float("inf"))

@@ -5,6 +5,7 @@ from typing import Any
 
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import MAX_RANK, require_rank
 
 __all__ = ["Constraint", "Positive", "Range", "Real", "Simplex", "positive", "real", "simplex"]
 
@@ -49,7 +50,7 @@ class Simplex(Constraint):
 
     def __call__(self, value: Tensor) -> Tensor:
         """Which of the rows are allowed."""
-        last = (value.ndim - 1,)
+        last = (require_rank(value, "simplex", 1, MAX_RANK, "value").ndim - 1,)
         off = ops.abs(ops.reduce_sum(value, axes=last, keepdim=False) - 1.0)
         return ops.logical_and(ops.reduce_all(value >= 0.0, axes=last, keepdim=False), off < 1e-6)
 

@@ -108,7 +108,7 @@ class Distribution:
 
 def parameters(owner: str, **values: Any) -> list[Tensor]:
     """Parameters as tensors of one floating dtype, the widest of those that have one, and of one shape."""
-    names = {value.dtype.name for value in values.values() if hasattr(value, "dtype")}
+    names = {getattr(getattr(value, "dtype", None), "name", None) for value in values.values()}
     wide = next((name for name in ("float64", "float32", "bfloat16", "float16") if name in names), None)
     dtype = default_dtype() if wide is None else as_dtype(wide, owner)
     found = [to_dtype(tensor_of(value, owner, name, dtype), dtype) for name, value in values.items()]

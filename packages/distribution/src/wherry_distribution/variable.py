@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from wherry_distribution import constraint as _constraint
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import integer, require
 from wherry_tensor.functions.movement import stack, unstack
 
 __all__ = ["Independent", "Positive", "Real", "Stack", "Variable", "positive", "real"]
@@ -61,6 +62,8 @@ class Independent(Variable):
     """
 
     def __init__(self, base: Variable, reinterpreted_batch_rank: int) -> None:
+        require(base, Variable, "Independent", "base", "Use one of wherry.distribution.variable.")
+        integer(reinterpreted_batch_rank, "Independent", "reinterpreted_batch_rank")
         self._base, self._rank = base, reinterpreted_batch_rank
         super().__init__(base.is_discrete, base.event_rank + reinterpreted_batch_rank)
 
@@ -79,7 +82,9 @@ class Stack(Variable):
     """
 
     def __init__(self, vars: Sequence[Variable], axis: int = 0) -> None:
-        self._vars, self._axis = vars, axis
+        for one in require(vars, Sequence, "Stack", "vars", "Pass a list of kinds."):  # type: ignore[type-abstract]
+            require(one, Variable, "Stack", "vars", "Use those of wherry.distribution.variable.")
+        self._vars, self._axis = vars, integer(axis, "Stack", "axis")
         super().__init__(any(v.is_discrete for v in vars))
 
     @property

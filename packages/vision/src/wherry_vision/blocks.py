@@ -1,13 +1,14 @@
 """Layers that models are made of."""
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from wherry_nn import Layer, Sequential
 from wherry_nn.layers.activation import ReLU
 from wherry_nn.layers.conv import Conv2D
 from wherry_nn.layers.norm import BatchNorm2D
-from wherry_tensor.errors import InvalidTypeError, short
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 
 __all__ = ["ConvNormActivation", "check_count", "divisible"]
 
@@ -78,5 +79,7 @@ def check_count(kind: str, num_classes: Any) -> None:
 
 def divisible(count: float, divisor: int = 8) -> int:
     """The multiple of `divisor` next to `count`, not more than a tenth below it: the channels of a scaled MobileNet."""
+    if not math.isfinite(count):
+        raise InvalidArgumentError(f"scale: it multiplies the numbers of channels. Got {count} channels, expected a finite number. Pass 1.0.")
     nearest = max(divisor, int(count + divisor / 2) // divisor * divisor)
     return nearest + divisor if nearest < 0.9 * count else nearest

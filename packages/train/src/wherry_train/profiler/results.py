@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wherry_tensor.arguments import path_of
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_train.profiler import perfetto
 from wherry_train.profiler.events import Event, TracerEventType
@@ -110,8 +111,7 @@ def described(inputs: tuple[Any, ...]) -> str:
 
 
 def _named(dir_name: str, worker_name: str | None, what: str, ending: str) -> Callable[[Profiler], None]:
-    if not isinstance(dir_name, (str, os.PathLike)):
-        raise InvalidTypeError(f"{what}: dir_name is a folder. Got {short(dir_name)} ({type(dir_name).__name__}), expected a str.")
+    path_of(dir_name, what, "dir_name")
     if worker_name is not None and (not isinstance(worker_name, str) or Path(worker_name).name != worker_name):
         raise InvalidTypeError(f"{what}: worker_name becomes part of a file's name. Got {short(worker_name)}, expected a str without a path.")
     Path(dir_name).mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,7 @@ from wherry_nn.layers.conv import Conv2D
 from wherry_nn.layers.norm import BatchNorm2D
 from wherry_nn.layers.pooling import AdaptiveAvgPool2D, MaxPool2D
 from wherry_tensor import Tensor
-from wherry_tensor.errors import InvalidArgumentError, short
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions.movement import flatten
 from wherry_vision.blocks import check_count
 from wherry_vision.models.pretrained import HAPI, Weights, with_weights
@@ -157,6 +157,8 @@ class ResNet(Layer):
         self.bn1 = BatchNorm2D(self.inplanes)
         self.relu = ReLU()
         self.maxpool = MaxPool2D(3, stride=2, padding=1)
+        if not isinstance(getattr(block, "expansion", None), int):
+            raise InvalidTypeError(f"ResNet: block is a class of blocks. Got {short(block)}, expected BasicBlock or BottleneckBlock. Pass the class.")
         for i, (planes, count) in enumerate(zip((64, 128, 256, 512), _BLOCKS[depth], strict=True)):
             setattr(self, f"layer{i + 1}", self._stage(block, planes, count, stride=1 if i == 0 else 2))
         if with_pool:

@@ -1,0 +1,18 @@
+"""What is no kind of variable, and no tensor, is named."""
+import pytest
+
+from wherry_distribution import constraint, variable
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: variable.Independent(3, 1), r"Independent: argument 'base' must be of the class Variable\. Got 3"),
+        (lambda: variable.Stack([1]), r"Stack: argument 'vars' must be of the class Variable\. Got 1"),
+        (lambda: variable.Stack(3), r"Stack: argument 'vars' must be of the class Sequence\. Got 3"),
+        (lambda: constraint.Simplex()([1]), r"simplex: argument 'value' must be a Tensor\. Got list"),
+    ],
+)
+def test_arguments_of_another_kind_are_named(call, text):
+    with pytest.raises(TypeError, match=text):
+        call()
