@@ -50,6 +50,12 @@ def test_a_wheel_for_another_processor_serves_nobody(shelf):
     assert taken(native=True) is taken(native=False) is None
 
 
+def test_what_tools_leave_in_a_package_does_not_change_its_digest():
+    left = ("build/cp311/a.o", ".pyodide_build/env/a.c", "src/wherry_tensor/__pycache__/a.pyc", "src/wherry_tensor/_core.so")
+    assert not any(wheels.is_source(Path(name)) for name in left)
+    assert wheels.is_source(Path("src/wherry_tensor/_core.pyx"))
+
+
 def test_builds_of_several_processes_wait_for_each_other(tmp_path, monkeypatch):
     monkeypatch.setattr(wheels, "CACHE", tmp_path)
     inside, most = [], []

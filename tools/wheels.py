@@ -272,9 +272,9 @@ def digest_of(package: str) -> str:
 
 
 def is_source(path: Path) -> bool:
-    """Whether a file of a package's folder counts: neither what was built nor its tests."""
+    """Whether a file of a package's folder counts: neither what was built nor its tests, nor what tools keep in hidden folders."""
     derived = path.suffix in (".so", ".pyc") or "_vendored" in path.parts or "__pycache__" in path.parts
-    return not derived and path.parts[0] not in ("build", "tests")
+    return not derived and path.parts[0] not in ("build", "tests") and not path.parts[0].startswith(".")
 
 
 if __name__ == "__main__":
