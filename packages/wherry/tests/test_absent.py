@@ -36,7 +36,7 @@ def test_a_missing_attribute_is_explained(expression, said):
     ("statement", "said"),
     [
         ("from wherry import audio", "wherry.audio: Paddle has it"),
-        ("import wherry.sparse", "wherry.sparse: Paddle has it"),
+        ("import wherry.quantization", "wherry.quantization: Paddle has it"),
         ("from wherry.nn import Conv2d", "Did you mean 'Conv2D'?"),
         ("import wherry.fluid", "Use wherry.nn"),
         ("import wherry.zork", "No module named 'wherry.zork'"),

@@ -1,7 +1,7 @@
 """Sparse tensors and graphs: `paddle.sparse`, `paddle.geometric` and the graph functions of `paddle.incubate`."""
 import wherry_autograd  # noqa: F401  so that gradients are recorded
-from wherry_sparse import geometric, incubate
+from wherry_sparse import geometric, incubate, sparse
 
-__all__ = ["geometric", "incubate"]
+__all__ = ["geometric", "incubate", "sparse"]
 
 __version__ = "0.1.0"

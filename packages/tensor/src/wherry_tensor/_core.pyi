@@ -922,6 +922,10 @@ class Tensor:
         """Tiling: `x` laid out several times along its axes."""
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
         """The tensor on a device and in a dtype."""
+    def to_sparse_coo(self, sparse_dim: int) -> Any:
+        """The elements that are not 0, with their places along the first `sparse_dim` axes. Source: `paddle.Tensor.to_sparse_coo`."""
+    def to_sparse_csr(self) -> Any:
+        """The elements of a matrix, or of a batch of matrices, that are not 0, row by row. Source: `paddle.Tensor.to_sparse_csr`."""
     def tobytes(self) -> bytes:
         """The values as bytes, row by row, as of NumPy's arrays."""
     def tolist(self) -> Any:

@@ -16,12 +16,13 @@ _missing.speak()  # before the imports that may find a package missing
 # ruff: noqa: E402
 # Registers the kernels now: asking the installed packages for their entry points is slower.
 import wherry_ops_cpu.column as _kernels
-from wherry import _absent, _screen
+from wherry import _absent, _later_methods, _screen
 from wherry_autograd import enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled
 from wherry_tensor import *  # noqa: F403
 from wherry_tensor import __all__ as _tensor_names
 
 _kernels.register()
+_later_methods.install()
 _screen.install()
 _absent.install()
 _no_such_name = _absent.looked_up(__name__)
@@ -52,6 +53,7 @@ _MODULES = (
     "reader",
     "regularizer",
     "signal",
+    "sparse",
     "static",
     "sysconfig",
     "tensor",

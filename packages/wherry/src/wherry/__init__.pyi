@@ -22,6 +22,7 @@ from wherry import profiler as profiler
 from wherry import reader as reader
 from wherry import regularizer as regularizer
 from wherry import signal as signal
+from wherry import sparse as sparse
 from wherry import static as static
 from wherry import sysconfig as sysconfig
 from wherry import tensor as tensor

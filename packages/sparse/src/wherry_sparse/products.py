@@ -1,0 +1,169 @@
+"""Products with sparse matrices."""
+from __future__ import annotations
+
+from typing import Any
+
+from wherry_sparse.tensors import SparseCsrTensor, SparseTensor, from_keys, require_sparse, rows_of
+from wherry_tensor import ops
+from wherry_tensor._core import Tensor, int64
+from wherry_tensor.arguments import require_tensor, to_dtype
+from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.functions.creation import arange
+from wherry_tensor.functions.factorization import pca_lowrank as _pca_lowrank
+from wherry_tensor.functions.movement import repeat_interleave, reshape, stack, transpose
+
+__all__ = ["addmm", "masked_matmul", "matmul", "mv", "pca_lowrank"]
+
+
+def matmul(x: Any, y: Any, name: str | None = None) -> Any:
+    """The product of two matrices of which at least one is sparse.
+
+    Args:
+        x: `[m, k]`, or `[batch, m, k]` in CSR form beside a dense batch.
+        y: `[k, n]`, sparse or dense.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        A dense Tensor; of two sparse matrices a sparse one in the form of `x`.
+
+    Raises:
+        ValueError: the shapes do not fit.
+
+    Source:
+        `paddle.sparse.matmul`.
+
+    Examples:
+        >>> x = wherry.sparse.sparse_csr_tensor([0, 1, 2], [2, 0], [1.0, 2.0], [2, 3])
+        >>> print(wherry.sparse.matmul(x, wherry.ones([3, 2])).tolist())
+        [[1.0, 1.0], [2.0, 2.0]]
+    """
+    if not isinstance(x, SparseTensor):
+        right = require_sparse(y, "matmul", "y")
+        left = require_tensor(x, "matmul")
+        _require_fit("matmul", list(left.shape), right.shape)
+        turned = right.to_sparse_coo(2)  # type: ignore[attr-defined]
+        other = type(turned)(stack([turned.indices()[1], turned.indices()[0]], 0), turned.values(), turned.shape[::-1])
+        return transpose(_times(other.to_sparse_csr(), transpose(left, [1, 0])), [1, 0])
+    _require_fit("matmul", x.shape, list(y.shape))
+    if isinstance(y, SparseTensor):
+        found = _sparse_times_sparse(_csr(x), _csr(y))
+        return found.to_sparse_csr() if isinstance(x, SparseCsrTensor) else found
+    return _times(_csr(x), require_tensor(y, "matmul", "y"))
+
+
+def mv(x: SparseTensor, vec: Tensor, name: str | None = None) -> Tensor:
+    """The product of a sparse matrix and a dense vector.
+
+    Source:
+        `paddle.sparse.mv`.
+
+    Examples:
+        >>> x = wherry.sparse.sparse_csr_tensor([0, 1, 2], [2, 0], [1.0, 2.0], [2, 3])
+        >>> print(wherry.sparse.mv(x, wherry.to_tensor([1.0, 2.0, 3.0])).tolist())
+        [3.0, 2.0]
+    """
+    sparse, vector = require_sparse(x, "mv"), require_tensor(vec, "mv", "vec")
+    if vector.ndim != 1 or sparse.ndim != 2 or sparse.shape[1] != vector.shape[0]:
+        raise InvalidArgumentError(f"mv: the shapes do not fit. Got {sparse.shape} and {vector.shape}, expected [m, n] and [n].")
+    return reshape(_times(_csr(sparse), reshape(vector, [-1, 1])), [-1])
+
+
+def addmm(input: Tensor, x: SparseTensor, y: Tensor, beta: float = 1.0, alpha: float = 1.0, name: str | None = None) -> Any:
+    """`beta * input + alpha * x @ y`.
+
+    Args:
+        input: dense, of the shape of the product.
+        x: sparse.
+        y: dense.
+        beta: the factor of `input`.
+        alpha: the factor of the product.
+        name: accepted for compatibility; unused.
+
+    Source:
+        `paddle.sparse.addmm`.
+
+    Examples:
+        >>> x = wherry.sparse.sparse_csr_tensor([0, 1, 2], [2, 0], [1.0, 2.0], [2, 3])
+        >>> print(wherry.sparse.addmm(wherry.ones([2, 1]), x, wherry.ones([3, 1]), 10.0).tolist())
+        [[11.0], [12.0]]
+    """
+    return require_tensor(input, "addmm", "input") * beta + matmul(x, y) * alpha
+
+
+def masked_matmul(x: Tensor, y: Tensor, mask: SparseTensor, name: str | None = None) -> Any:
+    """Of the product of two dense matrices, the elements at the places of `mask`.
+
+    Args:
+        x: `[m, k]`.
+        y: `[k, n]`.
+        mask: sparse `[m, n]`; its values do not count.
+        name: accepted for compatibility; unused.
+
+    Raises:
+        ValueError: the shapes do not fit.
+
+    Source:
+        `paddle.sparse.masked_matmul`.
+
+    Examples:
+        >>> mask = wherry.sparse.sparse_csr_tensor([0, 1, 2], [1, 0], [1.0, 1.0], [2, 2])
+        >>> print(wherry.sparse.masked_matmul(wherry.ones([2, 3]), wherry.ones([3, 2]), mask).to_dense().tolist())
+        [[0.0, 3.0], [3.0, 0.0]]
+    """
+    left, right, sparse = require_tensor(x, "masked_matmul"), require_tensor(y, "masked_matmul", "y"), require_sparse(mask, "masked_matmul", "mask")
+    _require_fit("masked_matmul", list(left.shape), list(right.shape))
+    if sparse.shape != [left.shape[0], right.shape[1]]:
+        raise InvalidArgumentError(f"masked_matmul: the mask has another shape. Got {sparse.shape}, expected {[left.shape[0], right.shape[1]]}.")
+    csr = _csr(sparse)
+    found = csr._with(ops.csr_sample(left, transpose(right, [1, 0]), csr.crows(), csr.cols()))
+    return found if isinstance(sparse, SparseCsrTensor) else found.to_sparse_coo(2)
+
+
+def pca_lowrank(x: SparseTensor, q: int | None = None, center: bool = True, niter: int = 2, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    """Principal components of a sparse matrix: those of `wherry.linalg.pca_lowrank`, for which all elements are stored.
+
+    Source:
+        `paddle.sparse.pca_lowrank`.
+    """
+    return _pca_lowrank(require_sparse(x, "pca_lowrank").to_dense(), q, center, niter)
+
+
+def _csr(x: SparseTensor) -> SparseCsrTensor:
+    return x.to_sparse_csr()  # type: ignore[attr-defined,no-any-return]
+
+
+def _require_fit(owner: str, left: list[int], right: list[int]) -> None:
+    if len(left) != len(right) or len(left) not in (2, 3) or left[-1] != right[-2] or left[:-2] != right[:-2]:
+        raise InvalidArgumentError(f"{owner}: the shapes do not fit. Got {left} and {right}, expected [m, k] and [k, n].")
+
+
+def blocks(x: SparseTensor) -> SparseCsrTensor:
+    """A batch of matrices as one matrix, with each of them on the diagonal."""
+    csr = _csr(x)
+    if csr.ndim == 2:
+        return csr
+    batch, rows, columns = csr.shape
+    row = rows_of(csr)
+    cols = to_dtype(csr.cols(), int64) + row // rows * columns
+    counts = ops.edge_sum(ops.full_like(row, value=1, dtype=int64), None, row, count=batch * rows, mean=False, sorted=True)
+    crows = ops.pad(ops.cumsum(counts, axis=0, reverse=False), paddings=(1, 0), value=0.0)
+    return SparseCsrTensor(crows, cols, csr.values(), [batch * rows, batch * columns])
+
+
+def _times(x: SparseCsrTensor, y: Tensor) -> Tensor:
+    whole = blocks(x)
+    out = ops.csr_matmul(whole.values(), whole.crows(), whole.cols(), reshape(y, [-1, y.shape[-1]]))
+    return reshape(out, [*x.shape[:-1], y.shape[-1]])
+
+
+def _sparse_times_sparse(a: SparseCsrTensor, b: SparseCsrTensor) -> Any:
+    """For each element of a, the row of b that it meets."""
+    inner = to_dtype(a.cols(), int64)
+    begins = to_dtype(b.crows(), int64)
+    counts = ops.gather(begins, inner + 1, axis=0) - ops.gather(begins, inner, axis=0)
+    source = repeat_interleave(arange(0, a.nnz(), dtype="int64"), counts)
+    before = ops.cumsum(counts, axis=0, reverse=False) - counts
+    place = ops.gather(ops.gather(begins, inner, axis=0) - before, source, axis=0) + arange(0, source.shape[0], dtype="int64")
+    values = ops.gather(a.values(), source, axis=0) * ops.gather(b.values(), place, axis=0)
+    key = ops.gather(rows_of(a), source, axis=0) * b.shape[1] + ops.gather(to_dtype(b.cols(), int64), place, axis=0)
+    return from_keys(key, values, [a.shape[0], b.shape[1]], 2, a.cols().dtype)

@@ -1,0 +1,10 @@
+"""`paddle.sparse`: tensors of which only some elements are stored."""
+# ruff: noqa: F403  lists of their own say what
+from wherry_sparse import nn
+from wherry_sparse.functions import *
+from wherry_sparse.functions import __all__ as _functions
+from wherry_sparse.products import *
+from wherry_sparse.products import __all__ as _products
+from wherry_sparse.tensors import sparse_coo_tensor, sparse_csr_tensor
+
+__all__ = ["nn", "sparse_coo_tensor", "sparse_csr_tensor", *_functions, *_products]

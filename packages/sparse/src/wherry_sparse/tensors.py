@@ -1,0 +1,426 @@
+"""Tensors of which only some elements are stored: by their places (COO), or row by row (CSR).
+
+`values()` is a dense tensor that takes part in gradients like any other; the places are integers. Functions of sparse tensors are made of
+functions of these two, so that gradients come by themselves.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from wherry_tensor import ops
+from wherry_tensor._core import DType, Tensor, add_methods, int32, int64
+from wherry_tensor.arguments import integer, to_dtype
+from wherry_tensor.dtype import as_dtype
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError, short
+from wherry_tensor.functions.creation import arange, to_tensor
+from wherry_tensor.functions.movement import repeat_interleave, reshape, stack
+
+__all__ = ["SparseCooTensor", "SparseCsrTensor", "SparseTensor", "sparse_coo_tensor", "sparse_csr_tensor"]
+
+
+class SparseTensor:
+    """What both forms have in common."""
+
+    def __init__(self, values: Tensor, shape: Sequence[int]) -> None:
+        self._values, self._shape = values, [int(n) for n in shape]
+
+    @property
+    def shape(self) -> list[int]:
+        """Sizes of all axes."""
+        return list(self._shape)
+
+    @property
+    def ndim(self) -> int:
+        """How many axes there are."""
+        return len(self._shape)
+
+    @property
+    def size(self) -> int:
+        """How many elements there are, stored or not."""
+        return math.prod(self._shape)
+
+    @property
+    def dtype(self) -> DType:
+        """That of the values."""
+        return self._values.dtype
+
+    @property
+    def place(self) -> Any:
+        """Where the values are."""
+        return self._values.place
+
+    @property
+    def stop_gradient(self) -> bool:
+        """Whether gradients stop here: that of the values."""
+        return self._values.stop_gradient
+
+    @stop_gradient.setter
+    def stop_gradient(self, stop: bool) -> None:
+        self._values.stop_gradient = stop
+
+    @property
+    def grad(self) -> SparseTensor | None:
+        """The gradient of the values, at their places; None where there is none."""
+        return None if self._values.grad is None else self._with(self._values.grad)
+
+    def values(self) -> Tensor:
+        """The elements that are stored."""
+        return self._values
+
+    def nnz(self) -> int:
+        """How many of them there are."""
+        return int(self._values.shape[0])
+
+    def dim(self) -> int:
+        """How many axes there are."""
+        return len(self._shape)
+
+    def is_dense(self) -> bool:
+        """False."""
+        return False
+
+    def is_sparse(self) -> bool:
+        """True."""
+        return True
+
+    def is_sparse_coo(self) -> bool:
+        """Whether the places are stored one by one."""
+        return isinstance(self, SparseCooTensor)
+
+    def is_sparse_csr(self) -> bool:
+        """Whether the elements are stored row by row."""
+        return isinstance(self, SparseCsrTensor)
+
+    def numpy(self) -> Any:
+        """All elements, as a dense array."""
+        return self.to_dense().numpy()
+
+    def tolist(self) -> Any:
+        """All elements, as lists."""
+        return self.to_dense().tolist()
+
+    def backward(self, grad_tensor: SparseTensor | None = None, retain_graph: bool = False) -> None:
+        """Gradients of the values, as `Tensor.backward`."""
+        self._values.backward(None if grad_tensor is None else grad_tensor.values(), retain_graph=retain_graph)
+
+    def clear_grad(self) -> None:
+        """Forget the gradient."""
+        self._values.clear_grad()
+
+    def detach(self) -> SparseTensor:
+        """The same elements, without gradients."""
+        return self._with(self._values.detach())
+
+    def astype(self, dtype: Any) -> SparseTensor:
+        """The values in another dtype."""
+        return self._with(to_dtype(self._values, as_dtype(dtype, "astype")))
+
+    cast = astype
+
+    def __matmul__(self, other: Any) -> Any:
+        from wherry_sparse.products import matmul
+
+        return matmul(self, other)
+
+    def __add__(self, other: Any) -> Any:
+        from wherry_sparse.functions import add
+
+        return add(self, other)
+
+    def __sub__(self, other: Any) -> Any:
+        from wherry_sparse.functions import subtract
+
+        return subtract(self, other)
+
+    def __mul__(self, other: Any) -> Any:
+        from wherry_sparse.functions import multiply
+
+        return multiply(self, other)
+
+    def __truediv__(self, other: Any) -> Any:
+        from wherry_sparse.functions import divide
+
+        return divide(self, other)
+
+    def __neg__(self) -> SparseTensor:
+        return self._with(-self._values)
+
+    def to_dense(self) -> Tensor:
+        """All elements, those that are not stored as zeros."""
+        raise NotImplementedError
+
+    def _with(self, values: Tensor) -> SparseTensor:
+        raise NotImplementedError
+
+
+class SparseCooTensor(SparseTensor):
+    """Elements with their places: `indices()` is [sparse axes, nnz], `values()` [nnz, other axes]."""
+
+    def __init__(self, indices: Tensor, values: Tensor, shape: Sequence[int], coalesced: bool = False) -> None:
+        super().__init__(values, shape)
+        self._indices, self._coalesced = indices, coalesced
+
+    def indices(self) -> Tensor:
+        """Places of the elements, [sparse axes, nnz]."""
+        return self._indices
+
+    def crows(self) -> Tensor:
+        """Raises RuntimeError: rows are those of CSR form."""
+        raise RuntimeError("crows: there are none in COO form. Use to_sparse_csr() first.")
+
+    def cols(self) -> Tensor:
+        """Raises RuntimeError: columns are those of CSR form."""
+        raise RuntimeError("cols: there are none in COO form. Use to_sparse_csr() first.")
+
+    def to_dense(self) -> Tensor:
+        """All elements, those that are not stored as zeros."""
+        flat = ops.edge_sum(self._values, None, keys(self), count=math.prod(self._sparse_shape), mean=False, sorted=False)
+        return reshape(flat, self._shape)
+
+    def coalesce(self, name: str | None = None) -> SparseCooTensor:
+        """Places in order, each once: elements at one place are added."""
+        if self._coalesced:
+            return self
+        return from_keys(keys(self), self._values, self._shape, len(self._sparse_shape), self._indices.dtype)
+
+    def to_sparse_coo(self, sparse_dim: int) -> SparseCooTensor:
+        """This tensor."""
+        return self
+
+    def to_sparse_csr(self) -> SparseCsrTensor:
+        """The same elements row by row; of two or three axes."""
+        if self.ndim not in (2, 3) or self._values.ndim != 1:
+            raise InvalidArgumentError(f"to_sparse_csr: rows are those of matrices. Got shape {self._shape}, expected two or three axes, all sparse.")
+        whole = self.coalesce()
+        batches, rows = math.prod(self._shape[:-2]), self._shape[-2]
+        *outer, row, cols = (whole._indices[i] for i in range(self.ndim))
+        row = row + outer[0] * rows if outer else row
+        ones = ops.full_like(row, value=1, dtype=int64)
+        counts = ops.edge_sum(ones, None, row, count=batches * rows, mean=False, sorted=True)
+        ends = ops.cumsum(reshape(counts, [batches, rows]), axis=1, reverse=False)
+        crows = ops.pad(ends, paddings=(0, 0, 1, 0), value=0.0)
+        return SparseCsrTensor(to_dtype(reshape(crows, [-1]), whole._indices.dtype), cols, whole._values, self._shape)
+
+    @property
+    def _sparse_shape(self) -> list[int]:
+        return self._shape[: self._indices.shape[0]]
+
+    def _with(self, values: Tensor) -> SparseCooTensor:
+        return SparseCooTensor(self._indices, values, self._shape[: self._indices.shape[0]] + values.shape[1:], self._coalesced)
+
+    def __repr__(self) -> str:
+        return (
+            f"Tensor(shape={self._shape}, dtype={self.dtype.name}, stop_gradient={self.stop_gradient},\n  indices={self._indices.tolist()},\n  "
+            f"values={self._values.tolist()})"
+        )
+
+
+class SparseCsrTensor(SparseTensor):
+    """Elements row by row: row r has those from crows()[r] to crows()[r + 1]. Of three axes, each matrix has crows of its own."""
+
+    def __init__(self, crows: Tensor, cols: Tensor, values: Tensor, shape: Sequence[int]) -> None:
+        super().__init__(values, shape)
+        self._crows, self._cols = crows, cols
+
+    def crows(self) -> Tensor:
+        """Where each row begins, and the last one ends."""
+        return self._crows
+
+    def cols(self) -> Tensor:
+        """The column of each element."""
+        return self._cols
+
+    def indices(self) -> Tensor:
+        """Raises RuntimeError: places are those of COO form."""
+        raise RuntimeError("indices: there are none in CSR form. Use to_sparse_coo(2) first.")
+
+    def to_dense(self) -> Tensor:
+        """All elements, those that are not stored as zeros."""
+        return self.to_sparse_coo(2).to_dense()
+
+    def to_sparse_csr(self) -> SparseCsrTensor:
+        """This tensor."""
+        return self
+
+    def to_sparse_coo(self, sparse_dim: int = 2) -> SparseCooTensor:
+        """The same elements with their places."""
+        row = rows_of(self)
+        if self.ndim == 2:
+            parts = [row, to_dtype(self._cols, int64)]
+        else:
+            parts = [row // self._shape[-2], row % self._shape[-2], to_dtype(self._cols, int64)]
+        return SparseCooTensor(to_dtype(stack(parts, 0), self._crows.dtype), self._values, self._shape)
+
+    def _with(self, values: Tensor) -> SparseCsrTensor:
+        return SparseCsrTensor(self._crows, self._cols, values, self._shape)
+
+    def __repr__(self) -> str:
+        return (
+            f"Tensor(shape={self._shape}, dtype={self.dtype.name}, stop_gradient={self.stop_gradient},\n  crows={self._crows.tolist()},\n  "
+            f"cols={self._cols.tolist()},\n  values={self._values.tolist()})"
+        )
+
+
+# Places as numbers.
+
+
+def keys(x: SparseCooTensor) -> Tensor:
+    """The place of each element, counted row by row."""
+    key = None
+    for axis, n in enumerate(x._sparse_shape):
+        part = to_dtype(x._indices[axis], int64)
+        key = part if key is None else key * n + part
+    if key is None:
+        raise InvalidArgumentError("sparse: there is no sparse axis. Got indices of shape [0, n], expected at least one row.")
+    return key
+
+
+def places(key: Tensor, shape: Sequence[int], dtype: DType) -> Tensor:
+    """Indices [axes, nnz] of places that were counted row by row."""
+    parts = []
+    for n in reversed(shape):
+        parts.append(key % max(n, 1))
+        key = key // max(n, 1)
+    return to_dtype(stack(parts[::-1], 0), dtype)
+
+
+def from_keys(key: Tensor, values: Tensor, shape: Sequence[int], sparse_rank: int, dtype: DType) -> SparseCooTensor:
+    """The coalesced tensor of elements with these places."""
+    single, _, inverse, _ = ops.unique(key, axis=None)
+    merged = ops.edge_sum(values, None, inverse, count=single.shape[0], mean=False, sorted=False)
+    return SparseCooTensor(places(single, shape[:sparse_rank], dtype), merged, shape, coalesced=True)
+
+
+def rows_of(x: SparseCsrTensor) -> Tensor:
+    """The row of each element, counted through all matrices of a batch."""
+    crows = reshape(to_dtype(x._crows, int64), [-1, x._shape[-2] + 1])
+    n = crows.shape[1]
+    whole = {"axes": (1,), "steps": (1,)}
+    counts = ops.slice(crows, starts=(1,), ends=(n,), **whole) - ops.slice(crows, starts=(0,), ends=(n - 1,), **whole)
+    counts = reshape(counts, [-1])
+    return repeat_interleave(arange(0, counts.shape[0], dtype="int64"), counts)
+
+
+# Making them.
+
+
+def sparse_coo_tensor(
+    indices: Any, values: Any, shape: Any = None, dtype: Any = None, place: Any = None, stop_gradient: bool = True
+) -> SparseCooTensor:
+    """A tensor of elements with their places.
+
+    Args:
+        indices: `[axes, nnz]`, int32 or int64: the places.
+        values: `[nnz]`, or `[nnz, ...]` for elements that are tensors.
+        shape: sizes of all axes; None for the smallest that hold all places.
+        dtype: that of the values; None keeps it.
+        place: where to put it.
+        stop_gradient: whether gradients stop here, where the values are not a Tensor.
+
+    Raises:
+        ValueError: there are not as many places as values, or a place lies outside.
+
+    Source:
+        `paddle.sparse.sparse_coo_tensor`.
+
+    Examples:
+        >>> x = wherry.sparse.sparse_coo_tensor([[0, 1], [2, 0]], [1.0, 2.0])
+        >>> print(x.to_dense().tolist())
+        [[0.0, 0.0, 1.0], [2.0, 0.0, 0.0]]
+    """
+    index, value = _index("sparse_coo_tensor", indices, "indices"), _values(values, dtype, place, stop_gradient)
+    if index.ndim != 2 or value.ndim == 0 or index.shape[1] != value.shape[0]:
+        raise InvalidArgumentError(
+            f"sparse_coo_tensor: every value has a place. Got indices of shape {index.shape} and values of shape {value.shape}, expected "
+            f"[axes, nnz] and [nnz, ...]."
+        )
+    least = ([int(n) + 1 for n in index.max(1).tolist()] if index.shape[1] else [0] * index.shape[0]) + value.shape[1:]
+    sizes = least if shape is None else [int(n) for n in (shape.tolist() if isinstance(shape, Tensor) else shape)]
+    if len(sizes) != len(least) or any(a < b for a, b in zip(sizes, least, strict=True)) or (index.size and int(index.min().item()) < 0):
+        raise InvalidArgumentError(f"sparse_coo_tensor: a place lies outside. Got shape {sizes}, expected at least {least}, and no negative place.")
+    return SparseCooTensor(index, value, sizes)
+
+
+def sparse_csr_tensor(
+    crows: Any, cols: Any, values: Any, shape: Sequence[int], dtype: Any = None, place: Any = None, stop_gradient: bool = True
+) -> SparseCsrTensor:
+    """A matrix, or a batch of matrices, of elements row by row.
+
+    Args:
+        crows: where each row begins, and the last one ends; for a batch one after another.
+        cols: the column of each element.
+        values: the elements.
+        shape: `[rows, columns]`, or `[batch, rows, columns]`.
+        dtype: that of the values; None keeps it.
+        place: where to put it.
+        stop_gradient: whether gradients stop here, where the values are not a Tensor.
+
+    Raises:
+        ValueError: the parts do not fit.
+
+    Source:
+        `paddle.sparse.sparse_csr_tensor`.
+
+    Examples:
+        >>> x = wherry.sparse.sparse_csr_tensor([0, 1, 2], [2, 0], [1.0, 2.0], [2, 3])
+        >>> print(x.to_dense().tolist())
+        [[0.0, 0.0, 1.0], [2.0, 0.0, 0.0]]
+    """
+    rows, columns = _index("sparse_csr_tensor", crows, "crows"), _index("sparse_csr_tensor", cols, "cols")
+    value, sizes = _values(values, dtype, place, stop_gradient), [int(n) for n in shape]
+    wanted = math.prod(sizes[:-2]) * (sizes[-2] + 1) if len(sizes) in (2, 3) else -1
+    if rows.shape != [wanted] or columns.shape != value.shape or value.ndim != 1:
+        raise InvalidArgumentError(
+            f"sparse_csr_tensor: the parts do not fit. Got crows of shape {rows.shape}, cols of shape {columns.shape} and values of shape "
+            f"{value.shape} for shape {sizes}, expected [{max(wanted, 0)}] and one shape [nnz] for both others."
+        )
+    return SparseCsrTensor(rows, columns, value, sizes)
+
+
+def _index(owner: str, index: Any, name: str) -> Tensor:
+    index = index if isinstance(index, Tensor) else to_tensor(index)
+    if index.dtype not in (int32, int64):
+        if index.size:
+            raise InvalidTypeError(f"{owner}: {name} are places. Got dtype {index.dtype.name}, expected int32 or int64.")
+        index = to_dtype(index, int64)
+    return index
+
+
+def _values(values: Any, dtype: Any, place: Any, stop_gradient: bool) -> Tensor:
+    if isinstance(values, Tensor):
+        return values if dtype is None else to_dtype(values, as_dtype(dtype, "sparse"))
+    return to_tensor(values, dtype=dtype, place=place, stop_gradient=stop_gradient)
+
+
+def tensor_to_sparse_coo(self: Tensor, sparse_dim: int) -> SparseCooTensor:
+    """The elements that are not 0, with their places along the first `sparse_dim` axes. Source: `paddle.Tensor.to_sparse_coo`."""
+    rank = integer(sparse_dim, "to_sparse_coo", "sparse_dim")
+    if not 1 <= rank <= self.ndim:
+        raise InvalidArgumentError(
+            f"to_sparse_coo: there are not so many axes. Got sparse_dim={rank} for shape {self.shape}, expected 1 to {self.ndim}."
+        )
+    rows = reshape(self, [math.prod(self.shape[:rank]), *self.shape[rank:]])
+    found = self != 0
+    found = reshape(found, [rows.shape[0], math.prod(self.shape[rank:])])
+    key = reshape(ops.nonzero(ops.reduce_any(found, axes=(1,), keepdim=False)), [-1])
+    return SparseCooTensor(places(key, self.shape[:rank], int64), ops.gather(rows, key, axis=0), self.shape, coalesced=True)
+
+
+def tensor_to_sparse_csr(self: Tensor) -> SparseCsrTensor:
+    """The elements of a matrix, or of a batch of matrices, that are not 0, row by row. Source: `paddle.Tensor.to_sparse_csr`."""
+    return tensor_to_sparse_coo(self, self.ndim).to_sparse_csr()
+
+
+add_methods({"to_sparse_coo": tensor_to_sparse_coo, "to_sparse_csr": tensor_to_sparse_csr})
+
+
+def require_sparse(x: Any, owner: str, name: str = "x") -> SparseTensor:
+    """`x`, which must be sparse."""
+    if isinstance(x, SparseTensor):
+        return x
+    raise UnimplementedError(
+        f"{owner}: '{name}' is not sparse. Got {short(x)}, expected a tensor in COO or CSR form. Use to_sparse_coo, or wherry.{owner} for "
+        f"dense tensors."
+    )
