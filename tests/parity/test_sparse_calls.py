@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from sparse_calls import CALLS, COUNT, SEED  # noqa: E402
 from programs import needs_paddle, outcomes_of  # noqa: E402
+from sparse_calls import CALLS, COUNT, SEED  # noqa: E402
 from test_generated import difference  # noqa: E402
 
 pytestmark = needs_paddle
