@@ -13,6 +13,7 @@ An array is `[dtype, shape, offset]`; a call is `{"op", "inputs": [array or null
 """
 from __future__ import annotations
 
+import importlib.util
 import json
 import math
 import zlib
@@ -49,6 +50,8 @@ def disagreements(content: bytes, progress: Callable[[int, int], None] | None = 
             problem = difference(run(call["op"], inputs, attrs), call, arrays)
         except Exception as error:  # reported with the others, whatever it is
             problem = f"{type(error).__name__}: {error}"
+            if "its kernel computes with NumPy" in problem and importlib.util.find_spec("numpy") is None:
+                continue  # eigenvalues and the like: here the message is what is promised
         if problem:
             shapes = [None if x is None else f"{x[0]}{x[1]}" for x in call["inputs"]]
             wrong.append(f"{call['op']}({shapes}, {call['attrs']}): {problem}"[:500])

@@ -5,11 +5,11 @@ import math
 import os
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from wherry_tensor.errors import InvalidArgumentError, PreconditionNotMetError
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from wherry_infer.predictor import Tensor
 
 __all__ = ["bytes_of", "contents", "fill", "get_include", "get_source"]
@@ -34,6 +34,8 @@ def bytes_of(handle: Tensor, dtype: str) -> int:
         RuntimeError: a size is still open.
         ValueError: its elements are of another type.
     """
+    import numpy as np
+
     shape = handle._given if handle._given is not None else handle._shape
     if -1 in shape:
         raise PreconditionNotMetError(
@@ -45,12 +47,16 @@ def bytes_of(handle: Tensor, dtype: str) -> int:
 
 def fill(handle: Tensor, dtype: str, data: Any) -> None:
     """Copy bytes into an input."""
+    import numpy as np
+
     shape = handle._given if handle._given is not None else handle._shape
     handle.copy_from_cpu(np.frombuffer(data, dtype).reshape(shape))
 
 
 def contents(handle: Tensor, dtype: str) -> np.ndarray:
     """The values of an output, in one piece."""
+    import numpy as np
+
     _check_dtype("PD_TensorCopyToCpu", handle, dtype)
     return np.ascontiguousarray(handle.copy_to_cpu())
 

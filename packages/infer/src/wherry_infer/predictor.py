@@ -6,9 +6,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 import wherry_tensor
 from wherry_graph.executor import compiled
@@ -24,6 +22,9 @@ from wherry_tensor import _core
 from wherry_tensor._core import set_grad_mode, set_thread_budget
 from wherry_tensor.device import is_known
 from wherry_tensor.errors import InvalidArgumentError, NotFoundError, UnavailableError, short
+
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = ["Predictor", "PredictorPool", "Tensor", "create_predictor"]
 
@@ -75,6 +76,8 @@ class Tensor:
             raise InvalidArgumentError(
                 f"{what}: '{self._name}' is an output. Got data for it, expected them for an input. Take a handle of get_input_handle."
             )
+        import numpy as np  # late: a page that asks no predictor does without it
+
         if not isinstance(data, (np.ndarray, WherryTensor)):
             raise TypeError(
                 f"{what}: '{self._name}' takes arrays. Got {type(data).__name__}, expected numpy.ndarray{'' if copy else ' or Tensor'}. "
