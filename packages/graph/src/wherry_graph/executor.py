@@ -60,6 +60,7 @@ def compiled(
         copy.fetches = [new[id(x)] for x in (program.fetches if fetches is None else fetches)]
         for x in copy.feeds:
             x.bound = None  # what is fed stands in its place
+        copy.in_passes = True
         program = passes.default(copy, level)
         feeds, fetches = program.feeds, program.fetches
     return Executor(program, feeds, fetches, lookup=lookup, prune=prune)

@@ -357,6 +357,7 @@ class Program(ProgramMembers):
         self.fetches: list[Variable] = []
         self.random_seed = 0
         self.before_run: list[Callable[[], Any]] = []
+        self.in_passes = False  # nobody else has this program: passes need no copy of it
         self._bound: dict[int, Variable] = {}  # id of a tensor with data -> its variable, which keeps the tensor alive
 
     @property

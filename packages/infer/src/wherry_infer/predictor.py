@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import wherry_tensor
 from wherry_graph.executor import compiled
 from wherry_graph.interpreter import Interpreter
-from wherry_graph.ir import Program
+from wherry_graph.ir import Program, Variable
 from wherry_graph.paddle_files.models import load_model, params_from_bytes, save_model
 from wherry_graph.passes import blocked, unfused
 from wherry_infer.config import Config
@@ -161,14 +161,16 @@ class _Model:
             program = mixed(program, config._mixed, not config._low_precision_io, config._mixed_off)
         if config._ir_optim:
             builder = config.pass_builder()
+            program.in_passes = True
             for one in builder.functions():
                 if one is blocked:  # from here on it is made for the kernels of this machine
                     self._save(program)
-                before, program = program, one(program)
-                if before is not program:
-                    _let_go(before)
+                weights = list(program.bound_variables())
+                program = one(program)
+                _let_go(program, weights)
                 if builder._debug or config._ir_debug:
                     print(f"--- behind {one.__name__}\n{program}")
+            program.in_passes = False
         self._save(program)
         self.device = None if config._device[0] == "cpu" else f"{config._device[0]}:{config._device[1]}"
         if self.device is not None:
@@ -187,7 +189,7 @@ class _Model:
         if config._save_optimized and config._buffers is None and not self.saved:
             name = os.path.splitext(os.path.basename(config.files()[0]))[0]
             folder = config._cache_dir or os.path.dirname(config.files()[0]) or "."
-            save_model(os.path.join(folder, f"{name}_optimized"), unfused(program))
+            save_model(os.path.join(folder, f"{name}_optimized"), unfused(program.copy()[0]))
             self.saved = True
 
     def __del__(self) -> None:
@@ -219,11 +221,12 @@ class _Model:
                 file.write("}\n")
 
 
-def _let_go(program: Program) -> None:
-    """Drop the weights of a program that nobody runs any more: it is a cycle, so that they would stay until the collector comes."""
-    for x in list(program.bound_variables()):
-        program.forget_bound(x)
-        x.bound = None
+def _let_go(program: Program, weights: Sequence[Variable]) -> None:
+    """Drop those weights that the program no longer has: variables are parts of cycles, so that they would stay until the collector comes."""
+    kept = {id(x) for x in program.bound_variables()}
+    for x in weights:
+        if id(x) not in kept:
+            x.bound = None
     _core.release_memory_cache()
 
 

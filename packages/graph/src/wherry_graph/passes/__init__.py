@@ -3,8 +3,8 @@
     better = dead_code(program)
     better = default(program, INFERENCE)      # all that pay, in order
 
-Each works on a copy, can be printed before and after, and be used alone. What a program is for are its `fetches`, and what it writes to
-tensors that last; a pass may drop everything else. `KEEP_BITS` names those after which every bit stays as it was.
+Each works on a copy (a row of them on one), can be printed before and after, and be used alone. What a program is for are its
+`fetches`, and what it writes to tensors that last; a pass may drop everything else. `KEEP_BITS` names those after which every bit stays as it was.
 """
 from __future__ import annotations
 
@@ -69,6 +69,13 @@ def default(program: Program, level: int = EXACT) -> Program:
         >>> [node.type for node in passes.default(program).nodes]
         ['fused_elementwise']
     """
-    for one in pipeline(level):
+    row = pipeline(level)
+    if not row:
+        return program
+    if not program.in_passes:
+        program, _ = program.copy()
+    program.in_passes = True
+    for one in row:
         program = one(program)
+    program.in_passes = False
     return program

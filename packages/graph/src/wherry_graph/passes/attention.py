@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from wherry_graph.ir import Node, Program, Variable
-from wherry_graph.passes.rewriting import Uses, drop, is_pure, put_before, volatile
+from wherry_graph.passes.rewriting import Uses, drop, is_pure, put_before, to_change, volatile
 from wherry_tensor import _core, ops
 from wherry_tensor._core import float32
 
@@ -16,7 +16,7 @@ def attention(program: Program) -> Program:
 
     The scale may stand on the product, on q, or be a division; the mask is added before the softmax or absent.
     """
-    out, _ = program.copy()
+    out = to_change(program)
     changing, uses = volatile(out), Uses(out)
     for node in list(out.walk()):
         if node.op is ops.matmul and is_pure(node, changing) and node.attrs == (False, False):

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from wherry_graph.ir import Node, Program, Variable
-from wherry_graph.passes.rewriting import Uses, bound_constant, drop, is_pure, put_before, volatile
+from wherry_graph.passes.rewriting import Uses, bound_constant, drop, is_pure, put_before, to_change, volatile
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, float32, float64
 
@@ -14,7 +14,7 @@ def batch_norm(program: Program) -> Program:
 
     Parameters are taken as they are now; those of the program stay as they were.
     """
-    out, _ = program.copy()
+    out = to_change(program)
     changing, uses = volatile(out), Uses(out)
     for node in list(out.walk()):
         if node.op is not ops.batch_norm_infer or not is_pure(node, changing):

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from wherry_graph.ir import Node, Program, Variable
-from wherry_graph.passes.rewriting import Uses, bound_constant, drop, is_pure, put_before, volatile
+from wherry_graph.passes.rewriting import Uses, bound_constant, drop, is_pure, put_before, to_change, volatile
 from wherry_tensor import ops
 
 __all__ = ["biases"]
@@ -13,7 +13,7 @@ def biases(program: Program) -> Program:
 
     `matmul` becomes `linear` where its second factor is a constant matrix.
     """
-    out, _ = program.copy()
+    out = to_change(program)
     changing, uses = volatile(out), Uses(out)
     for node in list(out.walk()):
         if node.op is not ops.add or not is_pure(node, changing):

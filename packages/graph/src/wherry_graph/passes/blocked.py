@@ -7,7 +7,7 @@ from typing import Any
 from wherry_graph._executor import facts_of
 from wherry_graph.capture import capture
 from wherry_graph.ir import Block, Node, Program, Variable, tensors_of_attrs
-from wherry_graph.passes.rewriting import Uses, bound_constant, forget_unused, is_pure, volatile
+from wherry_graph.passes.rewriting import Uses, bound_constant, forget_unused, is_pure, to_change, volatile
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, float32, plan_of
 from wherry_tensor.ops import blocked as layout
@@ -39,7 +39,7 @@ def blocked(program: Program) -> Program:
     Weights have to be constants; they are put in order now, those of 3x3 windows are transformed where that pays. Convolutions in groups that
     are not depthwise stay as they are, and so do programs with fewer than two of them, or for which no kernel of this kind is there.
     """
-    out, _ = program.copy()
+    out = to_change(program)
     changing = volatile(out)
     main = out.blocks[0]
     if sum(_kind(node, changing) is not None for node in main.nodes) < FEWEST or not _has_kernel():

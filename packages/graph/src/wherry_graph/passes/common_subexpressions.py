@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from wherry_graph.ir import Block, Program, Variable
-from wherry_graph.passes.rewriting import drop, is_pure, replace, volatile
+from wherry_graph.passes.rewriting import drop, is_pure, replace, to_change, volatile
 from wherry_tensor.sizes import Size
 
 __all__ = ["common_subexpressions"]
@@ -16,7 +16,7 @@ def common_subexpressions(program: Program) -> Program:
     Left alone: random ops, in-place writes and what they touch, control flow, and the second of two that are both handed out (who gets them
     may write to one).
     """
-    out, _ = program.copy()
+    out = to_change(program)
     changing = volatile(out)
     for block in out.blocks:
         handed = {id(x) for x in (*out.fetches, *block.outputs)}

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from wherry_graph.ir import Program, Variable, tensors_of_attrs
-from wherry_graph.passes.rewriting import bound_constant, drop, is_pure, replace, volatile
+from wherry_graph.passes.rewriting import bound_constant, drop, is_pure, replace, to_change, volatile
 from wherry_tensor._core import Tensor
 
 __all__ = ["constants", "frozen_constants"]
@@ -21,7 +21,7 @@ def frozen_constants(program: Program) -> Program:
 
 
 def _folded(program: Program, frozen: bool) -> Program:
-    out, _ = program.copy()
+    out = to_change(program)
     changing = volatile(out)
     handed = {id(x) for x in out.fetches} | {id(x) for block in out.blocks for x in block.outputs}
     known: dict[int, Tensor] = {}

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from wherry_graph.ir import Block, Program
 from wherry_graph.needs import Needs
-from wherry_graph.passes.rewriting import forget_unused
+from wherry_graph.passes.rewriting import forget_unused, to_change
 
 __all__ = ["dead_code"]
 
@@ -14,7 +14,7 @@ def dead_code(program: Program) -> Program:
     An in-place node is needed where anything is that shares the memory which it writes. Random ops stay: those behind them would draw
     other numbers.
     """
-    out, _ = program.copy()
+    out = to_change(program)
     needs = Needs(out, out.fetches, random=True)
 
     def sweep(block: Block) -> None:

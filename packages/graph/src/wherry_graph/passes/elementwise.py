@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from wherry_graph.fused import FUSED
 from wherry_graph.ir import Node, Program, Variable, tensors_of_attrs
-from wherry_graph.passes.rewriting import Uses, drop, forget_unused, is_pure, volatile
+from wherry_graph.passes.rewriting import Uses, drop, forget_unused, is_pure, to_change, volatile
 from wherry_tensor import ops
 from wherry_tensor.ops.declare import family_of
 
@@ -25,7 +25,7 @@ def elementwise(program: Program) -> Program:
 
     Whether shapes are really equal is known when a plan is made; where they are not, the nodes run one by one.
     """
-    out, _ = program.copy()
+    out = to_change(program)
     changing = volatile(out)
     for block in list(out.blocks):
         chains: list[_Chain] = []
@@ -59,7 +59,7 @@ def elementwise(program: Program) -> Program:
 
 def unfused(program: Program) -> Program:
     """With the nodes that `elementwise` put together standing one by one again: for files, which know no such node."""
-    out, _ = program.copy()
+    out = to_change(program)
     for block in list(out.blocks):
         nodes: list[Node] = []
         for node in block.nodes:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from wherry_graph.ir import Node, Program, Variable
-from wherry_graph.passes.rewriting import Uses, drop, is_pure, put_before, volatile
+from wherry_graph.passes.rewriting import Uses, drop, is_pure, put_before, to_change, volatile
 from wherry_tensor import ops
 from wherry_tensor.ops.blocked import ACTIVATIONS
 from wherry_tensor.sizes import Size
@@ -16,7 +16,7 @@ _KEEP_BATCH = (*_CONVOLUTIONS, ops.conv2d, ops.max_pool2d_blocked)
 def epilogues(program: Program) -> Program:
     """With an `add` of an image of the same shape, and then an activation, as residual and activation of the convolution in blocks
     (`passes.blocked`) that only they read."""
-    out, _ = program.copy()
+    out = to_change(program)
     changing, uses = volatile(out), Uses(out)
     for node in list(out.walk()):
         if node.op not in _CONVOLUTIONS or not is_pure(node, changing) or node.attr("activation") != "none":

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from wherry_graph.control import OWN_GRADIENT
 from wherry_graph.ir import Node, Program, Variable, tensors_of_attrs
-from wherry_graph.passes.rewriting import drop, is_pure, replace, volatile
+from wherry_graph.passes.rewriting import drop, is_pure, replace, to_change, volatile
 from wherry_tensor import ops
 from wherry_tensor._core import DType
 
@@ -17,7 +17,7 @@ def redundant(program: Program) -> Program:
 
     Where results had gradients of their own (PyLayer), those are in the program by now, or nobody asks for them.
     """
-    out, _ = program.copy()
+    out = to_change(program)
     changing = volatile(out)
     handed = {id(x) for x in (*out.fetches, *(y for block in out.blocks for y in block.outputs))}
     instead: dict[int, Variable] = {}

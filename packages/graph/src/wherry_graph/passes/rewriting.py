@@ -8,7 +8,12 @@ from wherry_graph.ir import Block, Node, Program, Variable, attrs_with, tensors_
 from wherry_graph.needs import alias_classes
 from wherry_tensor._core import Op, Tensor
 
-__all__ = ["Uses", "bound_constant", "drop", "forget_unused", "is_pure", "put_before", "replace", "volatile"]
+__all__ = ["Uses", "bound_constant", "drop", "forget_unused", "is_pure", "put_before", "replace", "to_change", "volatile"]
+
+
+def to_change(program: Program) -> Program:
+    """What a pass works on: a copy, or the program itself where it is a copy that was made for a row of passes."""
+    return program if program.in_passes else program.copy()[0]
 
 
 def volatile(program: Program) -> set[int]:
