@@ -10,6 +10,7 @@ import numpy
 import pytest
 
 import wherry
+import wherry_tensor.flags
 
 ROOT = Path(__file__).parent.parent.parent
 sys.path.append(str(ROOT / "tools"))
@@ -75,3 +76,9 @@ def test_links_between_pages_lead_somewhere():
             if "://" not in target and not (page.parent / target).exists():
                 broken.append(f"{page.relative_to(ROOT)}: {target}")
     assert not broken, broken
+
+
+def test_page_of_flags_lists_every_flag():
+    page = (ROOT / "docs" / "flags.md").read_text()
+    for name, (default, effect) in wherry_tensor.flags.FLAGS.items():
+        assert f"| `{name}` | `{default!r}` | {effect} |" in page

@@ -34,6 +34,7 @@ _Static_assert(sizeof(block) <= HEADER, "the header must fit in one cache line")
 
 static block *free_lists[CLASSES];
 static wry_memory_stats stats;
+static int fill; /* fresh memory is filled with bytes that are not zero: FLAGS_init_allocated_mem */
 static size_t cached, cache_limit = (size_t)512 << 20;
 
 /* Storage normally changes under the GIL, but a capsule's destructor or another thread's workspace
@@ -121,8 +122,11 @@ wry_storage *wry_storage_new(size_t nbytes) {
   s->foreign = 0;
   s->owner = NULL;
   s->release = NULL;
+  if (fill) memset(s->data, 0x7f, nbytes);
   return s;
 }
+
+void wry_memory_set_fill(int on) { fill = on; }
 
 wry_storage *wry_storage_borrow(void *data, size_t nbytes, void *owner, void (*release)(void *)) {
   wry_storage *s = malloc(sizeof *s);

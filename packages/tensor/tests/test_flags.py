@@ -2,9 +2,11 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import wherry_tensor as w
+from wherry_tensor.flags import FLAGS
 
 
 @pytest.fixture
@@ -68,3 +70,54 @@ def test_flags_come_from_the_environment():
     environment = {**os.environ, "FLAGS_benchmark": "true", "FLAGS_check_nan_inf": "0", "FLAGS_of_somebody_else": "1"}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
     assert done.stdout == "{'FLAGS_benchmark': True, 'FLAGS_check_nan_inf': False}\n", done.stderr
+
+
+def test_the_error_names_op_place_line_and_counts(restored):
+    w.set_flags({"FLAGS_check_nan_inf": True})
+    with pytest.raises(RuntimeError) as caught:
+        w.log(w.to_tensor([0.0, 1.0, -1.0]))
+    text = str(caught.value)
+    assert "(1 NaN, 1 infinite, 1 numbers) in output 0 of shape [3] and dtype float32 on Place(cpu)" in text
+    assert "test_flags.py:" in text
+    assert "[op=log] [tensor=" in text
+    assert text.startswith("(PreconditionNotMet) log:")
+
+
+def test_a_level_lets_the_check_warn(restored):
+    w.set_flags({"FLAGS_check_nan_inf": True, "FLAGS_check_nan_inf_level": 1})
+    with pytest.warns(RuntimeWarning, match="log: the result holds NaN or infinity"):
+        w.log(w.to_tensor([0.0]))
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "skipped"),
+    [
+        ("PADDLE_INF_NAN_SKIP_OP", "exp,log", True),
+        ("PADDLE_INF_NAN_SKIP_OP", "lo", False),
+        ("PADDLE_INF_NAN_SKIP_ROLE", "forward", True),
+        ("PADDLE_INF_NAN_SKIP_ROLE", "backward,optimize", False),
+        ("PADDLE_INF_NAN_SKIP_VAR", "log:generated", True),
+        ("PADDLE_INF_NAN_SKIP_VAR", "exp:generated", False),
+    ],
+)
+def test_variables_leave_results_out_of_the_check(restored, monkeypatch, variable, value, skipped):
+    monkeypatch.setenv(variable, value)
+    w.set_flags({"FLAGS_check_nan_inf": True})
+    if skipped:
+        assert w.log(w.to_tensor([0.0])).numpy()[0] == -np.inf
+    else:
+        with pytest.raises(RuntimeError, match="log: the result"):
+            w.log(w.to_tensor([0.0]))
+
+
+def test_fresh_memory_holds_no_zeros_when_that_is_asked_for(restored):
+    w.set_flags({"FLAGS_init_allocated_mem": True})
+    assert (w.empty([7], dtype="uint8").numpy() == 0x7F).all()
+    np.testing.assert_array_equal(w.zeros([7]).numpy(), np.zeros(7))
+
+
+def test_every_flag_says_what_it_does():
+    for name, (default, effect) in FLAGS.items():
+        assert w.get_flags(name)[name] is not None
+        assert isinstance(default, (bool, int, float, str))
+        assert effect

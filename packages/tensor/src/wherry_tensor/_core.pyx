@@ -32,6 +32,7 @@ cdef extern from "wherry/memory.h":
     void wry_memory_reset_peak(int32_t device)
     void wry_memory_release_cache(int32_t device)
     void wry_memory_set_cache_limit(int32_t device, size_t bytes)
+    void wry_memory_set_fill(int on)
     int wry_device_add(const wry_device *device)
     int wry_device_kinds() noexcept nogil
     const wry_device *wry_device_of(int32_t device) noexcept nogil

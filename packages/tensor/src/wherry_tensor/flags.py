@@ -1,58 +1,102 @@
 """FLAGS: switches of the whole process, from the environment or from `set_flags`.
 
-A flag is declared here with its default. Five change what Wherry does: FLAGS_check_nan_inf, FLAGS_host_fallback,
-FLAGS_paddle_num_threads, FLAGS_paddle_random and FLAGS_call_stack_level. The others exist because Paddle programs set them; they are kept and read
-back, and what they would tune (Paddle's allocator, say) has no counterpart.
+A flag is declared here with its default and what it does. Many do nothing here: they exist because Paddle programs set them, are kept
+and read back, and the table says why (docs/flags.md is made of it).
 """
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from wherry_tensor import _core
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.errors import InvalidArgumentError, PreconditionNotMetError
 from wherry_tensor.suggestions import did_you_mean
 
 __all__ = ["get_flags", "set_flags"]
 
 Value = bool | int | float | str
 
-_values: dict[str, Value] = {
-    "FLAGS_check_nan_inf": False,
-    "FLAGS_paddle_num_threads": 1,
-    "FLAGS_host_fallback": True,
-    "FLAGS_paddle_random": False,
-    "FLAGS_allocator_strategy": "auto_growth",
-    "FLAGS_benchmark": False,
-    "FLAGS_call_stack_level": 1,
-    "FLAGS_check_nan_inf_level": 0,
-    "FLAGS_cpu_deterministic": True,
-    "FLAGS_cudnn_deterministic": False,
-    "FLAGS_cudnn_exhaustive_search": False,
-    "FLAGS_conv_workspace_size_limit": 512,
-    "FLAGS_eager_delete_tensor_gb": 0.0,
-    "FLAGS_embedding_deterministic": 0,
-    "FLAGS_enable_parallel_graph": False,
-    "FLAGS_fast_eager_deletion_mode": True,
-    "FLAGS_fraction_of_cpu_memory_to_use": 1.0,
-    "FLAGS_fraction_of_gpu_memory_to_use": 0.92,
-    "FLAGS_init_allocated_mem": False,
-    "FLAGS_initial_cpu_memory_in_mb": 500,
-    "FLAGS_initial_gpu_memory_in_mb": 0,
-    "FLAGS_inner_op_parallelism": 0,
-    "FLAGS_max_inplace_grad_add": 0,
-    "FLAGS_memory_fraction_of_eager_deletion": 1.0,
-    "FLAGS_reallocate_gpu_memory_in_mb": 0,
-    "FLAGS_selected_gpus": "",
-    "FLAGS_set_to_1d": False,
-    "FLAGS_sort_sum_gradient": False,
-    "FLAGS_use_mkldnn": False,
-    "FLAGS_use_pinned_memory": True,
-    "FLAGS_use_stride_kernel": True,
-    "FLAGS_use_system_allocator": False,
+_NO_GPU, _NO_CLUSTER, _NO_POOL = "needs a GPU", "needs distributed training", "Paddle's allocator; memory is kept for reuse here, see wherry.device"
+_FOR_PADDLE = "of a part of Paddle that has no counterpart here"
+
+# The flags with their defaults, and what each does here. Without an effect they are kept and read back, because programs set them.
+FLAGS: dict[str, tuple[Value, str]] = {
+    "FLAGS_check_nan_inf": (False, "each op raises when its result holds NaN or infinity"),
+    "FLAGS_check_nan_inf_level": (0, "1 and more: the check of FLAGS_check_nan_inf warns and goes on"),
+    "FLAGS_paddle_num_threads": (1, "how many threads a kernel may use; Wherry's default is all cores"),
+    "FLAGS_host_fallback": (True, "Wherry's own: what a device cannot run, runs on the cpu"),
+    "FLAGS_paddle_random": (False, "Wherry's own: the random numbers of Paddle 2.6.2 on a CPU"),
+    "FLAGS_call_stack_level": (1, "2: tracebacks show what lies below the user's line"),
+    "FLAGS_init_allocated_mem": (False, "fresh memory of the cpu is filled with bytes that are not zero"),
+    "FLAGS_cpu_deterministic": (True, "no effect: results are the same from run to run and with any number of threads"),
+    "FLAGS_embedding_deterministic": (0, "no effect: results are the same from run to run"),
+    "FLAGS_USE_STANDALONE_EXECUTOR": (True, f"no effect: {_FOR_PADDLE}"),
+    "FLAGS_allocator_strategy": ("auto_growth", f"no effect: {_NO_POOL}"),
+    "FLAGS_allow_cinn_ops": ("", f"no effect: {_FOR_PADDLE}"),
+    "FLAGS_allreduce_record_one_event": (False, f"no effect: {_NO_CLUSTER}"),
+    "FLAGS_apply_pass_to_program": (False, f"no effect: {_NO_CLUSTER}"),
+    "FLAGS_benchmark": (False, f"no effect: {_NO_GPU}; `wherry.profiler` times ops"),
+    "FLAGS_communicator_fake_rpc": (False, f"no effect: {_NO_CLUSTER}"),
+    "FLAGS_communicator_independent_recv_thread": (True, f"no effect: {_NO_CLUSTER}"),
+    "FLAGS_communicator_max_merge_var_num": (20, f"no effect: {_NO_CLUSTER}"),
+    "FLAGS_communicator_merge_sparse_grad": (True, f"no effect: {_NO_CLUSTER}"),
+    "FLAGS_communicator_min_send_grad_num_before_recv": (20, f"no effect: {_NO_CLUSTER}"),
+    "FLAGS_communicator_send_queue_size": (20, f"no effect: {_NO_CLUSTER}"),
+    "FLAGS_communicator_send_wait_times": (5, f"no effect: {_NO_CLUSTER}"),
+    "FLAGS_communicator_thread_pool_size": (5, f"no effect: {_NO_CLUSTER}"),
+    "FLAGS_conv_workspace_size_limit": (512, f"no effect: {_NO_GPU}"),
+    "FLAGS_cudnn_batchnorm_spatial_persistent": (False, f"no effect: {_NO_GPU}"),
+    "FLAGS_cudnn_deterministic": (False, f"no effect: {_NO_GPU}"),
+    "FLAGS_cudnn_exhaustive_search": (False, f"no effect: {_NO_GPU}"),
+    "FLAGS_deny_cinn_ops": ("", f"no effect: {_FOR_PADDLE}"),
+    "FLAGS_dist_threadpool_size": (0, f"no effect: {_NO_CLUSTER}"),
+    "FLAGS_eager_delete_scope": (True, f"no effect: {_FOR_PADDLE}"),
+    "FLAGS_eager_delete_tensor_gb": (0.0, "no effect: programs run in memory that is planned ahead; what is eager is freed at once"),
+    "FLAGS_enable_cublas_tensor_op_math": (False, f"no effect: {_NO_GPU}"),
+    "FLAGS_enable_eager_mode": (True, f"no effect: {_FOR_PADDLE}"),
+    "FLAGS_enable_parallel_graph": (False, f"no effect: {_FOR_PADDLE}"),
+    "FLAGS_enable_rpc_profiler": (False, f"no effect: {_NO_CLUSTER}"),
+    "FLAGS_fast_eager_deletion_mode": (True, f"no effect: {_NO_GPU}"),
+    "FLAGS_fraction_of_cpu_memory_to_use": (1.0, f"no effect: {_NO_POOL}"),
+    "FLAGS_fraction_of_cuda_pinned_memory_to_use": (0.5, f"no effect: {_NO_GPU}"),
+    "FLAGS_fraction_of_gpu_memory_to_use": (0.92, f"no effect: {_NO_GPU}"),
+    "FLAGS_fuse_parameter_groups_size": (1, f"no effect: {_NO_CLUSTER}"),
+    "FLAGS_fuse_parameter_memory_size": (-1.0, f"no effect: {_NO_CLUSTER}"),
+    "FLAGS_initial_cpu_memory_in_mb": (500, f"no effect: {_NO_POOL}"),
+    "FLAGS_initial_gpu_memory_in_mb": (0, f"no effect: {_NO_GPU}"),
+    "FLAGS_inner_op_parallelism": (0, "no effect: FLAGS_paddle_num_threads is for all ops"),
+    "FLAGS_max_body_size": (2147483647, f"no effect: {_NO_CLUSTER}"),
+    "FLAGS_max_inplace_grad_add": (0, f"no effect: {_FOR_PADDLE}"),
+    "FLAGS_memory_fraction_of_eager_deletion": (1.0, f"no effect: {_FOR_PADDLE}"),
+    "FLAGS_multiple_of_cupti_buffer_size": (1, f"no effect: {_NO_GPU}"),
+    "FLAGS_npu_precision_mode": ("", f"no effect: {_FOR_PADDLE}"),
+    "FLAGS_pe_profile_fname": ("", f"no effect: {_FOR_PADDLE}"),
+    "FLAGS_print_sub_graph_dir": ("", f"no effect: {_FOR_PADDLE}"),
+    "FLAGS_reader_queue_speed_test_mode": (False, f"no effect: {_FOR_PADDLE}"),
+    "FLAGS_reallocate_gpu_memory_in_mb": (0, f"no effect: {_NO_GPU}"),
+    "FLAGS_rpc_deadline": (180000, f"no effect: {_NO_CLUSTER}"),
+    "FLAGS_rpc_disable_reuse_port": (False, f"no effect: {_NO_CLUSTER}"),
+    "FLAGS_rpc_get_thread_num": (12, f"no effect: {_NO_CLUSTER}"),
+    "FLAGS_rpc_send_thread_num": (12, f"no effect: {_NO_CLUSTER}"),
+    "FLAGS_rpc_server_profile_path": ("./profile_ps", f"no effect: {_NO_CLUSTER}"),
+    "FLAGS_run_kp_kernel": (False, f"no effect: {_FOR_PADDLE}"),
+    "FLAGS_selected_gpus": ("", f"no effect: {_NO_GPU}"),
+    "FLAGS_selected_npus": ("", "no effect: `set_device` chooses a device of a plug-in"),
+    "FLAGS_selected_xpus": ("", "no effect: `set_device` chooses a device of a plug-in"),
+    "FLAGS_set_to_1d": (False, "no effect: a lone number stays 0-d"),
+    "FLAGS_sort_sum_gradient": (False, "no effect: gradients are summed in one order"),
+    "FLAGS_sync_nccl_allreduce": (True, f"no effect: {_NO_CLUSTER}"),
+    "FLAGS_tracer_profile_fname": ("gperf", f"no effect: {_FOR_PADDLE}"),
+    "FLAGS_use_mkldnn": (False, f"no effect: {_FOR_PADDLE}"),
+    "FLAGS_use_ngraph": (False, f"no effect: {_FOR_PADDLE}"),
+    "FLAGS_use_pinned_memory": (True, f"no effect: {_NO_POOL}"),
+    "FLAGS_use_stride_kernel": (True, "no effect: views share memory where they can"),
+    "FLAGS_use_system_allocator": (False, f"no effect: {_NO_POOL}"),
 }
+_values: dict[str, Value] = {name: default for name, (default, _) in FLAGS.items()}
 
 
 def get_flags(flags: str | Sequence[str]) -> dict[str, Value]:
@@ -88,7 +132,8 @@ def set_flags(flags: dict[str, Any]) -> None:
     """Set flags for the whole process.
 
     `FLAGS_check_nan_inf` makes every operation of the calling thread raise RuntimeError when its
-    result holds NaN or infinity. `FLAGS_paddle_num_threads` sets how many threads a kernel may use.
+    result holds NaN or infinity; PADDLE_INF_NAN_SKIP_OP, PADDLE_INF_NAN_SKIP_ROLE and PADDLE_INF_NAN_SKIP_VAR of the environment leave
+    out ops, what runs "forward", "backward" or to "optimize", and results (`op:part of a name`), separated by commas. `FLAGS_paddle_num_threads` sets how many threads a kernel may use.
     `FLAGS_paddle_random`, which Paddle itself does not have, gives the random numbers that Paddle 2.6.2
     draws on a CPU, so that a script prints the same losses under both.
     `FLAGS_call_stack_level` of 2 lets tracebacks show what lies below the user's line, compiled code included.
@@ -110,7 +155,7 @@ def set_flags(flags: dict[str, Any]) -> None:
         >>> wherry.set_flags({"FLAGS_check_nan_inf": True})
         >>> wherry.log(wherry.to_tensor([0.0]))
         Traceback (most recent call last):
-        RuntimeError: log: the result holds NaN or infinity. Got 1 such value in output 0 of shape [1], ...
+        RuntimeError: log: the result holds NaN or infinity. Got 1 such value (0 NaN, 1 infinite, 0 numbers) in output 0 of shape [1]...
         >>> wherry.set_flags({"FLAGS_check_nan_inf": False})
     """
     if not isinstance(flags, dict):
@@ -167,15 +212,63 @@ def _raise_for_nan_inf(op: Any, inputs: tuple[Any, ...], attrs: tuple[Any, ...])
     for i, out in enumerate(result if isinstance(result, tuple) else (result,)):
         if (out.dtype.is_floating or out.dtype.is_complex) and not _core.is_symbolic(out):
             finite = ops.isfinite(out)
-            axes = tuple(range(out.ndim))
-            if not ops.reduce_all(finite, axes=axes, keepdim=False).item():
-                bad = out.size - ops.reduce_sum(ops.cast(finite, dtype=_core.int64), axes=axes, keepdim=False).item()
-                raise RuntimeError(
-                    f"{op.name}: the result holds NaN or infinity. Got {bad} such value{'s' if bad > 1 else ''} in "
-                    f"output {i} of shape {out.shape}, expected finite numbers while FLAGS_check_nan_inf is set. "
-                    f"Look at the inputs of this call."
-                )
+            if not ops.reduce_all(finite, axes=tuple(range(out.ndim)), keepdim=False).item() and not _is_skipped(op.name, out.name):
+                _tell_of_nan_inf(op.name, i, out)
     return result
+
+
+def _tell_of_nan_inf(op_name: str, i: int, out: Any) -> None:
+    from wherry_tensor import ops
+    from wherry_tensor.sizes import user_line
+    from wherry_tensor.tracebacks import warn
+
+    axes = tuple(range(out.ndim))
+
+    def count(found: Any) -> int:
+        return int(ops.reduce_sum(ops.cast(found, dtype=_core.int64), axes=axes, keepdim=False).item())
+
+    nans, infinities = count(ops.isnan(out)), count(ops.isinf(out))
+    bad = nans + infinities
+    line = user_line()
+    text = (
+        f"{op_name}: the result holds NaN or infinity. Got {bad} such value{'s' if bad != 1 else ''} ({nans} NaN, {infinities} infinite, "
+        f"{out.size - bad} numbers) in output {i} of shape {out.shape} and dtype {out.dtype.name} on {out.place}{f', at {line}' if line else ''}, "
+        f"expected finite numbers while FLAGS_check_nan_inf is set. [op={op_name}] [tensor={out.name}] find nan or inf. "
+        f"Look at the inputs of this call."
+    )
+    if int(_values["FLAGS_check_nan_inf_level"]) > 0:
+        warn(text, RuntimeWarning)
+        return
+    raise PreconditionNotMetError(text)
+
+
+def _is_skipped(op_name: str, tensor_name: str) -> bool:
+    """Do the variables PADDLE_INF_NAN_SKIP_OP, _ROLE and _VAR leave this result out?"""
+    if op_name in _listed("PADDLE_INF_NAN_SKIP_OP"):
+        return True
+    for entry in _listed("PADDLE_INF_NAN_SKIP_VAR"):
+        op, _, part = entry.partition(":")
+        if op == op_name and part in tensor_name:
+            return True
+    roles = _listed("PADDLE_INF_NAN_SKIP_ROLE")
+    return bool(roles) and _role() in roles
+
+
+def _listed(variable: str) -> list[str]:
+    return [entry.strip() for entry in os.environ.get(variable, "").split(",") if entry.strip()]
+
+
+def _role() -> str:
+    """For what an op runs: "forward", "backward" or "optimize", by who called it."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module.startswith("wherry_train.optimizer"):
+            return "optimize"
+        if module.startswith("wherry_autograd."):
+            return "backward"
+        frame = frame.f_back  # type: ignore[assignment]
+    return "forward"
 
 
 def _paddle_random(wanted: Value) -> None:
@@ -189,6 +282,7 @@ _effects: dict[str, list[Callable[[Value], Any]]] = {
     "FLAGS_call_stack_level": [lambda value: _core.show_frames(int(value) > 1)],
     "FLAGS_check_nan_inf": [_check_nan_inf],
     "FLAGS_host_fallback": [lambda value: _core.set_host_fallback(bool(value))],
+    "FLAGS_init_allocated_mem": [lambda value: _core.fill_fresh_memory(bool(value))],
     "FLAGS_paddle_random": [_paddle_random],
     "FLAGS_paddle_num_threads": [lambda value: _core.set_num_threads(max(1, int(value)))],
 }

@@ -1,5 +1,5 @@
 """Gradient rules for regions of images. Boxes have no gradient: where samples lie is not learned through them."""
-from wherry_autograd.rules import vjp
+from wherry_autograd.rules import not_differentiable, vjp
 from wherry_tensor import ops
 from wherry_tensor._core import int64
 
@@ -46,3 +46,6 @@ def vjp_deform_columns(ct, _out, x, offset, mask, *, kernel, strides, paddings, 
         ct, x, offset, mask, kernel=kernel, strides=strides, paddings=paddings, dilations=dilations, groups=groups
     )
     return x_ct, offset_ct, None if mask is None else mask_ct
+
+
+not_differentiable(ops.suppress, "a decision for each box")

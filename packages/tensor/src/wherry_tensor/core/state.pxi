@@ -141,6 +141,11 @@ def reset_peak_memory_stats(int32_t device=0):
     wry_memory_reset_peak(checked_device(device))
 
 
+def fill_fresh_memory(bint on):
+    """Whether memory of the cpu that nobody has written to yet holds bytes of 0x7f: to find what counts on zeros."""
+    wry_memory_set_fill(on)
+
+
 def release_memory_cache(int32_t device=0):
     """Give the memory that the allocator keeps for reuse back to the system, or to the device."""
     wry_memory_release_cache(checked_device(device))

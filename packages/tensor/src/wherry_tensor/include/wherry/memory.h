@@ -38,6 +38,7 @@ void wry_memory_get_stats(int32_t device, wry_memory_stats *stats);
 void wry_memory_reset_peak(int32_t device);
 void wry_memory_release_cache(int32_t device);
 void wry_memory_set_cache_limit(int32_t device, size_t bytes);
+void wry_memory_set_fill(int on); /* of the cpu: fresh memory holds bytes that are not zero, to find who counts on zeros */
 
 /* The table of devices. A kind is a row; row 0 is the cpu's and has no wry_device. */
 #define WRY_MAX_KINDS 32
