@@ -133,7 +133,8 @@ def set_flags(flags: dict[str, Any]) -> None:
 
     `FLAGS_check_nan_inf` makes every operation of the calling thread raise RuntimeError when its
     result holds NaN or infinity; PADDLE_INF_NAN_SKIP_OP, PADDLE_INF_NAN_SKIP_ROLE and PADDLE_INF_NAN_SKIP_VAR of the environment leave
-    out ops, what runs "forward", "backward" or to "optimize", and results (`op:part of a name`), separated by commas. `FLAGS_paddle_num_threads` sets how many threads a kernel may use.
+    out ops, what runs "forward", "backward" or to "optimize", and results (`op:part of a name`), separated by commas.
+    `FLAGS_paddle_num_threads` sets how many threads a kernel may use.
     `FLAGS_paddle_random`, which Paddle itself does not have, gives the random numbers that Paddle 2.6.2
     draws on a CPU, so that a script prints the same losses under both.
     `FLAGS_call_stack_level` of 2 lets tracebacks show what lies below the user's line, compiled code included.
@@ -155,7 +156,7 @@ def set_flags(flags: dict[str, Any]) -> None:
         >>> wherry.set_flags({"FLAGS_check_nan_inf": True})
         >>> wherry.log(wherry.to_tensor([0.0]))
         Traceback (most recent call last):
-        RuntimeError: log: the result holds NaN or infinity. Got 1 such value (0 NaN, 1 infinite, 0 numbers) in output 0 of shape [1]...
+        wherry_tensor.errors.PreconditionNotMetError: (PreconditionNotMet) log: the result holds NaN or infinity. Got 1 such value (0 NaN, ...
         >>> wherry.set_flags({"FLAGS_check_nan_inf": False})
     """
     if not isinstance(flags, dict):
