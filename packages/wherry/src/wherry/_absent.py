@@ -42,12 +42,9 @@ _WORDS = {  # those of which one can only say that they are not here yet
         all_gather all_reduce alltoall barrier broadcast fleet gather irecv isend launch new_group ProcessMesh recv
         reduce reduce_scatter scatter send shard_tensor spawn split wait
     """,
-    "incubate": """
-        LookAhead ModelAverage identity_loss softmax_mask_fuse softmax_mask_fuse_upper_triangle
-    """,
+    "incubate": "asp identity_loss softmax_mask_fuse softmax_mask_fuse_upper_triangle",
     "nn": "RNNTLoss",
     "nn.functional": "rnnt_loss",
-    "optimizer": "LBFGS",
     "static.nn": "crf_decoding deform_conv2d multi_box_head static_pylayer",
     "vision.transforms": "RandomPerspective perspective",
 }

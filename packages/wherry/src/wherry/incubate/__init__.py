@@ -1,10 +1,12 @@
 """`paddle.incubate`: functions whose interface may still change."""
 # ruff: noqa: F403  lists of their own say what
 from wherry import _absent
-from wherry.incubate import autograd
+from wherry.incubate import autograd, optimizer
 from wherry_sparse.incubate import *
 from wherry_sparse.incubate import __all__ as _graphs
+from wherry_train.optimizer.averages import LookAhead, ModelAverage
+from wherry_train.optimizer.distributed import DistributedFusedLamb
 
-__all__ = ["autograd", *_graphs]
+__all__ = ["DistributedFusedLamb", "LookAhead", "ModelAverage", "autograd", "optimizer", *_graphs]
 
 _absent.explain(__name__)

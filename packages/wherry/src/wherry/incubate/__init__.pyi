@@ -1,5 +1,6 @@
 """Stub of wherry.incubate, written by tools/stubs.py: where each public name comes from."""
 from wherry.incubate import autograd as autograd
+from wherry.incubate import optimizer as optimizer
 from wherry_sparse.geometric import segment_max as segment_max
 from wherry_sparse.geometric import segment_mean as segment_mean
 from wherry_sparse.geometric import segment_min as segment_min
@@ -8,4 +9,7 @@ from wherry_sparse.incubate import graph_khop_sampler as graph_khop_sampler
 from wherry_sparse.incubate import graph_reindex as graph_reindex
 from wherry_sparse.incubate import graph_sample_neighbors as graph_sample_neighbors
 from wherry_sparse.incubate import graph_send_recv as graph_send_recv
+from wherry_train.optimizer.averages import LookAhead as LookAhead
+from wherry_train.optimizer.averages import ModelAverage as ModelAverage
+from wherry_train.optimizer.distributed import DistributedFusedLamb as DistributedFusedLamb
 __all__: list[str]

@@ -9,5 +9,6 @@ from wherry_train.optimizer.adaptive import Adagrad as Adagrad
 from wherry_train.optimizer.adaptive import RMSProp as RMSProp
 from wherry_train.optimizer.descent import Momentum as Momentum
 from wherry_train.optimizer.descent import SGD as SGD
+from wherry_train.optimizer.lbfgs import LBFGS as LBFGS
 from wherry_train.optimizer.optimizer import Optimizer as Optimizer
 __all__: list[str]
