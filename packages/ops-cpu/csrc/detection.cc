@@ -3,6 +3,9 @@
 // x [images, C, H, W], boxes [R, 4] as (x1, y1, x2, y2), image [R]; all contiguous.
 #include <math.h>
 
+#include <algorithm>
+#include <type_traits>
+
 #include "parallel.h"
 
 namespace WRY_NAMESPACE {
@@ -478,22 +481,26 @@ int deform_columns_vjp(const wry_call *call) {
 // Boxes are decided on in blocks: inside a block one after the other, then those of it that remain strike what lies behind,
 // in threads.
 
+// Groups and marks are as wide as the numbers, so that compilers compute several boxes at once.
+
 template <typename T>
 struct Sides {
+  using Mark = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
   const T *x1, *y1, *x2, *y2, *area;
-  const int64_t *group;
+  const Mark *group;
   T threshold, offset;
 
   // Strikes the boxes in [begin, end) that box i overlaps.
-  void strike(int64_t i, int64_t begin, int64_t end, uint8_t *WRY_RESTRICT struck) const {
+  void strike(int64_t i, int64_t begin, int64_t end, Mark *WRY_RESTRICT struck) const {
     const T left = x1[i], top = y1[i], right = x2[i], bottom = y2[i], mine = area[i];
-    const int64_t own = group[i];
+    const Mark own = group[i];
     for (int64_t j = begin; j < end; ++j) {
       const T l = left > x1[j] ? left : x1[j], t = top > y1[j] ? top : y1[j];
       const T r = right < x2[j] ? right : x2[j], b = bottom < y2[j] ? bottom : y2[j];
-      const T wide = r >= l ? r - l + offset : T(0), high = b >= t ? b - t + offset : T(0);
+      const T width = r - l + offset, height = b - t + offset;  // computed for all, so that none is jumped over
+      const T wide = r >= l ? width : T(0), high = b >= t ? height : T(0);
       const T common = wide * high;
-      struck[j] |= uint8_t((common / (mine + area[j] - common) > threshold) & (group[j] == own));
+      struck[j] |= Mark(common / (mine + area[j] - common) > threshold) & Mark(group[j] == own);
     }
   }
 };
@@ -504,9 +511,16 @@ int suppress(const wry_call *call) {
   const int64_t n = input(call, 0)->shape[0];
   const T *boxes = data<T>(input(call, 0));
   T *sides = workspace<T>(call, 5 * n + 1);
-  uint8_t *struck = workspace<uint8_t>(call, n + 1);
-  if (!sides || !struck) return fail_memory(call, "suppress", n * 41);
-  Sides<T> z = {sides, sides + n, sides + 2 * n, sides + 3 * n, sides + 4 * n, data<int64_t>(input(call, 1)), T(attr_float(call, 0)), T(attr_float(call, 1))};
+  using Mark = typename Sides<T>::Mark;
+  Mark *struck = workspace<Mark>(call, n + 1), *group = workspace<Mark>(call, n + 1);
+  int64_t *known = workspace<int64_t>(call, n + 1);
+  if (!sides || !struck || !group || !known) return fail_memory(call, "suppress", n * 56);
+  // Groups by their rank: numbers of 64 bits that differ stay different in 32.
+  const int64_t *named = data<int64_t>(input(call, 1));
+  std::copy(named, named + n, known);
+  std::sort(known, known + n);
+  for (int64_t i = 0; i < n; ++i) group[i] = Mark(std::lower_bound(known, known + n, named[i]) - known);
+  Sides<T> z = {sides, sides + n, sides + 2 * n, sides + 3 * n, sides + 4 * n, group, T(attr_float(call, 0)), T(attr_float(call, 1))};
   for (int64_t i = 0; i < n; ++i) {
     for (int k = 0; k < 4; ++k) sides[k * n + i] = boxes[4 * i + k];
     sides[4 * n + i] = (boxes[4 * i + 2] - boxes[4 * i] + z.offset) * (boxes[4 * i + 3] - boxes[4 * i + 1] + z.offset);
