@@ -59,6 +59,20 @@ for name in ("exp", "expm1", "sin", "cos", "tanh", "sinh", "cosh", "atan", "asin
     call(f"paddle.{name}(x)", FLOATS, grad=True, x=normal(3, 4))
 for name in ("log", "log2", "log10", "log1p", "sqrt", "rsqrt", "reciprocal", "lgamma", "digamma"):
     call(f"paddle.{name}(x)", FLOATS, grad=True, x=positive(3, 4))
+for name in ("i0", "i0e", "i1", "i1e"):
+    call(f"paddle.{name}(x)", FLOATS, grad=True, x=normal(3, 4))
+    call(f"paddle.{name}(x)", FLOATS, x=np.linspace(-30, 30, 13))
+for n in (0, 1, 2, 5):
+    call(f"paddle.polygamma(x, {n})", FLOATS, grad=True, x=positive(3, 4))
+call("paddle.polygamma(x, 2)", FLOATS, x=np.array([0.0, -1.0, -0.5, 0.3, -2.7, 50.0]))
+call("paddle.nextafter(x, y)", FLOATS, x=np.array([0.0, 0.0, 1.0, np.inf, np.nan]), y=np.array([1.0, -1.0, 1.0, 0.0, 1.0]))
+call("paddle.frexp(x)", FLOATS, x=np.array([0.0, 0.5, -3.0, 1e30, np.inf, np.nan]))
+for name in ("trapezoid", "cumulative_trapezoid"):
+    call(f"paddle.{name}(x)", FLOATS, x=normal(3, 4))  # Paddle's gradient gives every row that of the first one
+    call(f"paddle.{name}(x, y, axis=0)", FLOATS, grad=True, x=normal(3, 4), y=np.array([1.0, 3.0, 4.0]))
+    call(f"paddle.{name}(x, dx=0.5)", FLOATS, x=normal(4))
+for name in ("x", "x, 3", "x, 2, True", "x, 0", "x, 6"):
+    call(f"paddle.combinations({name})", x=integers(5, low=0, high=9))
 for name in ("asin", "acos", "atanh", "erfinv"):
     call(f"paddle.{name}(x)", FLOATS, grad=True, x=inside(3, 4))
 call("paddle.acosh(x)", FLOATS, grad=True, x=positive(3, 4) + 1.5)

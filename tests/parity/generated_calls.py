@@ -95,7 +95,7 @@ def family(names: str) -> Callable[[Maker], Maker]:
 
 
 @family("""abs ceil cos cosh exp expm1 floor neg round rsqrt sign sin sinh sqrt square tan tanh atan asinh erf lgamma digamma reciprocal
-    trunc frac isnan isinf isfinite sgn conj real imag angle rad2deg deg2rad logical_not bitwise_not log log2 log10 log1p logit
+    i0 i0e i1 i1e trunc frac isnan isinf isfinite sgn conj real imag angle rad2deg deg2rad logical_not bitwise_not log log2 log10 log1p logit
     numel rank shape is_empty zeros_like ones_like t as_real nonzero""")
 def unary(d: Draw, name: str) -> str:
     low, high = (0.1, 0.9) if name.startswith(("log", "lgamma", "digamma")) or name in ("sqrt", "rsqrt") else (-2, 2)
@@ -115,7 +115,7 @@ def beyond_one(d: Draw, name: str) -> str:
 
 @family("""add subtract multiply divide maximum minimum fmax fmin pow remainder floor_divide mod atan2 equal not_equal less_than less_equal
     greater_than greater_equal logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor heaviside gcd lcm inner outer
-    kron dot isclose allclose equal_all hypot copysign ldexp logaddexp""")
+    kron dot isclose allclose equal_all hypot copysign ldexp logaddexp nextafter""")
 def binary(d: Draw, name: str) -> str:
     shape = d.shape()
     first = d.one(*FLOATS, *ALL)

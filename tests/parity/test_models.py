@@ -148,7 +148,6 @@ TABLES = ("calls", "functional_calls", "numeric_calls/3", "operator_calls")
 UNREAD = {
     **dict.fromkeys(("box_coder", "generate_proposals_v2", "matrix_nms", "prior_box", "yolo_box"), "they are functions of images, above programs"),
     **dict.fromkeys(("graph_send_recv", "graph_send_ue_recv", "graph_send_uv", "segment_pool"), "they are functions of graphs, above programs"),
-    **dict.fromkeys(("i0", "nextafter"), "there is no such function yet"),
     "viterbi_decode": "there is no such function yet",
     "warprnnt": "there is no loss of transducers",
 }  # fmt: skip

@@ -2,8 +2,9 @@
 import numpy as np
 import pytest
 
+import wherry_tensor as w
 from small_tensors import make, total
-from wherry_autograd import Jacobian, hessian, incubate, jacobian
+from wherry_autograd import Jacobian, grad, hessian, incubate, jacobian
 from wherry_tensor import ops
 
 
@@ -148,3 +149,29 @@ def test_switches_of_static_graphs_say_what_is_missing(name):
         incubate.forward_grad(None, None)
     with pytest.raises(AssertionError, match=r"wherry.grad"):
         incubate.grad(None, None)
+
+
+def test_gradients_of_mantissas_integrals_and_combinations():
+    x = w.to_tensor([0.0, 1.0, 3.0, -5.0], dtype="float64", stop_gradient=False)
+    mantissa, exponent = w.frexp(x)
+    assert exponent.stop_gradient
+    mantissa.sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [1, 0.5, 0.25, 0.125])  # 2 ** -exponent
+    x.clear_gradient(False)
+    w.cumulative_trapezoid(x, dx=2.0).sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [3, 5, 3, 1])
+    x.clear_gradient(False)
+    w.combinations(x).sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [3, 3, 3, 3])
+
+
+@pytest.mark.parametrize("name", ["i0", "i0e", "i1", "i1e"])
+def test_gradients_of_bessel_functions_at_zero_and_of_their_gradients(name):
+    x = w.to_tensor([0.0, 1.5], dtype="float64", stop_gradient=False)
+    (first,) = grad(getattr(w, name)(x).sum(), x, create_graph=True)
+    assert first[0].item() == (0.5 if name.startswith("i1") else 0)
+    (second,) = grad(first.sum(), x)
+    h = 1e-5
+    y = w.to_tensor([1.5 - h, 1.5, 1.5 + h], dtype="float64")
+    low, middle, high = getattr(w, name)(y).tolist()
+    assert abs(second[1].item() - (low - 2 * middle + high) / h**2) < 1e-4

@@ -570,3 +570,19 @@ def test_a_data_loader_feeds_a_program():
         seen.append(exe.run(feed=feed, fetch_list=[out])[0])
     np.testing.assert_allclose(np.concatenate(seen), values(6, 2) * 2 + np.arange(6)[:, None], rtol=1e-6)
     assert len(static.default_main_program().global_block().ops) == before
+
+
+@pytest.mark.parametrize("size", [None, 5])
+def test_integrals_combinations_and_parts_of_numbers_of_described_sequences(size):
+    x = static.data("x", [size])
+    fetches = [x.trapezoid(), x.cumulative_trapezoid(dx=2.0), x.combinations(), *x.frexp(), x.i0(), x.nextafter(x + 1.0), x.polygamma(1)]
+    fed = np.abs(values(5)) + 0.5
+    eager = wt.to_tensor(fed)
+    static.disable_static()
+    expected = [
+        eager.trapezoid(), eager.cumulative_trapezoid(dx=2.0), eager.combinations(), *eager.frexp(), eager.i0(), eager.nextafter(eager + 1.0),
+        eager.polygamma(1),
+    ]  # fmt: skip
+    static.enable_static()
+    for found, wanted in zip(run({"x": fed}, *fetches), expected, strict=True):
+        np.testing.assert_array_equal(found, wanted.numpy())

@@ -155,6 +155,16 @@ struct Atan2 {
 };
 
 template <typename T>
+struct NextAfter {
+  static constexpr Lanes lanes = Lanes::none;
+  WRY_INLINE double operator()(double x, double y) const {
+    return same_type<T, float> ? ::nextafterf(float(x), float(y)) : ::nextafter(x, y);
+  }
+};
+template <typename T>
+int nextafter_kernel(const wry_call *call) { return pointwise2<T, T, T>(call, NextAfter<T>(), moderate); }
+
+template <typename T>
 WRY_INLINE uint64_t magnitude(T x) { return x < 0 ? uint64_t(0) - uint64_t(x) : uint64_t(x); }
 
 WRY_INLINE uint64_t greatest_common_divisor(uint64_t a, uint64_t b) {
@@ -268,6 +278,8 @@ const wry_kernel_entry table[] = {
     WRY_BOOL_ROW("fmin", in_place, Kernel<And>::same),
     REALS("heaviside", Heaviside),
     WRY_FLOAT_ROWS("atan2", in_place, Atan2Kernel::same),
+    WRY_ROW("nextafter", float, in_place, nextafter_kernel),
+    WRY_ROW("nextafter", double, in_place, nextafter_kernel),
     WRY_INT_ROWS("gcd", in_place, GcdKernel::same),
     WRY_INT_ROWS("lcm", in_place, LcmKernel::same),
     WRY_ROW("complex", float, WRY_STRIDED_OUTPUT, make_complex),

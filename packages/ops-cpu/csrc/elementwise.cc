@@ -253,7 +253,8 @@ double digamma(double x) {
 // Maclaurin's formula takes over.
 double polygamma(int64_t n, double x) {
   if (n == 0) return digamma(x);
-  if (x <= 0 && (x == ::floor(x) || x < -1e6)) return x == ::floor(x) && n % 2 == 1 ? __builtin_inf() : __builtin_nan("");
+  if (x <= 0 && (x == ::floor(x) || x < -1e6)) return x != ::floor(x) ? __builtin_nan("") : n % 2 == 1 ? __builtin_inf()
+                                                                                                       : -__builtin_inf();
   const double s = double(n) + 1;
   const double start = 12 + double(n) / 2;
   double sum = 0;
@@ -270,6 +271,43 @@ double polygamma(int64_t n, double x) {
   }
   return (n % 2 == 1 ? 1 : -1) * ::tgamma(s) * sum;
 }
+
+// exp(-|x|) I(x), the modified Bessel function of the first kind of order 0 or 1: its power series, of which all
+// terms have one sign, and from 24 on Hankel's asymptotic series, whose terms fall below 2^-53 before they grow again.
+template <int Order>
+double scaled_bessel(double x) {
+  const double size = ::fabs(x);
+  double sum, term;
+  if (size <= 24) {
+    const double square = 0.25 * size * size;
+    sum = term = Order == 0 ? 1 : 0.5 * size;
+    for (int k = 1; term > 1e-17 * sum; ++k) sum += term *= square / (k * (k + Order));
+    sum *= ::exp(-size);
+  } else {
+    sum = term = 1;
+    for (int k = 1; k < 48 && ::fabs(term) > 1e-17; ++k) {
+      const int odd = 2 * k - 1;
+      sum += term *= double(odd * odd - 4 * Order) / (8.0 * k * size);
+    }
+    sum /= ::sqrt(6.283185307179586 * size);
+  }
+  return Order == 1 && x < 0 ? -sum : sum;
+}
+
+template <int Order>
+struct ScaledBessel {
+  static constexpr Lanes lanes = Lanes::none;
+  WRY_INLINE double operator()(double x) const { return scaled_bessel<Order>(x); }
+};
+template <int Order>
+struct Bessel {
+  static constexpr Lanes lanes = Lanes::none;
+  WRY_INLINE double operator()(double x) const {
+    if (::fabs(x) == __builtin_inf()) return Order == 1 ? x : ::fabs(x);
+    const double half = ::exp(0.5 * ::fabs(x));  // twice, because exp(|x|) would overflow before the product does
+    return scaled_bessel<Order>(x) * half * half;
+  }
+};
 
 struct Polygamma {
   static constexpr Lanes lanes = Lanes::none;
@@ -406,6 +444,7 @@ int identity(const wry_call *call) {
 #else
 #define FLOATS_COMPLEX(op, F) FLOATS(op, F)
 #endif
+#define DOUBLES(op, F) WRY_ROW(op, float, in_place, Kernel<F>::same), WRY_ROW(op, double, in_place, Kernel<F>::same)
 #define INTEGERS(op, F) WRY_INT_ROWS(op, in_place, Kernel<F>::same)
 #define PREDICATE(op, F) WRY_ALL_ROWS(op, WRY_STRIDED_OUTPUT, Kernel<F>::predicate)
 #define INTEGERS_UNCHANGED(op)                                                  \
@@ -448,6 +487,10 @@ const wry_kernel_entry table[] = {
     FLOATS("lgamma", Lgamma),
     FLOATS("digamma", Digamma),
     WRY_FLOAT_ROWS("polygamma", in_place, polygamma_kernel),
+    DOUBLES("i0", Bessel<0>),
+    DOUBLES("i1", Bessel<1>),
+    DOUBLES("i0e", ScaledBessel<0>),
+    DOUBLES("i1e", ScaledBessel<1>),
     FLOATS("floor", Floor),
     INTEGERS_UNCHANGED("floor"),
     FLOATS("ceil", Ceil),

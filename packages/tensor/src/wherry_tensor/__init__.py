@@ -77,6 +77,8 @@ from wherry_tensor.functions import (
     random,
     reduction,
     search,
+    sequences,
+    special,
 )
 from wherry_tensor.functions import (
     einsum as contractions,
@@ -95,6 +97,8 @@ from wherry_tensor.functions.positions import *
 from wherry_tensor.functions.random import *
 from wherry_tensor.functions.reduction import *
 from wherry_tensor.functions.search import *
+from wherry_tensor.functions.sequences import *
+from wherry_tensor.functions.special import *
 from wherry_tensor.printing import set_printoptions
 
 # Paddle's names. `wherry_tensor.dtype` is this class from now on; the module of that name is only
@@ -153,5 +157,6 @@ __all__ = [  # noqa: PLE0604
     "set_default_dtype", "set_device", "set_flags", "set_num_threads", "set_printoptions", "uint8", "vander",
     *creation.__all__, *contractions.__all__, *inplace.__all__, *linalg.__all__, *logic.__all__, *math.__all__, *movement.__all__,
     *padding.__all__, *positions.__all__, *random.__all__, *reduction.__all__, *search.__all__,
+    *sequences.__all__, *special.__all__,
 ]
 __version__ = "0.4.0"

@@ -112,6 +112,7 @@ from wherry_tensor.functions.inplace import gcd_ as gcd_
 from wherry_tensor.functions.inplace import greater_equal_ as greater_equal_
 from wherry_tensor.functions.inplace import greater_than_ as greater_than_
 from wherry_tensor.functions.inplace import hypot_ as hypot_
+from wherry_tensor.functions.inplace import i0_ as i0_
 from wherry_tensor.functions.inplace import lcm_ as lcm_
 from wherry_tensor.functions.inplace import ldexp_ as ldexp_
 from wherry_tensor.functions.inplace import lerp_ as lerp_
@@ -132,6 +133,7 @@ from wherry_tensor.functions.inplace import multiply_ as multiply_
 from wherry_tensor.functions.inplace import nan_to_num_ as nan_to_num_
 from wherry_tensor.functions.inplace import neg_ as neg_
 from wherry_tensor.functions.inplace import not_equal_ as not_equal_
+from wherry_tensor.functions.inplace import polygamma_ as polygamma_
 from wherry_tensor.functions.inplace import pow_ as pow_
 from wherry_tensor.functions.inplace import reciprocal_ as reciprocal_
 from wherry_tensor.functions.inplace import remainder_ as _remainder_
@@ -404,6 +406,16 @@ from wherry_tensor.functions.search import nonzero as nonzero
 from wherry_tensor.functions.search import searchsorted as searchsorted
 from wherry_tensor.functions.search import sort as sort
 from wherry_tensor.functions.search import topk as topk
+from wherry_tensor.functions.sequences import combinations as combinations
+from wherry_tensor.functions.sequences import cumulative_trapezoid as cumulative_trapezoid
+from wherry_tensor.functions.sequences import trapezoid as trapezoid
+from wherry_tensor.functions.special import frexp as frexp
+from wherry_tensor.functions.special import i0 as i0
+from wherry_tensor.functions.special import i0e as i0e
+from wherry_tensor.functions.special import i1 as i1
+from wherry_tensor.functions.special import i1e as i1e
+from wherry_tensor.functions.special import nextafter as nextafter
+from wherry_tensor.functions.special import polygamma as polygamma
 from wherry_tensor.printing import set_printoptions as set_printoptions
 __all__: list[str]
 __version__: str

@@ -300,6 +300,8 @@ class Tensor:
         """In-place form of `clip`: writes the result into the first argument and returns it."""
     def clone(self) -> Tensor:
         """A copy that gradients pass through. Source: `paddle.Tensor.clone`."""
+    def combinations(self, r: int = ..., with_replacement: bool = ..., name: str | None = ...) -> Tensor:
+        """All choices of `r` elements of a vector, in the order of the elements."""
     def concat(self, axis: Any = ..., name: str | None = ...) -> Tensor:
         """Concatenation: several tensors one behind the other along an axis."""
     def cond(self, p: float | str | None = ..., name: str | None = ...) -> Tensor:
@@ -344,6 +346,8 @@ class Tensor:
         """Running sums along `axis`."""
     def cumsum_(self, axis: int | None = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
         """In-place form of `cumsum`. Without `axis`, `x` becomes one axis of all elements, as in Paddle."""
+    def cumulative_trapezoid(self, x: Tensor | None = ..., dx: Any = ..., axis: int = ..., name: str | None = ...) -> Tensor:
+        """The running integral of samples along an axis by the trapezoidal rule."""
     @property
     def data(self) -> Tensor: ...
     @data.setter
@@ -454,6 +458,8 @@ class Tensor:
         """Fraction of each element, with its sign: `x - trunc(x)`."""
     def frac_(self, name: Any = ...) -> Tensor:
         """In-place form of `frac`: writes the result into the first argument and returns it."""
+    def frexp(self, name: str | None = ...) -> tuple[Tensor, Tensor]:
+        """Mantissas and exponents: `x == mantissa * 2 ** exponent` with mantissas in [0.5, 1)."""
     def gather(self, index: Tensor, axis: Any = ..., name: str | None = ...) -> Tensor:
         """Slices of `x` at the positions `index` along an axis."""
     def gather_nd(self, index: Tensor, name: str | None = ...) -> Tensor:
@@ -498,6 +504,16 @@ class Tensor:
         """Length of the hypotenuse: the root of `x * x + y * y`, without overflow on the way."""
     def hypot_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `hypot`: writes the result into the first argument and returns it."""
+    def i0(self, name: str | None = ...) -> Tensor:
+        """Modified Bessel function of the first kind of order 0, of each element."""
+    def i0_(self, name: Any = ...) -> Tensor:
+        """In-place form of `i0`: writes the result into the first argument and returns it."""
+    def i0e(self, name: str | None = ...) -> Tensor:
+        """`i0(x) * exp(-abs(x))`, which stays finite."""
+    def i1(self, name: str | None = ...) -> Tensor:
+        """Modified Bessel function of the first kind of order 1, of each element."""
+    def i1e(self, name: str | None = ...) -> Tensor:
+        """`i1(x) * exp(-abs(x))`, which stays finite."""
     def imag(self, name: str | None = ...) -> Tensor:
         """Imaginary part of each element; 0 for real numbers."""
     def increment(self, value: Any = ..., name: str | None = ...) -> Tensor:
@@ -722,6 +738,8 @@ class Tensor:
         """Negation: each element with the other sign."""
     def neg_(self, name: Any = ...) -> Tensor:
         """In-place form of `neg`: writes the result into the first argument and returns it."""
+    def nextafter(self, y: Tensor, name: str | None = ...) -> Tensor:
+        """The next number that the dtype holds after `x` in the direction of `y`."""
     @property
     def node(self) -> Any: ...
     @node.setter
@@ -758,6 +776,10 @@ class Tensor:
     def place(self) -> Any: ...
     def polar(self, angle: Tensor, name: str | None = ...) -> Tensor:
         """Complex numbers from absolute values and angles (radians), which broadcast together."""
+    def polygamma(self, n: int, name: str | None = ...) -> Tensor:
+        """The n-th derivative of `digamma`, of each element."""
+    def polygamma_(self, n: Any, name: Any = ...) -> Tensor:
+        """In-place form of `polygamma`: writes the result into the first argument and returns it."""
     def pow(self, y: Any, name: str | None = ...) -> Tensor:
         """Power: `x` to the power of `y`, element by element."""
     def pow_(self, y: Any, name: Any = ...) -> Tensor:
@@ -930,6 +952,8 @@ class Tensor:
         """The values as bytes, row by row, as of NumPy's arrays."""
     def tolist(self) -> Any:
         """The elements as nested Python lists; a number for a 0-d tensor."""
+    def top_p_sampling(self, ps: Tensor, threshold: Tensor | None = ..., seed: int | None = ..., name: str | None = ...) -> Any:
+        """Refused: Paddle 2.6.2 samples so on GPUs alone, and has no such operator for the CPU."""
     def topk(self, k: Any, axis: int | None = ..., largest: bool = ..., sorted: bool = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
         """The `k` largest (or smallest) values along an axis, and where they are."""
     def trace(self, offset: int = ..., axis1: int = ..., axis2: int = ..., name: str | None = ...) -> Tensor:
@@ -938,6 +962,8 @@ class Tensor:
         """`x` with its axes in another order."""
     def transpose_(self, perm: Sequence[int], name: str | None = ...) -> Tensor:
         """`transpose` in place: `x` itself gets the new order of axes."""
+    def trapezoid(self, x: Tensor | None = ..., dx: Any = ..., axis: int = ..., name: str | None = ...) -> Tensor:
+        """The integral of samples along an axis by the trapezoidal rule."""
     def triangular_solve(self, y: Tensor, upper: bool = ..., transpose: bool = ..., unitriangular: bool = ..., name: str | None = ...) -> Tensor:
         """The solution of `x z = y` for triangular `x`."""
     def tril(self, diagonal: int = ..., name: str | None = ...) -> Tensor:
@@ -1063,8 +1089,6 @@ def dtype_of_name(name: Any) -> Any:
     """The DType called `name`, as in "float32"."""
 def explain_type_errors(hint: Any) -> Any:
     """Let the text of a TypeError end with `hint(error, text)` where that is not empty."""
-def fill_fresh_memory(on: Any) -> Any:
-    """Whether memory of the cpu that nobody has written to yet holds bytes of 0x7f: to find what counts on zeros."""
 def from_buffer(data: Any, dtype: Any = ...) -> Any:
     """A tensor with a copy of anything that has the buffer protocol (arrays, bytes, memoryviews)."""
 def from_values(values: Any, shape: Any, dtype: Any) -> Any:

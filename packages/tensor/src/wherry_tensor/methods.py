@@ -14,7 +14,7 @@ from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import require_tensor
 from wherry_tensor.device import Place, device_code, names_device, place_of
 from wherry_tensor.dtype import as_dtype
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.errors import InvalidArgumentError, UnimplementedError
 from wherry_tensor.suggestions import FOREIGN, did_you_mean, hint_for
 
 # Functions of these modules that are methods under their own name.
@@ -36,7 +36,9 @@ _METHODS = {
     "functions.movement": "*",
     "functions.positions": "*",
     "functions.search": "*",
+    "functions.sequences": "*",
     "functions.signal": "istft stft",
+    "functions.special": "*",
 }
 _NOT_METHODS = frozenset(("complex", "broadcast_shape", "einsum", "meshgrid"))
 
@@ -87,6 +89,22 @@ def astype(self: Tensor, dtype: Any) -> Tensor:
 def clone(self: Tensor) -> Tensor:
     """A copy that gradients pass through. Source: `paddle.Tensor.clone`."""
     return ops.copy(self)
+
+
+@_method
+def top_p_sampling(self: Tensor, ps: Tensor, threshold: Tensor | None = None, seed: int | None = None, name: str | None = None) -> Any:
+    """Refused: Paddle 2.6.2 samples so on GPUs alone, and has no such operator for the CPU.
+
+    Raises:
+        NotImplementedError: always.
+
+    Source:
+        `paddle.Tensor.top_p_sampling`.
+    """
+    raise UnimplementedError(
+        f"top_p_sampling: Paddle has this operator for GPUs alone. Got x of shape {self.shape} on the cpu, expected a GPU. Sort the "
+        f"probabilities (sort, argsort), clear those behind the share (cumsum, where) and draw with multinomial."
+    )
 
 
 @_method

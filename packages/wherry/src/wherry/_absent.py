@@ -33,10 +33,6 @@ NOT_YET: dict[str, dict[str, str]] = {
     "static": {},
 }
 _WORDS = {  # those of which one can only say that they are not here yet
-    "": """
-        combinations cumulative_trapezoid frexp i0 i0_ i0e i1 i1e nextafter polygamma
-        polygamma_ trapezoid
-    """,
     "callbacks": "WandbCallback",
     "distributed": """
         all_gather all_reduce alltoall barrier broadcast fleet gather irecv isend launch new_group ProcessMesh recv
@@ -45,7 +41,7 @@ _WORDS = {  # those of which one can only say that they are not here yet
     "incubate": "asp identity_loss softmax_mask_fuse softmax_mask_fuse_upper_triangle",
     "nn": "RNNTLoss",
     "nn.functional": "rnnt_loss",
-    "static.nn": "crf_decoding deform_conv2d multi_box_head static_pylayer",
+    "static.nn": "crf_decoding multi_box_head",
     "vision.transforms": "RandomPerspective perspective",
 }
 for _module, _names in _WORDS.items():

@@ -162,6 +162,32 @@ def vjp_polygamma(ct, _out, x, *, n):
     return ct * ops.polygamma(x, n=n + 1)
 
 
+@vjp.rule(ops.i0)
+def vjp_i0(ct, _out, x):
+    return ct * ops.i1(x)
+
+
+@vjp.rule(ops.i0e)
+def vjp_i0e(ct, out, x):
+    return ct * (ops.i1e(x) - ops.sign(x) * out)
+
+
+@vjp.rule(ops.i1)
+def vjp_i1(ct, out, x):
+    return ct * (ops.i0(x) - _by_itself(out, x))
+
+
+@vjp.rule(ops.i1e)
+def vjp_i1e(ct, out, x):
+    return ct * (ops.i0e(x) - ops.sign(x) * out - _by_itself(out, x))
+
+
+def _by_itself(out, x):
+    """out / x, a half where x is 0, as i1 and i1e begin."""
+    zero = x == 0.0
+    return ops.where(zero, ops.full_like(x, value=0.5, dtype=x.dtype), out / ops.where(zero, ops.full_like(x, value=1, dtype=x.dtype), x))
+
+
 # Steps: flat wherever they have a derivative. Paddle passes zeros on, not nothing.
 
 
@@ -339,6 +365,7 @@ def vjp_lerp(ct, _out, x, y, weight, *, needs):
     return ct - y_ct if needs[0] else None, y_ct, ct * (y - x) if needs[2] else None
 
 
+not_differentiable(ops.nextafter, "Paddle gives it no gradient")
 for _op in (ops.floor_divide, ops.gcd, ops.lcm):
     not_differentiable(_op, "piecewise constant, and Paddle gives it no gradient")
 for _op in (ops.logical_not, ops.isnan, ops.isinf, ops.isfinite, ops.equal, ops.not_equal, ops.less_than,

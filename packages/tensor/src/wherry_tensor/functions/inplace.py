@@ -11,7 +11,7 @@ from typing import Any
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Op, Tensor
 from wherry_tensor.arguments import fitted, number, require_writable, write
-from wherry_tensor.functions import creation, logic, math, reduction
+from wherry_tensor.functions import creation, logic, math, reduction, special
 
 
 def inplace_form(
@@ -71,6 +71,7 @@ exp_ = inplace_form(math.exp, ops.exp)
 expm1_ = inplace_form(math.expm1, ops.expm1)
 floor_ = inplace_form(math.floor, ops.floor)
 frac_ = inplace_form(math.frac)
+i0_ = inplace_form(special.i0, ops.i0)
 lgamma_ = inplace_form(math.lgamma, ops.lgamma)
 log_ = inplace_form(math.log, ops.log)
 log10_ = inplace_form(math.log10, ops.log10)
@@ -80,6 +81,7 @@ logit_ = inplace_form(math.logit)
 multigammaln_ = inplace_form(math.multigammaln)
 nan_to_num_ = inplace_form(math.nan_to_num)
 neg_ = inplace_form(math.neg, ops.negative)
+polygamma_ = inplace_form(special.polygamma)
 reciprocal_ = inplace_form(math.reciprocal, ops.reciprocal)
 round_ = inplace_form(math.round, ops.round)
 rsqrt_ = inplace_form(math.rsqrt, ops.rsqrt)

@@ -49,6 +49,10 @@ erfinv = op("erfinv", "x")
 lgamma = op("lgamma", "x")
 digamma = op("digamma", "x")
 polygamma = op("polygamma", "x", n=int)  # the n-th derivative of digamma
+i0 = op("i0", "x")  # modified Bessel functions of the first kind, of order 0 and 1
+i1 = op("i1", "x")
+i0e = op("i0e", "x")  # and times exp(-|x|), which stays finite
+i1e = op("i1e", "x")
 floor = op("floor", "x")
 ceil = op("ceil", "x")
 round = op("round", "x")  # half away from zero, as Paddle rounds
@@ -81,6 +85,7 @@ gcd = op("gcd", "x, y")
 lcm = op("lcm", "x, y")
 complex = op("complex", "real, imag")
 heaviside = op("heaviside", "x, y")
+nextafter = op("nextafter", "x, y")  # the next number that the dtype holds after x towards y
 
 # Comparison and logic: bool out.
 equal = op("equal", "x, y")
@@ -155,6 +160,8 @@ for _op in (sqrt, rsqrt, reciprocal, exp, expm1, log, log2, log10, log1p, sin, c
     _unary(_op, floats + complexes)
 for _op in (erf, erfinv, lgamma, digamma):
     _unary(_op, floats)
+for _op in (i0, i1, i0e, i1e):
+    _unary(_op, (float32, float64))
 for _op in (floor, ceil, round, trunc):
     _unary(_op, integers + floats)
 for _op in (negative, sign, square):
@@ -177,6 +184,7 @@ for _op in (maximum, minimum, fmax, fmin):
     _binary(_op, bools + integers + floats)
 for _op in (atan2, heaviside):
     _binary(_op, integers + floats)
+_binary(nextafter, (float32, float64))
 for _op in (gcd, lcm):
     _binary(_op, integers)
 for _op in (bitwise_and, bitwise_or, bitwise_xor):
@@ -684,13 +692,29 @@ def decompose_lerp(x, y, weight):
     return add(x, multiply(weight, subtract(y, x)))
 
 
+@decompose.rule(i0)
+def decompose_i0(x):
+    return _unscaled(i0e(x), abs(x), abs(x))
+
+
+@decompose.rule(i1)
+def decompose_i1(x):
+    return _unscaled(i1e(x), abs(x), x)
+
+
+def _unscaled(value, size, at_infinity):
+    """value * exp(size), where exp(size) alone may be too large; `at_infinity` where the size is infinite."""
+    half = exp(multiply(size, _number(0.5, size)))
+    return where(isinf(size), at_infinity, multiply(multiply(value, half), half))
+
+
 # What has no decomposition, and why.
 for _reason, _ops in {
     "arithmetic that the rest is built of": (add, subtract, multiply, divide, floor_divide, remainder, power),
     "an elementary function that others are built of": (sqrt, exp, log, log1p, sin, cos, tanh, atan2, erf),
-    "a special function with approximations of its own for each dtype": (erfinv, lgamma, digamma, polygamma),
+    "a special function with approximations of its own for each dtype": (erfinv, lgamma, digamma, polygamma, i0e, i1e),
     "rounding that the rest is built of": (floor,),
-    "the representation of numbers": (cast,),
+    "the representation of numbers": (cast, nextafter),
     "a comparison that the rest is built of": (equal, less_than),
     "bits that the rest is built of": (bitwise_and, bitwise_xor),
     "the choice that the rest is built of": (where,),

@@ -237,7 +237,7 @@ def onnx_atan2(g, x, y):
     return g.op("Where", at_axis, upright, angle)
 
 
-for _name in ("erfinv", "lgamma", "digamma", "polygamma"):
+for _name in ("erfinv", "lgamma", "digamma", "polygamma", "i0", "i1", "i0e", "i1e", "nextafter"):
     cannot(getattr(ops, _name), "ONNX has no such function, nor what it could be made of")
 for _name in ("complex", "real", "imag", "conj", "angle"):
     cannot(getattr(ops, _name), "ONNX's operators do not take complex tensors")

@@ -177,6 +177,26 @@ def read_polygamma(o):
     return ops.polygamma(o.x("x"), n=o.integer("n"))
 
 
+def _bessel(name):
+    writes(getattr(ops, name))(lambda w, x: w(name, {"x": x}, {}, "out"))
+    reads(name, out="out")(lambda o: getattr(api, name)(o.x("x")))
+
+
+for _name in ("i0", "i1", "i0e", "i1e"):
+    _bessel(_name)
+
+
+@writes(ops.nextafter)
+def write_nextafter(w, x, y):
+    x, y = w.broadcast(x, y)
+    return w("nextafter", {"x": x, "y": y}, {}, "out")
+
+
+@reads("nextafter", out="out")
+def read_nextafter(o):
+    return api.nextafter(o.x("x"), o.x("y"))
+
+
 @reads("clip")
 def read_clip(o):
     x, low, high = o.x("X"), o.maybe("Min"), o.maybe("Max")

@@ -150,6 +150,28 @@ def spec_polygamma(rng):
     yield bad(np.ones(2), n=-1, error=ValueError, match="n=-1")
 
 
+def _bessel(order, scaled):
+    """The modified Bessel function of the first kind by its integral over a circle, which equal steps compute to the last digit."""
+    angles = np.arange(256) * (2 * np.pi / 256)
+
+    def value(x):
+        return float(np.mean(np.exp(x * np.cos(angles) - abs(x) * scaled) * np.cos(order * angles)))
+
+    return each(value)
+
+
+for _op, _order, _scaled in ((ops.i0, 0, False), (ops.i1, 1, False), (ops.i0e, 0, True), (ops.i1e, 1, True)):
+
+    @spec(_op, reference=_bessel(_order, _scaled), dtypes=("float32", "float64"))
+    def spec_bessel(rng, name=_op.name):
+        yield case(spread(rng, -6, 6, 3, 7))
+        yield case(spread(rng, 10, 60, 70))
+        yield case(np.array([0.0, nan, 23.9, 24.1, -80.0]), differentiable=False)
+        yield case(np.array(1.5))
+        yield case(np.zeros((0, 3)))
+        yield bad(np.arange(3), error=TypeError, match=rf"{name}.*int64")
+
+
 # Arithmetic of one value.
 
 
@@ -392,6 +414,16 @@ def spec_heaviside(rng):
     yield case(np.array([0.0, -0.0, nan, 1.0]), np.array([0.5, 0.25, 3.0, nan]), differentiable=False)  # NaN counts as negative
     yield case(rng.integers(0, 3, (3, 4)), rng.integers(0, 9, 4), dtypes="ints")
     yield case(np.zeros((0, 3)), np.ones(3))
+
+
+@spec(ops.nextafter, reference=np.nextafter, dtypes=("float32", "float64"), differentiable=False)
+def spec_nextafter(rng):
+    yield case(spread(rng, -4, 4, 3, 7), spread(rng, -4, 4, 3, 7))
+    yield case(spread(rng, -4, 4, 70), np.array(0.5))
+    x, y = np.meshgrid(specials, specials)
+    yield case(x, y)
+    yield case(np.zeros((0, 3)), np.ones(3))
+    yield bad(np.ones(2), np.arange(2), error=TypeError, match=r"nextafter.*int64")
 
 
 def _integers(op, reference):
