@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wherry_tensor.arguments import path_of
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions.creation import to_tensor
 
@@ -67,10 +68,11 @@ def image_load(path: str | os.PathLike[str], backend: str | None = None) -> Any:
             f"image_load: a path is text. Got {short(path)} ({type(path).__name__}), expected a str or os.PathLike. "
             f"Of an array Image.fromarray makes an image."
         )
+    path = path_of(os.fsdecode(path) if isinstance(path, bytes) else path, "image_load")
     if chosen == "cv2":
-        image = _library("cv2", "opencv-python-headless").imread(os.fspath(path))
+        image = _library("cv2", "opencv-python-headless").imread(path)
         if image is None:
-            raise InvalidArgumentError(f"image_load: OpenCV cannot read {os.fspath(path)!r}. Got no image, expected one. Check the path.")
+            raise InvalidArgumentError(f"image_load: OpenCV cannot read {short(path)}. Got no image, expected one. Check the path.")
         return image
     image = _library("PIL.Image", "Pillow").open(path)
     if chosen == "pil":

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from wherry_tensor.arguments import path_of
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnavailableError, short
 from wherry_train.io.dataset import Dataset
 from wherry_vision.image import get_image_backend, image_load, picture_of
@@ -79,6 +80,7 @@ class DatasetFolder(Dataset):
         transform: Callable[[Any], Any] | None = None,
         is_valid_file: Callable[[str], bool] | None = None,
     ) -> None:
+        path_of(root, "DatasetFolder", "root")
         self.root = root
         self.transform = transform
         self.extensions, accepted = _accepting("DatasetFolder", extensions, is_valid_file)
@@ -135,6 +137,7 @@ class ImageFolder(Dataset):
         transform: Callable[[Any], Any] | None = None,
         is_valid_file: Callable[[str], bool] | None = None,
     ) -> None:
+        path_of(root, "ImageFolder", "root")
         self.root = root
         self.transform = transform
         self.extensions, accepted = _accepting("ImageFolder", extensions, is_valid_file)

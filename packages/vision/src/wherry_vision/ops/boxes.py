@@ -3,11 +3,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import wherry_tensor as api
 from wherry_tensor import Tensor, ops
-from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.arguments import integer, integers_of, require_rank, require_tensor
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, short
+from wherry_vision.ops.reading import count as counted
+from wherry_vision.ops.reading import real, reals
 
 __all__ = ["box_coder", "distribute_fpn_proposals", "generate_proposals", "matrix_nms", "nms", "prior_box"]
 
@@ -49,10 +51,12 @@ def nms(
         >>> wherry.vision.ops.nms(boxes, 0.3, wherry.to_tensor([0.1, 0.9, 0.5])).tolist()
         [1, 2]
     """
-    _require_tensor("nms", "boxes", boxes)
+    require_rank(boxes, "nms", 2, name="boxes", layout="[N, 4]")
+    iou_threshold = real(iou_threshold, "nms", "iou_threshold")
     group = api.zeros([boxes.shape[0]], "int64")
     if scores is None:
         return _kept(boxes, group, iou_threshold)
+    require_rank(scores, "nms", 1, name="scores", layout="a score for each box")
     order = api.argsort(scores, descending=True)
     if category_idxs is None:
         return api.gather(order, _kept(api.gather(boxes, order), group, iou_threshold))
@@ -60,12 +64,15 @@ def nms(
         raise AssertedArgumentError(
             "nms: if category_idxs is given, categories which is a list of unique id of all categories is necessary. Got None, expected a list."
         )
+    require_rank(category_idxs, "nms", 1, name="category_idxs", layout="a class for each box")
+    top_k = None if top_k is None else integer(top_k, "nms", "top_k")
     if top_k is not None and top_k > scores.shape[0]:
         raise AssertedArgumentError(
-            f"nms: top_k should be smaller equal than the number of boxes. Got top_k={top_k}, expected at most {scores.shape[0]}. Leave it out."
+            f"nms: top_k should be smaller equal than the number of boxes. Got top_k={short(top_k)}, expected at most {scores.shape[0]}. "
+            f"Leave it out."
         )
     group = api.gather(category_idxs.astype("int64"), order)
-    wanted = api.any(group.unsqueeze(1) == api.to_tensor(list(categories), dtype="int64").reshape([1, -1]), axis=1)
+    wanted = api.any(group.unsqueeze(1) == api.to_tensor(list(integers_of(categories, "nms", "categories")), dtype="int64").reshape([1, -1]), axis=1)
     chosen = api.gather(order, api.nonzero(wanted).reshape([-1]))
     kept = _kept(api.gather(boxes, chosen), api.gather(category_idxs.astype("int64"), chosen), iou_threshold)
     return api.gather(chosen, kept)[:top_k]
@@ -73,12 +80,7 @@ def nms(
 
 def _kept(boxes: Tensor, group: Tensor, threshold: float, offset: float = 0.0) -> Tensor:
     """The numbers of the boxes that remain, in their order."""
-    return api.nonzero(ops.suppress(boxes, group, threshold=float(threshold), offset=offset)).reshape([-1])
-
-
-def _require_tensor(op_name: str, what: str, value: Any) -> None:
-    if not isinstance(value, Tensor):
-        raise InvalidTypeError(f"{op_name}: `{what}` is no tensor. Got {short(value)} ({type(value).__name__}), expected one. to_tensor makes it.")
+    return api.nonzero(ops.suppress(boxes, group, threshold=threshold, offset=offset)).reshape([-1])
 
 
 def box_coder(
@@ -110,8 +112,8 @@ def box_coder(
     Source:
         `paddle.vision.ops.box_coder`.
     """
-    for what, value in (("prior_box", prior_box), ("target_box", target_box)):
-        _require_tensor("box_coder", what, value)
+    require_rank(prior_box, "box_coder", 2, name="prior_box", layout="[M, 4]")
+    require_tensor(target_box, "box_coder", "target_box")
     if code_type not in ("encode_center_size", "decode_center_size"):
         raise InvalidArgumentError(
             f"box_coder: code_type is not known. Got {short(code_type)}, expected 'encode_center_size' or 'decode_center_size'."
@@ -121,8 +123,9 @@ def box_coder(
     one = 0.0 if box_normalized else 1.0
     share = prior_box_var
     if share is not None and not isinstance(share, Tensor):
-        share = api.to_tensor([float(v) for v in share], dtype=prior_box.dtype)
+        share = api.to_tensor(reals(share, "box_coder", "prior_box_var", 4), dtype=prior_box.dtype)
     if code_type == "encode_center_size":
+        require_rank(target_box, "box_coder", 2, name="target_box", layout="[N, 4]")
         size = prior_box[:, 2:] - prior_box[:, :2] + one
         middle = prior_box[:, :2] + size / 2
         given = target_box.unsqueeze(1)
@@ -183,19 +186,31 @@ def prior_box(
     Source:
         `paddle.vision.ops.prior_box`; Liu et al. (2015).
     """
-    smallest = _floats(min_sizes)
-    largest = [] if max_sizes is None else _floats(max_sizes)
+    for name_of, value in (("input", input), ("image", image)):
+        shape = require_rank(value, "prior_box", 4, name=name_of, layout="[N, C, H, W]").shape
+        if any(type(n) is int and n == 0 for n in shape[2:]):
+            raise InvalidArgumentError(
+                f"prior_box: '{name_of}' has no pixels. Got shape {shape}, expected a height and a width above 0. Check what made it."
+            )
+    smallest = reals(min_sizes, "prior_box", "min_sizes")
+    largest = [] if max_sizes is None else reals(max_sizes, "prior_box", "max_sizes")
+    shares, (step_x, step_y) = reals(variance, "prior_box", "variance", 4), reals(steps, "prior_box", "steps", 2)
+    offset = real(offset, "prior_box", "offset")
     if largest and (len(largest) != len(smallest) or any(a <= b for a, b in zip(largest, smallest, strict=True))):
         raise InvalidArgumentError(
             f"prior_box: max_size should be greater than min_size. Got min_sizes={smallest} and max_sizes={largest}, expected a larger one for each."
         )
-    if not smallest or min(smallest) <= 0 or len(variance) != 4 or len(steps) != 2:
+    if not smallest or not all(0 < side < math.inf for side in (*smallest, *largest)):
         raise InvalidArgumentError(
-            f"prior_box: sides are positive, variance has four numbers and steps two. Got min_sizes={smallest}, variance={list(variance)} and "
-            f"steps={list(steps)}."
+            f"prior_box: sides are positive. Got min_sizes={short(smallest)} and max_sizes={short(largest)}, expected numbers above 0. "
+            f"They count pixels."
         )
     ratios = [1.0]
-    for ratio in _floats(aspect_ratios):
+    for ratio in reals(aspect_ratios, "prior_box", "aspect_ratios"):
+        if not 1e-100 < ratio < 1e100:
+            raise InvalidArgumentError(
+                f"prior_box: a ratio of width to height is positive. Got {ratio} among aspect_ratios, expected numbers above 0. Leave it out."
+            )
         if all(abs(ratio - other) >= 1e-6 for other in ratios):
             ratios += [ratio, 1 / ratio] if flip else [ratio]
     sides: list[tuple[float, float]] = []
@@ -205,7 +220,8 @@ def prior_box(
         sides += [shaped[0], *square, *shaped[1:]] if min_max_aspect_ratios_order else [*shaped, *square]
     rows, columns = input.shape[2:]
     high, wide = image.shape[2:]
-    step_x, step_y = (steps[0] or wide / columns, steps[1] or high / rows) if all(steps) else (wide / columns, high / rows)
+    if not (step_x and step_y):
+        step_x, step_y = wide / columns, high / rows
     dtype = input.dtype
     shape = [rows, columns, len(sides)]
     middle_x = ((api.arange(columns, dtype=dtype) + offset) * step_x).reshape([1, columns, 1]).expand(shape)
@@ -214,11 +230,7 @@ def prior_box(
     boxes = api.stack([(middle_x - half_x) / wide, (middle_y - half_y) / high, (middle_x + half_x) / wide, (middle_y + half_y) / high], -1)
     if clip:
         boxes = api.clip(boxes, 0.0, 1.0)
-    return boxes, api.to_tensor([float(v) for v in variance], dtype=dtype).expand([*shape, 4])
-
-
-def _floats(values: Any) -> list[float]:
-    return [float(v) for v in values] if isinstance(values, (list, tuple)) else [float(values)]
+    return boxes, api.to_tensor(shares, dtype=dtype).expand([*shape, 4])
 
 
 def distribute_fpn_proposals(
@@ -253,15 +265,22 @@ def distribute_fpn_proposals(
     Source:
         `paddle.vision.ops.distribute_fpn_proposals`; Lin et al. (2016).
     """
+    require_rank(fpn_rois, "distribute_fpn_proposals", 2, name="fpn_rois", layout="[R, 4]")
+    min_level, max_level, refer_level = (
+        counted(value, "distribute_fpn_proposals", name_of, least=-(1 << 31))
+        for name_of, value in (("min_level", min_level), ("max_level", max_level), ("refer_level", refer_level))
+    )
+    scale = real(refer_scale, "distribute_fpn_proposals", "refer_scale")
     if not 0 < max_level - min_level + 1 < 100:
         raise AssertedArgumentError(f"distribute_fpn_proposals: num_lvl should be in [1, 100). Got levels {min_level} to {max_level}.")
     if rois_num is None:
         raise AssertedArgumentError("distribute_fpn_proposals: rois_num should not be None in dygraph mode. Got None, expected an int32 tensor.")
+    require_rank(rois_num, "distribute_fpn_proposals", 1, name="rois_num", layout="a number of boxes for each image")
     sides = fpn_rois[:, 2:] - fpn_rois[:, :2]
     valid = api.logical_and(sides[:, 0] >= 0, sides[:, 1] >= 0)
     sides = sides + (1.0 if pixel_offset else 0.0)
     area = api.where(valid, sides[:, 0] * sides[:, 1], api.zeros([], fpn_rois.dtype))
-    level = api.floor(api.log2(api.sqrt(area) / refer_scale + 1e-8) + refer_level).clip(min_level, max_level).astype("int32")
+    level = api.floor(api.log2(api.sqrt(area) / scale + 1e-8) + refer_level).clip(min_level, max_level).astype("int32")
     images = api.arange(rois_num.shape[0], dtype="int64")
     image = api.repeat_interleave(images, rois_num.astype("int64"), 0)
     rois, order, counts = [], [], []
@@ -318,7 +337,15 @@ def matrix_nms(
     Source:
         `paddle.vision.ops.matrix_nms`; Wang, Zhang, Kong, Li & Shen (2020).
     """
-    if bboxes.ndim != 3 or scores.ndim != 3 or bboxes.shape[2] != 4 or bboxes.shape[:1] + bboxes.shape[1:2] != [scores.shape[0], scores.shape[2]]:
+    require_rank(bboxes, "matrix_nms", 3, name="bboxes", layout="[N, M, 4]")
+    require_rank(scores, "matrix_nms", 3, name="scores", layout="[N, C, M]")
+    score_threshold, post_threshold, gaussian_sigma = (
+        real(value, "matrix_nms", name_of)
+        for name_of, value in (("score_threshold", score_threshold), ("post_threshold", post_threshold), ("gaussian_sigma", gaussian_sigma))
+    )
+    nms_top_k, keep_top_k = integer(nms_top_k, "matrix_nms", "nms_top_k"), integer(keep_top_k, "matrix_nms", "keep_top_k")
+    background_label = integer(background_label, "matrix_nms", "background_label")
+    if bboxes.shape[2] != 4 or bboxes.shape[:1] + bboxes.shape[1:2] != [scores.shape[0], scores.shape[2]]:
         raise InvalidArgumentError(
             f"matrix_nms: each class has a score for each box. Got bboxes of shape {bboxes.shape} and scores of shape {scores.shape}, expected "
             f"[N, M, 4] and [N, C, M]."
@@ -417,6 +444,16 @@ def generate_proposals(
     """
     if not return_rois_num:
         raise AssertedArgumentError("generate_proposals: return_rois_num should be True in dygraph mode. Got False, expected True.")
+    for name_of, value in (("scores", scores), ("bbox_deltas", bbox_deltas)):
+        require_rank(value, "generate_proposals", 4, name=name_of, layout="[N, channels, H, W]")
+    require_rank(img_size, "generate_proposals", 2, name="img_size", layout="[N, 2]")
+    require_tensor(anchors, "generate_proposals", "anchors")
+    require_tensor(variances, "generate_proposals", "variances")
+    nms_thresh, min_size, eta = (
+        real(value, "generate_proposals", name_of) for name_of, value in (("nms_thresh", nms_thresh), ("min_size", min_size), ("eta", eta))
+    )
+    pre_nms_top_n = integer(pre_nms_top_n, "generate_proposals", "pre_nms_top_n")
+    post_nms_top_n = integer(post_nms_top_n, "generate_proposals", "post_nms_top_n")
     if eta > 1:
         raise AssertedArgumentError(f"generate_proposals: eta is at most 1. Got {eta}, expected a factor that lowers the threshold.")
     n = scores.shape[0]

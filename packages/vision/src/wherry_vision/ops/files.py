@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from wherry_tensor import Tensor
+from wherry_tensor.arguments import path_of
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions.creation import to_tensor
 
@@ -33,9 +34,7 @@ def read_file(filename: str | os.PathLike[str], name: str | None = None) -> Tens
     """
     import numpy as np
 
-    if not isinstance(filename, (str, bytes, os.PathLike)):
-        raise InvalidTypeError(f"read_file: a path is text. Got {short(filename)} ({type(filename).__name__}), expected a str or os.PathLike.")
-    with open(filename, "rb") as file:
+    with open(path_of(os.fsdecode(filename) if isinstance(filename, bytes) else filename, "read_file", "filename"), "rb") as file:
         return to_tensor(np.frombuffer(file.read(), np.uint8))
 
 
@@ -60,7 +59,7 @@ def decode_jpeg(x: Tensor, mode: str = "unchanged", name: str | None = None) -> 
     """
     import numpy as np
 
-    if mode not in _MODES:
+    if not isinstance(mode, str) or mode not in _MODES:
         raise InvalidArgumentError(f"decode_jpeg: mode is not known. Got {short(mode)}, expected one of {', '.join(_MODES)}.")
     if not isinstance(x, Tensor) or x.dtype.name != "uint8" or x.ndim != 1:
         got = f"{x.dtype.name}{x.shape}" if isinstance(x, Tensor) else type(x).__name__

@@ -9,7 +9,9 @@ from wherry_nn import Layer
 from wherry_nn.functional._windows import sizes
 from wherry_nn.initializer import Normal
 from wherry_tensor import Tensor, ops
+from wherry_tensor.arguments import require_rank, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_vision.ops.reading import count, real
 
 __all__ = ["DeformConv2D", "PSRoIPool", "RoIAlign", "RoIPool", "deform_conv2d", "psroi_pool", "roi_align", "roi_pool"]
 
@@ -56,7 +58,8 @@ def roi_align(
     height, width = _size("roi_align", output_size)
     image = _images("roi_align", x, boxes, boxes_num)
     return ops.roi_align(
-        x, boxes, image, height=height, width=width, scale=float(spatial_scale), ratio=int(sampling_ratio), aligned=bool(aligned)
+        x, boxes, image, height=height, width=width, scale=real(spatial_scale, "roi_align", "spatial_scale"),
+        ratio=count(sampling_ratio, "roi_align", "sampling_ratio", least=-1), aligned=bool(aligned),
     )
 
 
@@ -85,7 +88,7 @@ def roi_pool(
     """
     height, width = _size("roi_pool", output_size)
     image = _images("roi_pool", x, boxes, boxes_num)
-    return ops.roi_pool(x, boxes, image, height=height, width=width, scale=float(spatial_scale))[0]
+    return ops.roi_pool(x, boxes, image, height=height, width=width, scale=real(spatial_scale, "roi_pool", "spatial_scale"))[0]
 
 
 def psroi_pool(
@@ -113,7 +116,7 @@ def psroi_pool(
     """
     height, width = _size("psroi_pool", output_size)
     image = _images("psroi_pool", x, boxes, boxes_num)
-    return ops.psroi_pool(x, boxes, image, height=height, width=width, scale=float(spatial_scale))
+    return ops.psroi_pool(x, boxes, image, height=height, width=width, scale=real(spatial_scale, "psroi_pool", "spatial_scale"))
 
 
 def _size(op_name: str, output_size: Any) -> tuple[int, int]:
@@ -122,16 +125,17 @@ def _size(op_name: str, output_size: Any) -> tuple[int, int]:
         raise InvalidTypeError(
             f"{op_name}: output_size is a number or a pair. Got {short(output_size)} ({type(output_size).__name__}), expected an int or two."
         )
-    if len(size) != 2 or min(size) < 1:
-        raise InvalidArgumentError(f"{op_name}: output_size is (height, width). Got {short(output_size)}, expected two positive numbers.")
+    if len(size) != 2 or not 1 <= min(size) <= max(size) < 1 << 31:
+        raise InvalidArgumentError(
+            f"{op_name}: output_size is (height, width). Got {short(output_size)}, expected two positive numbers of at most 31 bits."
+        )
     return size[0], size[1]
 
 
 def _images(op_name: str, x: Tensor, boxes: Tensor, boxes_num: Tensor) -> Tensor:
     """The number of the image in which each box lies."""
     for what, value in (("x", x), ("boxes", boxes), ("boxes_num", boxes_num)):
-        if not isinstance(value, Tensor):
-            raise InvalidTypeError(f"{op_name}: `{what}` is no tensor. Got {short(value)} ({type(value).__name__}), expected one.")
+        require_tensor(value, op_name, what)
     if x.ndim != 4:
         raise InvalidArgumentError(f"{op_name}: images have four axes. Got x of shape {x.shape}, expected [N, C, H, W].")
     if boxes_num.ndim != 1:
@@ -266,6 +270,10 @@ def deform_conv2d(
             got = f"shape {value.shape}" if isinstance(value, Tensor) else f"{short(value)} ({type(value).__name__})"
             error = InvalidArgumentError if isinstance(value, Tensor) else InvalidTypeError
             raise error(f"deform_conv2d: `{what}` has four axes. Got {got}, expected a tensor of rank 4.")
+    for what, value, rank in (("mask", mask, 4), ("bias", bias, 1)):
+        if value is not None:
+            require_rank(value, "deform_conv2d", rank, name=what)
+    deformable_groups = count(deformable_groups, "deform_conv2d", "deformable_groups")
     kernel = (weight.shape[2], weight.shape[3])
     out_channels, inner = weight.shape[:2]
     if type(groups) is not int or groups < 1 or out_channels % groups or inner * groups != x.shape[1]:
@@ -339,6 +347,12 @@ class DeformConv2D(Layer):
         super().__init__()
         if weight_attr is False:
             raise InvalidArgumentError("DeformConv2D: weight_attr should not be False in Conv. Got False, expected a ParamAttr or None.")
+        in_channels, out_channels, groups, deformable_groups = (
+            count(value, "DeformConv2D", what)
+            for what, value in (
+                ("in_channels", in_channels), ("out_channels", out_channels), ("groups", groups), ("deformable_groups", deformable_groups)
+            )
+        )
         if in_channels % groups or out_channels % groups:
             raise InvalidArgumentError(
                 f"DeformConv2D: in_channels must be divisible by groups. Got {in_channels} and {out_channels} channels for {groups} groups, "

@@ -2,23 +2,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import wherry_tensor as api
 from wherry_nn import functional as F
 from wherry_tensor import Tensor, ops
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.arguments import integers_of, require_rank
+from wherry_tensor.errors import InvalidArgumentError, short
+from wherry_vision.ops.reading import count as counted
+from wherry_vision.ops.reading import real, reals
 
 __all__ = ["yolo_box", "yolo_loss"]
 
 
 def _parts(op_name: str, x: Tensor, anchors: int, numbers: int, first: int = 0) -> Tensor:
     """The channels of each anchor: `[N, anchors, numbers, H, W]`."""
-    if x.ndim != 4 or x.shape[1] != first + anchors * numbers:
+    if require_rank(x, op_name, 4, layout="[N, channels, H, W]").shape[1] != first + anchors * numbers:
         raise InvalidArgumentError(
             f"{op_name}: each anchor has {numbers} channels. Got x of shape {x.shape} for {anchors} anchors, expected "
             f"[N, {first + anchors * numbers}, H, W]. Check anchors and class_num."
         )
+    if any(type(n) is int and n == 0 for n in x.shape[2:]):
+        raise InvalidArgumentError(f"{op_name}: 'x' has no places. Got shape {x.shape}, expected a height and a width above 0. Check what made it.")
     return x[:, first:].reshape([x.shape[0], anchors, numbers, x.shape[2], x.shape[3]])
+
+
+def _anchors(values: Any, op_name: str) -> list[float]:
+    """Widths and heights, in turns."""
+    sides = reals(values, op_name, "anchors")
+    if not sides or len(sides) % 2:
+        raise InvalidArgumentError(
+            f"{op_name}: anchors are pairs of a width and a height. Got {short(values)}, expected an even number of them. Write [10, 13, 16, 30]."
+        )
+    return sides
 
 
 def _column(values: Sequence[float], like: Tensor) -> Tensor:
@@ -74,15 +90,20 @@ def yolo_box(
     Source:
         `paddle.vision.ops.yolo_box`.
     """
-    count = len(anchors) // 2
+    shapes = _anchors(anchors, "yolo_box")
+    class_num, ratio = counted(class_num, "yolo_box", "class_num"), counted(downsample_ratio, "yolo_box", "downsample_ratio")
+    conf_thresh, scale_x_y = real(conf_thresh, "yolo_box", "conf_thresh"), real(scale_x_y, "yolo_box", "scale_x_y")
+    iou_aware_factor = real(iou_aware_factor, "yolo_box", "iou_aware_factor")
+    require_rank(img_size, "yolo_box", 2, name="img_size", layout="[N, 2]")
+    count = len(shapes) // 2
     parts = _parts("yolo_box", x, count, 5 + class_num, first=count if iou_aware else 0)
     n, _, _, rows, columns = parts.shape
     size = img_size.astype(x.dtype)
     high, wide = (size[:, i].reshape([-1, 1, 1, 1]) for i in (0, 1))
     middle_x, middle_y = _centers(parts, scale_x_y)
     middle_x, middle_y = middle_x * wide, middle_y * high
-    half_x = api.exp(parts[:, :, 2]) * _column(anchors[0::2], x) * wide / (downsample_ratio * columns) / 2
-    half_y = api.exp(parts[:, :, 3]) * _column(anchors[1::2], x) * high / (downsample_ratio * rows) / 2
+    half_x = api.exp(parts[:, :, 2]) * _column(shapes[0::2], x) * wide / (ratio * columns) / 2
+    half_y = api.exp(parts[:, :, 3]) * _column(shapes[1::2], x) * high / (ratio * rows) / 2
     objectness = F.sigmoid(parts[:, :, 4])
     if iou_aware:
         objectness = objectness ** (1 - iou_aware_factor) * F.sigmoid(x[:, :count]) ** iou_aware_factor
@@ -136,35 +157,47 @@ def yolo_loss(
     Source:
         `paddle.vision.ops.yolo_loss`.
     """
+    pairs, anchor_mask = _anchors(anchors, "yolo_loss"), integers_of(anchor_mask, "yolo_loss", "anchor_mask")
+    if not all(0 <= m < len(pairs) // 2 for m in anchor_mask):
+        raise InvalidArgumentError(
+            f"yolo_loss: anchor_mask numbers the anchors. Got {short(list(anchor_mask))} for {len(pairs) // 2} anchors, expected numbers from 0 to "
+            f"{len(pairs) // 2 - 1}. Check anchors, which has a width and a height for each."
+        )
+    class_num, ratio = counted(class_num, "yolo_loss", "class_num"), counted(downsample_ratio, "yolo_loss", "downsample_ratio")
+    ignore_thresh, scale_x_y = real(ignore_thresh, "yolo_loss", "ignore_thresh"), real(scale_x_y, "yolo_loss", "scale_x_y")
+    require_rank(gt_box, "yolo_loss", 3, name="gt_box", layout="[N, boxes, 4]")
+    require_rank(gt_label, "yolo_loss", 2, name="gt_label", layout="[N, boxes]")
+    if gt_score is not None:
+        require_rank(gt_score, "yolo_loss", 2, name="gt_score", layout="[N, boxes]")
     masks = len(anchor_mask)
     parts = _parts("yolo_loss", x, masks, 5 + class_num)
-    if gt_box.ndim != 3 or gt_box.shape[2] != 4 or list(gt_label.shape) != list(gt_box.shape[:2]):
+    if gt_box.shape[2] != 4 or list(gt_label.shape) != list(gt_box.shape[:2]):
         raise InvalidArgumentError(
             f"yolo_loss: each box has a class. Got gt_box of shape {gt_box.shape} and gt_label of shape {gt_label.shape}, expected "
             f"[N, boxes, 4] and [N, boxes]."
         )
     n, _, _, rows, columns = parts.shape
     count = gt_box.shape[1]
-    high, wide = downsample_ratio * rows, downsample_ratio * columns
+    high, wide = ratio * rows, ratio * columns
     gt_box = gt_box.detach()  # what is to be said is given: none of it has a gradient
     score = api.ones([n, count], x.dtype) if gt_score is None else gt_score.detach()
     zero, one = api.zeros([], x.dtype), api.ones([], x.dtype)
-    real = api.logical_and(gt_box[:, :, 2] > 1e-6, gt_box[:, :, 3] > 1e-6)
+    there_is = api.logical_and(gt_box[:, :, 2] > 1e-6, gt_box[:, :, 3] > 1e-6)
     # Where a prediction overlaps a box enough, it may say that there is one.
     detached = parts.detach()
     middle_x, middle_y = _centers(detached, scale_x_y)
-    widths = api.exp(detached[:, :, 2]) * _column([anchors[2 * m] for m in anchor_mask], x) / wide
-    heights = api.exp(detached[:, :, 3]) * _column([anchors[2 * m + 1] for m in anchor_mask], x) / high
+    widths = api.exp(detached[:, :, 2]) * _column([pairs[2 * m] for m in anchor_mask], x) / wide
+    heights = api.exp(detached[:, :, 3]) * _column([pairs[2 * m + 1] for m in anchor_mask], x) / high
     predicted = [side.reshape([n, -1, 1]) for side in (middle_x, middle_y, widths, heights)]
     given = [gt_box[:, :, i].unsqueeze(1) for i in range(4)]
-    overlap = api.where(real.unsqueeze(1), _overlap(predicted, given), zero)
+    overlap = api.where(there_is.unsqueeze(1), _overlap(predicted, given), zero)
     ignored = api.max(overlap, axis=2) > ignore_thresh if count else api.zeros(predicted[0].shape[:2], "bool")
     # The anchor whose shape is next to that of each box, and its place in the mask (-1: in none).
-    shapes = [api.to_tensor([anchors[i] / size for i in range(start, len(anchors), 2)], dtype=x.dtype) for start, size in ((0, wide), (1, high))]
+    shapes = [api.to_tensor([pairs[i] / size for i in range(start, len(pairs), 2)], dtype=x.dtype) for start, size in ((0, wide), (1, high))]
     nearest = api.argmax(_overlap([zero, zero, *shapes], [zero, zero, gt_box[:, :, 2:3], gt_box[:, :, 3:4]]), axis=2)
-    place_of = [anchor_mask.index(i) if i in anchor_mask else -1 for i in range(len(anchors) // 2)]
+    place_of = [anchor_mask.index(i) if i in anchor_mask else -1 for i in range(len(pairs) // 2)]
     mask = api.gather(api.to_tensor(place_of, dtype="int64"), nearest.reshape([-1])).reshape([n, count])
-    mine = api.logical_and(real, mask >= 0)
+    mine = api.logical_and(there_is, mask >= 0)
     column = (gt_box[:, :, 0] * columns).astype("int64").clip(0, columns - 1)
     row = (gt_box[:, :, 1] * rows).astype("int64").clip(0, rows - 1)
     place = (api.maximum(mask, api.zeros([], "int64")) * rows + row) * columns + column  # of the anchor, row and column of each box
@@ -175,7 +208,7 @@ def yolo_loss(
         objectness = api.where(here, score[:, t : t + 1], objectness)
     weight = api.where(mine, score, zero)
     side = (2 - gt_box[:, :, 2] * gt_box[:, :, 3]) * weight
-    chosen = [api.gather(api.to_tensor([float(a) for a in anchors[i::2]], dtype=x.dtype), nearest.reshape([-1])).reshape([n, count]) for i in (0, 1)]
+    chosen = [api.gather(api.to_tensor(pairs[i::2], dtype=x.dtype), nearest.reshape([-1])).reshape([n, count]) for i in (0, 1)]
     safe = [api.where(mine, gt_box[:, :, 2 + i], one) for i in (0, 1)]
     targets = [
         gt_box[:, :, 0] * columns - column.astype(x.dtype),
