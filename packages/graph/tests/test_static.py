@@ -563,7 +563,7 @@ def test_a_data_loader_feeds_a_program():
 
     x, label = static.data("x", [None, 2]), static.data("label", [None, 1], "int64")
     out = x * 2.0 + label.astype("float32")
-    data = TensorDataset([wt.to_tensor(values(6, 2)), wt.to_tensor(np.arange(6)[:, None])])
+    data = TensorDataset([wt.to_tensor(values(6, 2)), wt.to_tensor(np.arange(6, dtype="int64")[:, None])])
     before = len(static.default_main_program().global_block().ops)
     exe, seen = static.Executor(), []
     for feed in DataLoader(data, feed_list=[x, label], batch_size=3, return_list=False):

@@ -80,7 +80,7 @@ def test_functions_of_sequences_give_paddles_numbers(name):
 def test_softmax_and_enumeration_stay_within_a_sequence():
     x, w = sequences("x", 1), sequences("w", 1, "int64")
     got, windows = run(
-        {"x": lod(ROWS[:, :1]), "w": lod(np.arange(5)[:, None])}, static.nn.sequence_softmax(x), static.nn.sequence_enumerate(w, 2, 0)
+        {"x": lod(ROWS[:, :1]), "w": lod(np.arange(5, dtype="int64")[:, None])}, static.nn.sequence_softmax(x), static.nn.sequence_enumerate(w, 2, 0)
     )
     np.testing.assert_allclose(np.array(got).ravel(), [0.11920293, 0.88079715, 0.01587624, 0.11731042, 0.8668133], rtol=1e-6)
     assert np.array(windows).tolist() == [[0, 1], [1, 0], [2, 3], [3, 4], [4, 0]] and windows.lod() == [[0, 2, 5]]
@@ -89,7 +89,7 @@ def test_softmax_and_enumeration_stay_within_a_sequence():
 def test_updates_go_to_the_row_of_their_sequence():
     w, y = sequences("w", 1, "int64"), sequences("y", 1)
     out = static.nn.sequence_scatter(wt.ones([2, 5]), w, y)
-    (got,) = run({"w": lod(np.arange(5)[:, None]), "y": lod(ROWS[:, :1])}, out)
+    (got,) = run({"w": lod(np.arange(5, dtype="int64")[:, None]), "y": lod(ROWS[:, :1])}, out)
     assert np.array(got).tolist() == [[2, 4, 1, 1, 1], [1, 1, 6, 8, 10]]
 
 
