@@ -10,9 +10,8 @@ import zlib
 import numpy as np
 import pytest
 
-from wherry_train import download
+from wherry_train import data_files, download
 from wherry_vision import datasets
-from wherry_vision.datasets import files
 
 Image = pytest.importorskip("PIL.Image")
 
@@ -218,15 +217,15 @@ def test_folders_are_classes(tmp_path):
 
 
 def test_a_file_that_is_not_given_is_downloaded(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "DATA_HOME", str(tmp_path))
+    monkeypatch.setattr(data_files, "DATA_HOME", str(tmp_path))
     asked = []
-    monkeypatch.setattr(files, "fetched", lambda url, folder, md5: asked.append((url, folder, md5)) or "nothing")
+    monkeypatch.setattr(data_files, "fetched", lambda url, folder, md5: asked.append((url, folder, md5)) or "nothing")
     with pytest.raises(FileNotFoundError):
         datasets.Cifar100()
     assert asked == [("https://dataset.bj.bcebos.com/cifar/cifar-100-python.tar.gz", str(tmp_path / "cifar"), "eb9058c3a382ffc7106e4002c42a8d85")]
     with pytest.raises(AssertionError, match="data_file is not set and downloading automatically is disabled"):
         datasets.VOC2012(download=False)
-    assert download.fetched is not files.fetched
+    assert download.fetched is not data_files.fetched
 
 
 @pytest.mark.parametrize(

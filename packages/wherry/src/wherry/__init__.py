@@ -57,6 +57,7 @@ _MODULES = (
     "static",
     "sysconfig",
     "tensor",
+    "text",
     "utils",
     "version",
     "vision",

@@ -26,6 +26,7 @@ from wherry import sparse as sparse
 from wherry import static as static
 from wherry import sysconfig as sysconfig
 from wherry import tensor as tensor
+from wherry import text as text
 from wherry import utils as utils
 from wherry import version as version
 from wherry import vision as vision

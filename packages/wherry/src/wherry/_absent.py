@@ -26,7 +26,6 @@ NOT_YET: dict[str, dict[str, str]] = {
         "hapi": "Use wherry.Model.",
         "LazyGuard": "",
         "quantization": "",
-        "text": "",
     },
     "distributed": {},
     "jit": {},

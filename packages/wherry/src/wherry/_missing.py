@@ -16,6 +16,7 @@ BELOW = (
     "wherry-sparse",
     "wherry-train",
     "wherry-graph",
+    "wherry-text",
     "wherry-vision",
     "wherry-export",
     "wherry-extension",

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from wherry_tensor.errors import InvalidArgumentError
+from wherry_train.data_files import Archive, file_of, mode_of, readable
 from wherry_train.io.dataset import Dataset
-from wherry_vision.datasets.files import Archive, backend_of, file_of, mode_of, readable
+from wherry_vision.datasets.files import backend_of
 from wherry_vision.image import picture_of
 
 __all__ = ["Flowers"]

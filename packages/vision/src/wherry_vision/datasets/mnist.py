@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from wherry_tensor.errors import InvalidArgumentError
+from wherry_train.data_files import file_of, mode_of, readable
 from wherry_train.io.dataset import Dataset
-from wherry_vision.datasets.files import backend_of, file_of, mode_of, readable
+from wherry_vision.datasets.files import backend_of
 from wherry_vision.transforms.pictures import of_array
 
 __all__ = ["MNIST", "FashionMNIST"]
