@@ -1,6 +1,11 @@
 """Stub of wherry.incubate, written by tools/stubs.py: where each public name comes from."""
 from wherry.incubate import autograd as autograd
+from wherry.incubate import autotune as autotune
+from wherry.incubate import nn as nn
 from wherry.incubate import optimizer as optimizer
+from wherry_nn.incubate import identity_loss as identity_loss
+from wherry_nn.incubate import softmax_mask_fuse as softmax_mask_fuse
+from wherry_nn.incubate import softmax_mask_fuse_upper_triangle as softmax_mask_fuse_upper_triangle
 from wherry_sparse.geometric import segment_max as segment_max
 from wherry_sparse.geometric import segment_mean as segment_mean
 from wherry_sparse.geometric import segment_min as segment_min

@@ -1,0 +1,443 @@
+"""Whole parts of transformers in one call: `paddle.incubate.nn.functional`. Computed as the layers that they stand for."""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from wherry_nn.functional import activation as activations
+from wherry_nn.functional.attention import added_mask, attend
+from wherry_nn.functional.common import dropout
+from wherry_nn.functional.norm import layer_norm
+from wherry_tensor import concat, matmul, ops, reshape, stack, transpose
+from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import require_tensor
+from wherry_tensor.errors import InvalidArgumentError, short
+
+__all__ = [
+    "fused_bias_dropout_residual_layer_norm",
+    "fused_dropout_add",
+    "fused_feedforward",
+    "fused_linear",
+    "fused_linear_activation",
+    "fused_matmul_bias",
+    "fused_multi_head_attention",
+    "fused_multi_transformer",
+]
+
+
+def fused_matmul_bias(
+    x: Tensor, y: Tensor, bias: Tensor | None = None, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None
+) -> Tensor:
+    """`matmul(x, y) + bias`.
+
+    Args:
+        x: `[..., m, k]`.
+        y: `[..., k, n]`.
+        bias: `[n]`, or None.
+        transpose_x: exchange the last two axes of x first.
+        transpose_y: the same of y.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        `[..., m, n]`.
+
+    Raises:
+        ValueError, TypeError: as `paddle.matmul`.
+
+    Source:
+        `paddle.incubate.nn.functional.fused_matmul_bias`.
+
+    Examples:
+        >>> F = wherry.incubate.nn.functional
+        >>> F.fused_matmul_bias(wherry.ones([1, 2]), wherry.ones([2, 3]), wherry.ones([3])).tolist()
+        [[3.0, 3.0, 3.0]]
+    """
+    product = matmul(x, y, transpose_x, transpose_y)
+    return product if bias is None else product + require_tensor(bias, "fused_matmul_bias", "bias")
+
+
+def fused_linear(
+    x: Tensor, weight: Tensor, bias: Tensor | None = None, transpose_weight: bool = False, name: str | None = None
+) -> Tensor:
+    """`matmul(x, weight) + bias`.
+
+    Args:
+        x: `[..., k]`.
+        weight: `[k, n]`, or `[n, k]` with `transpose_weight`.
+        bias: `[n]`, or None.
+        transpose_weight: exchange the axes of the weight first.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        `[..., n]`.
+
+    Raises:
+        ValueError, TypeError: as `paddle.matmul`.
+
+    Source:
+        `paddle.incubate.nn.functional.fused_linear`.
+    """
+    return fused_matmul_bias(x, weight, bias, False, transpose_weight, name)
+
+
+def fused_linear_activation(
+    x: Tensor, y: Tensor, bias: Tensor, trans_x: bool = False, trans_y: bool = False, activation: str | None = None
+) -> Tensor:
+    """`activation(matmul(x, y) + bias)`.
+
+    Args:
+        x: `[..., m, k]`.
+        y: `[k, n]`.
+        bias: `[n]`.
+        trans_x: exchange the last two axes of x first.
+        trans_y: the same of y.
+        activation: "gelu", "relu", "none" or None.
+
+    Shape:
+        `[..., m, n]`.
+
+    Raises:
+        ValueError: another activation; shapes that do not fit.
+
+    Source:
+        `paddle.incubate.nn.functional.fused_linear_activation`.
+    """
+    if activation not in (None, "none", "gelu", "relu"):
+        raise InvalidArgumentError(
+            f"fused_linear_activation: there is no such activation. Got {short(activation)}, expected 'gelu', 'relu', 'none' or None. "
+            f"Leave it out and call another one on the result."
+        )
+    made = fused_matmul_bias(x, y, bias, trans_x, trans_y)
+    return made if activation in (None, "none") else getattr(activations, activation)(made)  # type: ignore[no-any-return, arg-type]
+
+
+def fused_dropout_add(
+    x: Tensor, y: Tensor, p: float = 0.5, training: bool = True, mode: str = "upscale_in_train", name: str | None = None
+) -> Tensor:
+    """`dropout(x) + y`.
+
+    Args:
+        x: floating.
+        y: is added.
+        p: the probability with which an element of x is dropped.
+        training: False drops nothing.
+        mode: as that of `paddle.nn.functional.dropout`.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        That of x.
+
+    Raises:
+        ValueError, TypeError: as `paddle.nn.functional.dropout`.
+
+    Source:
+        `paddle.incubate.nn.functional.fused_dropout_add`.
+    """
+    return dropout(x, p, training=training, mode=mode) + require_tensor(y, "fused_dropout_add", "y")
+
+
+def fused_bias_dropout_residual_layer_norm(
+    x: Tensor, residual: Tensor, bias: Tensor | None = None, ln_scale: Tensor | None = None, ln_bias: Tensor | None = None,
+    dropout_rate: float = 0.5, ln_epsilon: float = 1e-05, training: bool = True, mode: str = "upscale_in_train", name: str | None = None,
+) -> Tensor:
+    """`layer_norm(residual + dropout(x + bias))` along the last axis.
+
+    Args:
+        x: `[..., width]`.
+        residual: the same.
+        bias: `[width]`, or None.
+        ln_scale: `[width]`; None is 1.
+        ln_bias: `[width]`; None is 0.
+        dropout_rate: the probability with which an element is dropped.
+        ln_epsilon: is added to the variance.
+        training: False drops nothing.
+        mode: as that of `paddle.nn.functional.dropout`.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        That of x.
+
+    Raises:
+        ValueError, TypeError: as `dropout` and `layer_norm`.
+
+    Source:
+        `paddle.incubate.nn.functional.fused_bias_dropout_residual_layer_norm`.
+    """
+    moved = require_tensor(x, "fused_bias_dropout_residual_layer_norm") if bias is None else x + bias
+    return _normed(residual + dropout(moved, dropout_rate, training=training, mode=mode), ln_scale, ln_bias, ln_epsilon)
+
+
+def fused_feedforward(
+    x: Tensor, linear1_weight: Tensor, linear2_weight: Tensor, linear1_bias: Tensor | None = None, linear2_bias: Tensor | None = None,
+    ln1_scale: Tensor | None = None, ln1_bias: Tensor | None = None, ln2_scale: Tensor | None = None, ln2_bias: Tensor | None = None,
+    dropout1_rate: float = 0.5, dropout2_rate: float = 0.5, activation: str = "relu", ln1_epsilon: float = 1e-05,
+    ln2_epsilon: float = 1e-05, pre_layer_norm: bool = False, training: bool = True, mode: str = "upscale_in_train", ring_id: int = -1,
+    add_residual: bool = True, name: str | None = None,
+) -> Tensor:
+    """`layer_norm2(x + dropout2(linear2(dropout1(activation(linear1(x))))))`; with `pre_layer_norm` it is layer_norm1 of x that
+    goes into linear1, and the sum is the result.
+
+    Args:
+        x: `[batch, T, width]`.
+        linear1_weight: `[width, hidden]`.
+        linear2_weight: `[hidden, width]`.
+        linear1_bias: `[hidden]`, or None.
+        linear2_bias: `[width]`, or None.
+        ln1_scale, ln1_bias, ln2_scale, ln2_bias: `[width]`; None is 1 and 0.
+        dropout1_rate, dropout2_rate: the probabilities with which elements are dropped.
+        activation: the name of a function of `paddle.nn.functional`.
+        ln1_epsilon, ln2_epsilon: are added to variances.
+        pre_layer_norm: normalize before and not behind.
+        training: False drops nothing.
+        mode: as that of `paddle.nn.functional.dropout`.
+        ring_id: -1; others are for layers that are spread over several GPUs.
+        add_residual: whether to add x.
+        name: accepted for compatibility; unused.
+
+    Shape:
+        That of x.
+
+    Raises:
+        ValueError: no such activation; shapes that do not fit.
+        NotImplementedError: `ring_id` is not -1.
+
+    Source:
+        `paddle.incubate.nn.functional.fused_feedforward`.
+
+    Examples:
+        >>> F = wherry.incubate.nn.functional
+        >>> F.fused_feedforward(wherry.rand([2, 3, 4]), wherry.rand([4, 8]), wherry.rand([8, 4])).shape
+        [2, 3, 4]
+    """
+    refuse_ring("fused_feedforward", ring_id)
+    function = activation_of(activation, "fused_feedforward")
+    out = _normed(x, ln1_scale, ln1_bias, ln1_epsilon) if pre_layer_norm else x
+    out = dropout(function(fused_linear(out, linear1_weight, linear1_bias)), dropout1_rate, training=training, mode=mode)
+    out = dropout(fused_linear(out, linear2_weight, linear2_bias), dropout2_rate, training=training, mode=mode)
+    if add_residual:
+        out = x + out
+    return out if pre_layer_norm else _normed(out, ln2_scale, ln2_bias, ln2_epsilon)
+
+
+def fused_multi_head_attention(
+    x: Tensor, qkv_weight: Tensor, linear_weight: Tensor, pre_layer_norm: bool = False, pre_ln_scale: Tensor | None = None,
+    pre_ln_bias: Tensor | None = None, ln_scale: Tensor | None = None, ln_bias: Tensor | None = None, pre_ln_epsilon: float = 1e-05,
+    qkv_bias: Tensor | None = None, linear_bias: Tensor | None = None, cache_kv: Tensor | None = None, attn_mask: Tensor | None = None,
+    dropout_rate: float = 0.5, attn_dropout_rate: float = 0.5, ln_epsilon: float = 1e-05, training: bool = True,
+    mode: str = "upscale_in_train", ring_id: int = -1, add_residual: bool = True, num_heads: int = -1, transpose_qkv_wb: bool = False,
+    name: str | None = None,
+) -> Any:
+    """`layer_norm(x + dropout(linear(attention(x))))`; with `pre_layer_norm` the input of attention is normalized instead.
+
+    Args:
+        x: `[batch, T, width]`.
+        qkv_weight: `[3, heads, head_dim, width]`, or `[width, 3 * width]` with `transpose_qkv_wb`.
+        linear_weight: `[heads * head_dim, width]`.
+        pre_layer_norm: normalize before and not behind.
+        pre_ln_scale, pre_ln_bias, ln_scale, ln_bias: `[width]`; None is 1 and 0.
+        pre_ln_epsilon: is added to the variance.
+        qkv_bias: `[3, heads, head_dim]`, or `[3 * width]` with `transpose_qkv_wb`; or None.
+        linear_bias: `[width]`, or None.
+        cache_kv: keys and values of earlier steps, `[2, batch, heads, earlier, head_dim]`.
+        attn_mask: broadcasts to `[batch, heads, T, S]`; True or 1 attends, floating numbers are added.
+        dropout_rate: of the result of the last linear layer.
+        attn_dropout_rate: of the weights of the keys.
+        ln_epsilon: is added to the variance.
+        training: False drops nothing.
+        mode: as that of `paddle.nn.functional.dropout`.
+        ring_id: -1; others are for layers that are spread over several GPUs.
+        add_residual: whether to add x.
+        num_heads: how many heads; only with `transpose_qkv_wb`.
+        transpose_qkv_wb: the form of qkv_weight and qkv_bias.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        The result; with a cache also the longer cache.
+
+    Shape:
+        That of x.
+
+    Raises:
+        ValueError: shapes that do not fit.
+        NotImplementedError: `ring_id` is not -1.
+
+    Source:
+        `paddle.incubate.nn.functional.fused_multi_head_attention`.
+
+    Examples:
+        >>> F = wherry.incubate.nn.functional
+        >>> F.fused_multi_head_attention(wherry.rand([2, 3, 4]), wherry.rand([3, 2, 2, 4]), wherry.rand([4, 4])).shape
+        [2, 3, 4]
+    """
+    refuse_ring("fused_multi_head_attention", ring_id)
+    inner = _normed(x, pre_ln_scale, pre_ln_bias, pre_ln_epsilon) if pre_layer_norm else x
+    if transpose_qkv_wb:
+        width = require_tensor(qkv_weight, "fused_multi_head_attention", "qkv_weight").shape[0]
+        if num_heads < 1 or width % num_heads or qkv_weight.shape != [width, 3 * width]:
+            raise InvalidArgumentError(
+                f"fused_multi_head_attention: qkv_weight and num_heads do not fit. Got shape {qkv_weight.shape} and "
+                f"num_heads={num_heads}, expected [width, 3 * width] with heads that divide the width. Say num_heads."
+            )
+        qkv_weight = reshape(qkv_weight, [width, 3, num_heads, width // num_heads])
+        qkv_bias = None if qkv_bias is None else reshape(qkv_bias, [3, num_heads, width // num_heads])
+    q, k, v = _projected(inner, qkv_weight, qkv_bias, not transpose_qkv_wb, "fused_multi_head_attention")
+    if cache_kv is not None:
+        k, v = concat([cache_kv[0], k], axis=2), concat([cache_kv[1], v], axis=2)
+    out = _attended(q, k, v, attn_mask, attn_dropout_rate, training, mode, "fused_multi_head_attention")
+    out = dropout(fused_linear(out, linear_weight, linear_bias), dropout_rate, training=training, mode=mode)
+    if add_residual:
+        out = x + out
+    if not pre_layer_norm:
+        out = _normed(out, ln_scale, ln_bias, ln_epsilon)
+    return out if cache_kv is None else (out, stack([k, v]))
+
+
+def fused_multi_transformer(
+    x: Tensor, ln_scales: Sequence[Tensor], ln_biases: Sequence[Any], qkv_weights: Sequence[Tensor], qkv_biases: Sequence[Any] | None,
+    linear_weights: Sequence[Tensor], linear_biases: Sequence[Any] | None, ffn_ln_scales: Sequence[Tensor], ffn_ln_biases: Sequence[Any],
+    ffn1_weights: Sequence[Tensor], ffn1_biases: Sequence[Any] | None, ffn2_weights: Sequence[Tensor], ffn2_biases: Sequence[Any] | None,
+    pre_layer_norm: bool = True, epsilon: float = 1e-05, cache_kvs: Sequence[Tensor] | None = None, pre_caches: Any = None,
+    seq_lens: Any = None, rotary_embs: Any = None, time_step: Tensor | None = None, attn_mask: Tensor | None = None,
+    dropout_rate: float = 0.0, rotary_emb_dims: int = 0, activation: str = "gelu", training: bool = False,
+    mode: str = "upscale_in_train", trans_qkvw: bool = True, ring_id: int = -1, name: str | None = None,
+) -> Any:
+    """Several layers of a transformer, each `fused_multi_head_attention` and `fused_feedforward`; lists have one entry per layer.
+
+    Args:
+        x: `[batch, T, width]`.
+        ln_scales, ln_biases: of the normalization of attention, `[width]`.
+        qkv_weights: `[3, heads, head_dim, width]`, or `[width, 3, heads, head_dim]` without `trans_qkvw`.
+        qkv_biases: `[3, heads, head_dim]`, or None.
+        linear_weights, linear_biases: `[heads * head_dim, width]` and `[width]`.
+        ffn_ln_scales, ffn_ln_biases: of the normalization of the feed-forward part, `[width]`.
+        ffn1_weights, ffn1_biases: `[width, hidden]` and `[hidden]`.
+        ffn2_weights, ffn2_biases: `[hidden, width]` and `[width]`.
+        pre_layer_norm: normalize before each part and not behind.
+        epsilon: is added to variances.
+        cache_kvs: keys and values of each layer, `[2, batch, heads, room, head_dim]`: those of this call are written into them.
+        pre_caches, seq_lens, rotary_embs: not available.
+        time_step: how many steps the caches hold already; None begins them.
+        attn_mask: broadcasts to `[batch, heads, T, S]`; True or 1 attends, floating numbers are added.
+        dropout_rate: the probability with which elements are dropped behind each part.
+        rotary_emb_dims: 0.
+        activation: the name of a function of `paddle.nn.functional`.
+        training: False drops nothing.
+        mode: as that of `paddle.nn.functional.dropout`.
+        trans_qkvw: the form of qkv_weights.
+        ring_id: -1; others are for layers that are spread over several GPUs.
+        name: accepted for compatibility; unused.
+
+    Returns:
+        The result; with caches also these.
+
+    Shape:
+        That of x.
+
+    Raises:
+        ValueError: shapes that do not fit, or a cache without room.
+        NotImplementedError: `ring_id`, `pre_caches`, `seq_lens` or `rotary_embs` are given.
+
+    Source:
+        `paddle.incubate.nn.functional.fused_multi_transformer`.
+    """
+    op_name = "fused_multi_transformer"
+    refuse_ring(op_name, ring_id)
+    for what, given in (("pre_caches", pre_caches), ("seq_lens", seq_lens), ("rotary_embs", rotary_embs)):
+        if given is not None:
+            raise NotImplementedError(
+                f"{op_name}: {what} is not available. Got {type(given).__name__}, expected None. Mask with attn_mask, or apply it outside."
+            )
+    function = activation_of(activation, op_name)
+    begin = 0 if time_step is None else int(time_step)
+    out = require_tensor(x, op_name)
+    for layer in range(len(qkv_weights)):
+        kept = out
+        out = _normed(kept, ln_scales[layer], _of(ln_biases, layer), epsilon) if pre_layer_norm else kept
+        q, k, v = _projected(out, qkv_weights[layer], _of(qkv_biases, layer), trans_qkvw, op_name)
+        if cache_kvs is not None:
+            k, v = _remember(cache_kvs[layer], k, v, begin)
+        out = _attended(q, k, v, attn_mask, 0.0, training, mode, op_name)
+        out = kept + dropout(fused_linear(out, linear_weights[layer], _of(linear_biases, layer)), dropout_rate, training=training, mode=mode)
+        if not pre_layer_norm:
+            out = _normed(out, ln_scales[layer], _of(ln_biases, layer), epsilon)
+        kept = out
+        if pre_layer_norm:
+            out = _normed(out, ffn_ln_scales[layer], _of(ffn_ln_biases, layer), epsilon)
+        out = dropout(function(fused_linear(out, ffn1_weights[layer], _of(ffn1_biases, layer))), dropout_rate, training=training, mode=mode)
+        out = kept + dropout(fused_linear(out, ffn2_weights[layer], _of(ffn2_biases, layer)), dropout_rate, training=training, mode=mode)
+        if not pre_layer_norm:
+            out = _normed(out, ffn_ln_scales[layer], _of(ffn_ln_biases, layer), epsilon)
+    return out if cache_kvs is None else (out, cache_kvs)
+
+
+def _of(values: Sequence[Any] | None, layer: int) -> Any:
+    return None if values is None else values[layer]
+
+
+def _remember(cache: Tensor, k: Tensor, v: Tensor, begin: int) -> tuple[Tensor, Tensor]:
+    """Write keys and values into a cache from step `begin` on; all that it holds then."""
+    end = begin + k.shape[2]
+    room = require_tensor(cache, "fused_multi_transformer", "cache_kvs").shape[3]
+    if end > room:
+        raise InvalidArgumentError(
+            f"fused_multi_transformer: a cache is full. Got {end} steps, expected {room} at most. Make it longer: "
+            f"[2, batch, heads, room, head_dim]."
+        )
+    cache[0, :, :, begin:end] = k
+    cache[1, :, :, begin:end] = v
+    return cache[0, :, :, :end], cache[1, :, :, :end]
+
+
+def _normed(x: Tensor, scale: Tensor | None, bias: Tensor | None, epsilon: float) -> Tensor:
+    return layer_norm(x, x.shape[-1:], scale, bias, epsilon)
+
+
+def _projected(x: Tensor, weight: Tensor, bias: Tensor | None, width_last: bool, op_name: str) -> tuple[Tensor, Tensor, Tensor]:
+    """Queries, keys and values with the heads first, `[batch, heads, T, head_dim]`."""
+    shape = require_tensor(weight, op_name, "qkv_weight").shape
+    width = require_tensor(x, op_name).shape[-1]
+    expected = "[3, heads, head_dim, width]" if width_last else "[width, 3, heads, head_dim]"
+    if len(shape) != 4 or len(x.shape) != 3 or shape[0 if width_last else 1] != 3 or shape[3 if width_last else 0] != width:
+        raise InvalidArgumentError(
+            f"{op_name}: x and qkv_weight do not fit. Got shapes {x.shape} and {shape}, expected [batch, T, width] and {expected}. "
+            f"Reshape the weight."
+        )
+    heads, size = shape[1:3] if width_last else shape[2:]
+    made = matmul(x, reshape(weight, [-1, width] if width_last else [width, -1]), transpose_y=width_last)
+    if bias is not None:
+        made = made + reshape(bias, [-1])
+    parts = transpose(reshape(made, [x.shape[0], x.shape[1], 3, heads, size]), [2, 0, 3, 1, 4])
+    return parts[0], parts[1], parts[2]
+
+
+def _attended(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, rate: float, training: bool, mode: str, op_name: str,
+) -> Tensor:
+    """Attention, with the heads side by side again: `[batch, T, heads * head_dim]`."""
+    added, scale = added_mask(mask, q, op_name), 1.0 / math.sqrt(q.shape[3])
+    if mode == "upscale_in_train":
+        out, _ = attend(q, k, v, added, scale, False, float(rate) if training else 0.0)
+    else:
+        _, weights = attend(q, k, v, added, scale, False, 0.0, True)
+        out = matmul(dropout(weights, rate, training=training, mode=mode), v)  # type: ignore[arg-type]
+    return reshape(ops.transpose(out, perm=(0, 2, 1, 3)), [q.shape[0], q.shape[2], -1])
+
+
+def activation_of(name: Any, op_name: str) -> Any:
+    """The function of `paddle.nn.functional` with this name."""
+    if name not in activations.__all__:
+        raise InvalidArgumentError(
+            f"{op_name}: there is no such activation. Got {short(name)}, expected the name of a function such as 'relu' or 'gelu'. "
+            f"Choose one of paddle.nn.functional."
+        )
+    return getattr(activations, name)
+
+
+def refuse_ring(op_name: str, ring_id: int, nranks: int = 1) -> None:
+    """One device only."""
+    if ring_id != -1 or nranks != 1:
+        raise NotImplementedError(
+            f"{op_name}: a layer on several devices is not available. Got ring_id={short(ring_id)} and nranks={short(nranks)}, expected "
+            f"-1 and 1. Leave them out."
+        )
