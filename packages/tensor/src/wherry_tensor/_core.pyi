@@ -1089,6 +1089,8 @@ def dtype_of_name(name: Any) -> Any:
     """The DType called `name`, as in "float32"."""
 def explain_type_errors(hint: Any) -> Any:
     """Let the text of a TypeError end with `hint(error, text)` where that is not empty."""
+def fill_fresh_memory(on: Any) -> Any:
+    """Whether memory of the cpu that nobody has written to yet holds bytes of 0x7f: to find what counts on zeros."""
 def from_buffer(data: Any, dtype: Any = ...) -> Any:
     """A tensor with a copy of anything that has the buffer protocol (arrays, bytes, memoryviews)."""
 def from_values(values: Any, shape: Any, dtype: Any) -> Any:
