@@ -1,4 +1,6 @@
 """Programs and their values as files."""
+from io import BytesIO
+
 import numpy as np
 import pytest
 
@@ -6,7 +8,7 @@ import wherry_nn as nn
 from wherry_graph import static
 from wherry_nn import functional as F
 from wherry_nn import unique_name
-from wherry_train import optimizer
+from wherry_train import load, optimizer, save
 
 
 @pytest.fixture(autouse=True)
@@ -109,3 +111,30 @@ def test_values_that_are_missing_or_do_not_fit_are_named(tmp_path):
         static.nn.fc(static.data("x", [None, 4]), 5, weight_attr=nn.ParamAttr(name="w"), bias_attr=False)
     with pytest.raises(ValueError, match=r"expected \[4, 5\]"), static.scope_guard(static.Scope()):
         static.load(wide, str(tmp_path / "a"))
+
+
+def test_save_writes_a_program_alone_and_load_gives_it_back(tmp_path):
+    x = static.data("x", [None, 3])
+    y = static.nn.fc(x, 2)
+    program = static.default_main_program()
+    exe = static.Executor()
+    exe.run(static.default_startup_program())
+    feed = {"x": np.arange(6, dtype="float32").reshape(2, 3)}
+    (expected,) = exe.run(program, feed, [y])
+    path = tmp_path / "folder" / "program.pdmodel"
+    save(program, str(path))
+    assert path.read_bytes()[:1] == b"\n"
+    buffer = BytesIO()
+    save(program, buffer)
+    assert buffer.getvalue() == path.read_bytes()
+    buffer.seek(0)
+    for loaded in load(str(path)), load(buffer), load(str(path), return_numpy=True):
+        assert isinstance(loaded, static.Program)
+        np.testing.assert_array_equal(exe.run(loaded, feed, [y.name])[0], expected)  # its values are those of the scope
+    with pytest.raises(NotImplementedError, match="use_binary_format"):
+        save(program, str(path), use_binary_format=True)
+    with pytest.raises(TypeError, match="Program"):
+        save({"program": program}, str(path))
+    path.write_bytes(buffer.getvalue()[:-10])
+    with pytest.raises(ValueError, match=r"can not parse the file.*program.pdmodel"):
+        load(str(path))

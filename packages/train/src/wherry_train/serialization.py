@@ -11,6 +11,7 @@ import os
 import secrets
 import stat
 import struct
+import sys
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -45,7 +46,7 @@ def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
     Args:
         obj: the state of a layer, optimizer or scheduler; a tensor; or list, tuple, dict and OrderedDict of tensors,
             arrays, numbers and text, nested as deep as 200, and sets of numbers and text. Whether a tensor asks for
-            gradients is not kept.
+            gradients is not kept. Or a `static.Program` by itself, which is written as a `.pdmodel`, without values.
         path: where to; missing folders are made. Nothing is added to the name. Or a file object, open for writing
             bytes, such as BytesIO.
         protocol: of the pickle, 2, 3 or 4.
@@ -54,7 +55,7 @@ def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
     Raises:
         TypeError: `obj` holds something else, an object of a class for instance.
         ValueError: `obj` is a Layer or contains itself; `protocol` or an option is unknown; `path` names no file.
-        NotImplementedError: `use_binary_format` for anything but a tensor.
+        NotImplementedError: `use_binary_format` for anything but a tensor, or a program with an op that Paddle's files do not know.
         OSError: the file cannot be written.
 
     Source:
@@ -90,6 +91,12 @@ def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
                 f"room for one tensor. Leave use_binary_format out."
             )
         write: Callable[[Any], None] = partial(_write_binary, obj)
+    elif _is_program(obj):
+        content = import_module("wherry_graph.static.files").content_of(obj)
+
+        def write(file: Any) -> None:
+            file.write(content)
+
     else:
         saved = _as_saved(obj, protocol)
 
@@ -118,7 +125,7 @@ def load(path: Any, **configs: Any) -> Any:
     objects of classes), new ones and those before PyTorch 1.6; `.safetensors`; `.npz` and `.npy` (not of objects).
     `wherry.nn.utils.from_torch` puts the weights of PyTorch's layers into ours. Of a model that `jit.save` or
     `save_inference_model` wrote, named by what its files begin with, the parameters are read, as arrays, under the names
-    that its layers know them by.
+    that its layers know them by. A `.pdmodel` by its whole name gives its program.
 
     Args:
         path: of the file; or a file object, open for reading bytes, such as BytesIO; or the beginning of a model's files.
@@ -334,14 +341,25 @@ def _state_of_model(prefix: str, **paths: str) -> dict[str, Any]:
             f"load: {prefix!r} is the prefix of what static.save wrote. Got {prefix + '.pdmodel'!r} without .pdiparams, expected one file. "
             f"Load {prefix + '.pdparams'!r}."
         )
+    models = _of_graph("wherry_graph.paddle_files.models", repr(prefix))
+    return models.load_state(prefix, **paths)  # type: ignore[no-any-return]
+
+
+def _of_graph(module: str, name: str) -> Any:
+    """A module of the package that reads programs, for the file of this name."""
     try:
-        models = import_module("wherry_graph.paddle_files.models")
+        return import_module(module)
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            f"load: programs are read by a package of their own. Got {prefix!r}, which jit.save or save_inference_model wrote, and no "
+            f"load: programs are read by a package of their own. Got {name}, which holds one or belongs to one, and no "
             f"wherry_graph, expected it. pip install wherry-graph", name=error.name
         ) from error
-    return models.load_state(prefix, **paths)  # type: ignore[no-any-return]
+
+
+def _is_program(obj: Any) -> bool:
+    """Whether this is a program; without the package above this one that makes them there are none."""
+    ir = sys.modules.get("wherry_graph.ir")
+    return ir is not None and isinstance(obj, ir.Program)
 
 
 def _opened(path: str) -> Any:
@@ -370,6 +388,9 @@ def _read(file: Any, size: int, options: dict[str, Any], name: str) -> Any:
         if head[:1] == b"\x00":
             tensor = _read_binary(file, size)
             return tensor.numpy() if options["return_numpy"] else tensor
+        if head[:1] == b"\n":  # a program: its blocks are the first field
+            programs = _of_graph("wherry_graph.static.files", name)
+            return _checked(programs.deserialize_program, file.read(size))
         if not head:
             raise FileFormatError("load: the file is empty.")
         if head[:1] != b"\x80":

@@ -19,7 +19,7 @@ from wherry_graph.paddle_files import desc
 from wherry_graph.paddle_files.params import mark_of, params_of, write_params
 from wherry_graph.paddle_files.reading import program_of
 from wherry_graph.paddle_files.store import left_behind, replace_files
-from wherry_graph.paddle_files.writing import Writer
+from wherry_graph.paddle_files.writing import RESULT, Writer
 from wherry_nn import Parameter
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidArgumentError
@@ -62,6 +62,27 @@ def write_program(program: Program, feeds: Sequence[Variable] | None = None, fet
         NotImplementedError: an op has neither a rule in the column `paddle` nor a decomposition.
     """
     return desc.serialize(_written(program, feeds, fetches)[0])
+
+
+def write_bare(program: Program, fetches: Sequence[Variable]) -> bytes:
+    """The program as the content of a `.pdmodel` without the operators that feed and fetch, as it is described.
+
+    Args:
+        program: it is not changed.
+        fetches: variables that are kept, with what they need.
+
+    Raises:
+        NotImplementedError: an op has neither a rule in the column `paddle` nor a decomposition.
+    """
+    written = _written(program, [x for x in program.feeds if x.name in program.blocks[0].vars], fetches)[0]
+    block = written.blocks[0]
+    results = {name for op in block.ops if op.type == "fetch" for slot in op.inputs for name in slot.arguments if name.startswith(RESULT)}
+    block.ops = [
+        op for op in block.ops
+        if op.type not in ("feed", "fetch") and not any(name in results for slot in op.outputs for name in slot.arguments)
+    ]
+    block.vars = [x for x in block.vars if x.name not in results and x.name not in ("feed", "fetch")]
+    return desc.serialize(written)
 
 
 def _written(

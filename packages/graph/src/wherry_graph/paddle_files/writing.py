@@ -471,9 +471,9 @@ class Writer:
     def write(self, feeds: Sequence[Variable], fetches: Sequence[Variable]) -> ProgramDesc:
         """Write the program, from feeds to fetches."""
         block = self.desc.blocks[0]
-        results = [x.name if x.name.startswith(_RESULT) else f"{_RESULT}{i}.tmp_0" for i, x in enumerate(fetches)]
+        results = [x.name if x.name.startswith(RESULT) else f"{RESULT}{i}.tmp_0" for i, x in enumerate(fetches)]
         if len(set(results)) < len(results) or any(x.name in results for x in feeds):
-            results = [f"{_RESULT}{i}.tmp_0" for i in range(len(fetches))]
+            results = [f"{RESULT}{i}.tmp_0" for i in range(len(fetches))]
         self._named.update(results)
         self.declare(VarDesc("feed", VarType(int(VarKind.FEED_MINIBATCH)), persistable=True))
         self.declare(VarDesc("fetch", VarType(int(VarKind.FETCH_LIST)), persistable=True))
@@ -535,7 +535,7 @@ class Writer:
         self.desc.op_versions = OpVersionMap([OpVersionPair(name, OpVersion(_OP_VERSIONS[name])) for name in used])
 
 
-_RESULT = "save_infer_model/scale_"  # how Paddle names the results of a model
+RESULT = "save_infer_model/scale_"  # how Paddle names the results of a model
 _NOT_SCALED = ("bool", "complex64", "complex128")
 _SIZE_OPS = {
     "add": "elementwise_add", "subtract": "elementwise_sub", "multiply": "elementwise_mul", "floor_divide": "elementwise_floordiv",

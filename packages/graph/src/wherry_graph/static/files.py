@@ -9,7 +9,14 @@ from typing import Any
 
 from wherry_graph.evaluation import as_in_evaluation
 from wherry_graph.ir import FORWARD, Program, Variable
-from wherry_graph.paddle_files.models import load_model, params_from_bytes, read_program, save_model, write_program
+from wherry_graph.paddle_files.models import (
+    load_model,
+    params_from_bytes,
+    read_program,
+    save_model,
+    write_bare,
+    write_program,
+)
 from wherry_graph.paddle_files.params import load_params, params_of, write_params
 from wherry_graph.paddle_files.store import replace_files
 from wherry_graph.static.cloning import copied, pruned
@@ -197,6 +204,18 @@ def serialize_program(feed_vars: Any, fetch_vars: Any, **kwargs: Any) -> bytes:
     program = normalize_program(_chosen_program(kwargs.get("program"), fetch_vars), feed_vars, fetch_vars)
     with paused():
         return write_program(program, program.feeds, program.fetches)
+
+
+def content_of(program: Program) -> bytes:
+    """The content of a `.pdmodel` for the program as it stands: its results are what none of its ops takes.
+
+    Raises:
+        NotImplementedError: Paddle's files have no name for an op of it.
+    """
+    nodes = program.blocks[0].nodes
+    taken = {id(x) for node in nodes for x in node.reads()}
+    with paused():
+        return write_bare(program, [x for node in nodes for x in node.outputs if id(x) not in taken and not x.persistable])
 
 
 def serialize_persistables(feed_vars: Any, fetch_vars: Any, executor: Any, **kwargs: Any) -> bytes:
