@@ -270,9 +270,9 @@ def deform_conv2d(
             got = f"shape {value.shape}" if isinstance(value, Tensor) else f"{short(value)} ({type(value).__name__})"
             error = InvalidArgumentError if isinstance(value, Tensor) else InvalidTypeError
             raise error(f"deform_conv2d: `{what}` has four axes. Got {got}, expected a tensor of rank 4.")
-    for what, value, rank in (("mask", mask, 4), ("bias", bias, 1)):
-        if value is not None:
-            require_rank(value, "deform_conv2d", rank, name=what)
+    for what, given, rank in (("mask", mask, 4), ("bias", bias, 1)):
+        if given is not None:
+            require_rank(given, "deform_conv2d", rank, name=what)
     deformable_groups = count(deformable_groups, "deform_conv2d", "deformable_groups")
     kernel = (weight.shape[2], weight.shape[3])
     out_channels, inner = weight.shape[:2]
