@@ -128,3 +128,11 @@ def test_what_cannot_be_written_says_why():
 
 # Ops whose decomposition uses one that ONNX has nothing for.
 MADE_OF_WHAT_CANNOT_BE = {"complex"}
+
+
+@pytest.mark.parametrize("spec", [3, [3]])
+def test_an_input_is_described_by_a_spec(spec, tmp_path):
+    from wherry_export.onnx import export
+
+    with pytest.raises(TypeError, match="onnx.export: input_spec describes each argument of forward. Got"):
+        export(lambda x: x, str(tmp_path / "x"), spec, opset_version=13)

@@ -586,3 +586,14 @@ def test_integrals_combinations_and_parts_of_numbers_of_described_sequences(size
     static.enable_static()
     for found, wanted in zip(run({"x": fed}, *fetches), expected, strict=True):
         np.testing.assert_array_equal(found, wanted.numpy())
+
+
+@pytest.mark.parametrize(("level", "error"), [(2**48, ValueError), (-1, ValueError), (17, ValueError), ("1", TypeError)])
+def test_data_refuses_levels_that_no_sequence_has(level, error):
+    with static.program_guard(static.Program()), pytest.raises(error, match="lod_level"):
+        static.data("deep", [None, 2], "float32", level)
+
+
+def test_a_variable_has_sizes_of_62_bits():
+    with static.program_guard(static.Program()), pytest.raises(ValueError, match="no tensor has such a size"):
+        static.default_main_program().global_block().create_var(shape=[2**70])

@@ -660,3 +660,8 @@ def test_layers_know_their_reductions_and_show_no_settings(layer):
     assert not layer().state_dict()
     with pytest.raises(ValueError, match=f"{layer.__name__}: there is no such reduction"):
         layer(reduction="average")
+
+
+def test_soft_cross_entropy_needs_an_axis_of_classes():
+    with pytest.raises(InvalidArgumentError, match=r"cross_entropy: 'input' has another number of axes. Got shape \[\]"):
+        F.cross_entropy(wt.ones([]), wt.ones([]), soft_label=True, label_smoothing=0.1)

@@ -254,3 +254,10 @@ def test_temporal_shift_refuses():
         F.temporal_shift(x, 2, data_format="X")
     with pytest.raises(ValueError, match="'seg_num' must be one integer"):
         F.temporal_shift(x, 2.0)
+
+
+def test_a_layer_shows_arguments_that_are_too_deep_for_repr():
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert "[[[[...]]]]" in repr(nn.Unfold(deep))

@@ -219,3 +219,13 @@ X = sparse.sparse_coo_tensor([[0, 1], [0, 2]], [1.0, 2.0])
 def test_error_says_what_is_wrong(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_what_is_no_tensor_has_no_shape_to_compare():
+    with pytest.raises(TypeError, match="is_same_shape: argument 'y' must be a tensor, sparse or not. Got 3"):
+        sparse.is_same_shape(wt.ones([2]), 3)
+
+
+def test_convolutions_have_channels():
+    with pytest.raises(ValueError, match="Conv2D: 'in_channels' counts channels. Got 0"):
+        sparse.nn.Conv2D(0, 2, 3)

@@ -133,3 +133,9 @@ def test_events_that_were_never_made_are_refused():
 def test_what_is_no_stream_or_event_is_refused(call):
     with pytest.raises(TypeError, match=r"must be of the class \w+. Got 3 \(int\), expected an instance"):
         call()
+
+
+@pytest.mark.parametrize("number", ["1", [], 0.5])
+def test_cuda_takes_the_number_of_a_device(number):
+    with pytest.raises(TypeError, match="Tensor.cuda: argument 'device_id' must be one integer"):
+        w.ones([2]).cuda(number)

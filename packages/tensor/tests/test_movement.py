@@ -502,3 +502,8 @@ def test_results_that_no_machine_holds_and_numbers_of_no_tensor_are_refused():
         _core.op_of_name("avg_pool2d")(ones([1, 1, 2, 2]), (1, 1), (2**63, 1), (0, 0, 0, 0), False, False, None, "NCHW")
     with pytest.raises(ValueError, match="tensordot: x has no axes"):
         w.tensordot(ones([]), ones([]), axes=[0])
+
+
+def test_an_offset_beyond_64_bits_is_refused():
+    with pytest.raises(ValueError, match="the view reaches outside of any memory. Got offset=.*within that of x"):
+        w.as_strided(ones([4]), [2], [1], 2**72)

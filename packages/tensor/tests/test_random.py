@@ -209,3 +209,8 @@ def test_in_place_draws_keep_dtype_and_memory():
     address = x.data_ptr()
     assert x.normal_() is x and x.exponential_() is x and x.uniform_() is x
     assert x.data_ptr() == address and x.dtype is w.float64
+
+
+def test_more_draws_than_64_bits_count_are_refused():
+    with pytest.raises(MemoryError, match="multinomial: no machine holds such a tensor"):
+        w.multinomial(w.ones([3]), 2**70, replacement=True)

@@ -31,6 +31,11 @@ def test_what_is_not_there_is_named(folder, tmp_path):
         hub.list(str(tmp_path / "none"), source="local")
     with pytest.raises(ValueError, match='Unknown source: "x"'):
         hub.list(folder, source="x")
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(ValueError, match="Unknown source"):
+        hub.list(folder, source=deep)
     with pytest.raises(ValueError, match="expected owner/name"):
         hub.list("../../etc", source="github")
 

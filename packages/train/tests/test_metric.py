@@ -150,3 +150,11 @@ def test_a_metric_of_ones_own_passes_everything_on_and_keeps_its_counts():
     metric.reset()
     metric.set_state_dict({"largest": to_tensor(state["largest"])})  # as it comes out of a file
     np.testing.assert_array_equal(metric.accumulate(), [1.0, 2.0])
+
+
+def test_a_state_that_is_too_deep_is_refused():
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(ValueError, match="nested at most 64 deep"):
+        Precision().set_state_dict({"tp": deep})

@@ -313,3 +313,18 @@ def test_record_event_is_a_decorator_too():
 def test_states_have_paddles_numbers():
     assert [state.value for state in ProfilerState] == [0, 1, 2, 3]
     assert (TracerEventType.Operator, TracerEventType.PythonUserDefined) == (0, 14)
+
+
+def test_a_result_is_made_of_events_and_its_files_have_names(tmp_path):
+    with pytest.raises(TypeError, match="events are what a profiler recorded. Got 3"):
+        profiler.ProfilerResult(3)
+    with pytest.raises(TypeError, match=r"Got \[1\] \(list\), expected a list of Event"):
+        profiler.ProfilerResult([1])
+    with pytest.raises(TypeError, match="threads names each thread"):
+        profiler.ProfilerResult([], 3)
+    with pytest.raises(ValueError, match="Profiler.export: 'path' names no file"):
+        profiler.ProfilerResult([]).save("\ud800")
+    with pytest.raises(TypeError, match="called with a profiler. Got 3"):
+        profiler.export_chrome_tracing(str(tmp_path))(3)
+    with pytest.raises(ValueError, match="'filename' names no file"):
+        profiler.load_profiler_result("\ud800")

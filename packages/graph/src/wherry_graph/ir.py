@@ -28,7 +28,7 @@ from wherry_nn import Parameter, unique_name
 from wherry_tensor import _core
 from wherry_tensor._core import DType, Op, Tensor, rebind, symbolic
 from wherry_tensor.arguments import require, require_tensor
-from wherry_tensor.errors import InvalidTypeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.sizes import Size, is_unknown
 
 __all__ = ["Block", "ControlOp", "Node", "Program", "StaticParameter", "Variable", "attrs_with", "tensors_of_attrs"]
@@ -71,7 +71,12 @@ class Variable(VariableMembers, Tensor):
     ) -> Any:
         """A new variable of `block`; use the methods of Block and Program."""
         x = cls.__new__(cls)
-        rebind(x, symbolic([-1 if is_unknown(n) or n is None else n for n in shape], dtype))
+        sizes = [-1 if is_unknown(n) or n is None else n for n in shape]
+        if any(type(n) is int and n >= 1 << 62 for n in sizes):
+            raise InvalidArgumentError(
+                f"Variable: no tensor has such a size. Got shape {short(sizes)}, expected sizes of at most 62 bits. Check the sizes and their order."
+            )
+        rebind(x, symbolic(sizes, dtype))
         x.name = unique_name.generate("_generated_var") if name is None else name
         x.block, x.made_by, x.bound, x.is_data, x.is_array = block, None, bound, is_data, is_array
         x.lod_level = 0

@@ -10,7 +10,7 @@ from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import axes_of, integers_of, to_dtype
 from wherry_tensor.dtype import as_dtype
-from wherry_tensor.errors import InvalidArgumentError, UnimplementedError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError, short
 from wherry_tensor.functions import math as _math
 from wherry_tensor.functions.creation import arange
 from wherry_tensor.functions.logic import isnan as _isnan
@@ -110,6 +110,12 @@ def is_same_shape(x: Any, y: Any) -> bool:
     Source:
         `paddle.sparse.is_same_shape`.
     """
+    for name, value in (("x", x), ("y", y)):
+        if not isinstance(value, (Tensor, SparseTensor)):
+            raise InvalidTypeError(
+                f"is_same_shape: argument '{name}' must be a tensor, sparse or not. Got {short(value)} ({type(value).__name__}), expected one. "
+                f"Make one with to_tensor({name})."
+            )
     return list(x.shape) == list(y.shape)
 
 

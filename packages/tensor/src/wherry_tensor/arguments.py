@@ -320,7 +320,9 @@ def shape_argument(shape: Any, op_name: str, name: str = "shape") -> tuple[Any, 
 def integers_of(values: Any, op_name: str, name: str) -> tuple[int, ...]:
     """Ints from a list, tuple or 1-D tensor of them, or from one of them."""
     if type(values) is int:
-        return (values,)
+        if -_HUGE < values < _HUGE:
+            return (values,)
+        values = [values]
     if isinstance(values, Tensor):
         if values.ndim == 0:
             return (integer(values, op_name, name),)

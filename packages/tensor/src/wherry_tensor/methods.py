@@ -11,10 +11,10 @@ from typing import Any
 
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
-from wherry_tensor.arguments import require_tensor
+from wherry_tensor.arguments import integer, require_tensor
 from wherry_tensor.device import Place, device_code, names_device, place_of
 from wherry_tensor.dtype import as_dtype
-from wherry_tensor.errors import InvalidArgumentError, UnimplementedError
+from wherry_tensor.errors import InvalidArgumentError, UnimplementedError, short
 from wherry_tensor.suggestions import FOREIGN, did_you_mean, hint_for
 
 # Functions of these modules that are methods under their own name.
@@ -152,7 +152,8 @@ def cpu(self: Tensor) -> Tensor:
 @_method
 def cuda(self: Tensor, device_id: int | None = None, blocking: bool = True) -> Tensor:
     """The tensor on a GPU (differentiable). Raises ValueError where there is none. Source: `paddle.Tensor.cuda`."""
-    return on_device(self, device_code(f"gpu:{device_id or 0}", "Tensor.cuda"))
+    number = 0 if device_id is None else integer(device_id, "Tensor.cuda", "device_id")
+    return on_device(self, device_code(f"gpu:{short(number)}", "Tensor.cuda"))
 
 
 @_method

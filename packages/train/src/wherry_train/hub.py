@@ -87,7 +87,8 @@ def _entry(module: ModuleType, model: Any) -> Any:
 def _configuration(repo_dir: Any, source: Any, force_reload: bool) -> ModuleType:
     """The module that `hubconf.py` of the repository makes."""
     if source not in ("github", "gitee", "local"):
-        raise InvalidArgumentError(f'hub: Unknown source: "{source}". Allowed values: "github" | "gitee" | "local".')
+        got = source if isinstance(source, str) else short(source)
+        raise InvalidArgumentError(f'hub: Unknown source: "{got}". Allowed values: "github" | "gitee" | "local".')
     if not isinstance(repo_dir, (str, os.PathLike)):
         raise InvalidArgumentError(f"hub: got repo_dir {short(repo_dir)}, expected a str.")
     folder = os.fspath(repo_dir) if source == "local" else _downloaded(os.fspath(repo_dir), source, force_reload)

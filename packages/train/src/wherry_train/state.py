@@ -53,7 +53,7 @@ class PlainState:
             if not is_plain(value):
                 raise InvalidArgumentError(
                     f"{kind.__name__}.set_state_dict: {name!r} holds more than plain data. Got {kind_of(value)}, expected numbers, "
-                    f"text and containers of them. Pass what state_dict() gave."
+                    f"text and containers of them, nested at most {_DEEPEST} deep. Pass what state_dict() gave."
                 )
         for name, value in values.items():
             setattr(self, name, value)
@@ -63,26 +63,33 @@ def kind_of(value: Any) -> str:
     return f"a {type(value).__name__}"
 
 
-def is_plain(value: Any) -> bool:
-    """Whether a value is data all through."""
+_DEEPEST = 64
+
+
+def is_plain(value: Any, depth: int = 0) -> bool:
+    """Whether a value is data all through, in containers that are nested at most 64 deep."""
+    if depth > _DEEPEST:
+        return False
     if isinstance(value, np.ndarray):
         return not value.dtype.hasobject
     if isinstance(value, (list, tuple)):
-        return all(is_plain(v) for v in value)
+        return all(is_plain(v, depth + 1) for v in value)
     if isinstance(value, dict):
-        return all(is_plain(k) and is_plain(v) for k, v in value.items())
+        return all(is_plain(k, depth + 1) and is_plain(v, depth + 1) for k, v in value.items())
     return value is None or isinstance(value, (bool, int, float, str, np.generic))
 
 
-def _copied(value: Any) -> Any:
+def _copied(value: Any, depth: int = 0) -> Any:
+    if depth > _DEEPEST:
+        return value  # which is refused
     if isinstance(value, (np.ndarray, Tensor)):  # `load` makes tensors of arrays
         return np.array(value.numpy() if isinstance(value, Tensor) else value)
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, (list, tuple)):
-        return type(value)(_copied(v) for v in value)
+        return type(value)(_copied(v, depth + 1) for v in value)
     if isinstance(value, dict):
-        return {k: _copied(v) for k, v in value.items()}
+        return {k: _copied(v, depth + 1) for k, v in value.items()}
     return value
 
 

@@ -18,6 +18,8 @@ from wherry_graph.paddle_files.store import replace_files
 from wherry_graph.spelled import SPELLED
 from wherry_tensor import _core
 from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import integer
+from wherry_tensor.errors import short
 from wherry_tensor.ops.declare import decompose
 
 __all__ = ["LATEST_OPSET", "OLDEST_OPSET", "export_layer", "to_model"]
@@ -333,6 +335,7 @@ def _drop_unused(model: onnx.ModelProto) -> None:
 
 def export_layer(layer: Any, path: str, input_spec: Sequence[Any] | None = None, opset_version: int = 9, **configs: Any) -> str:
     """What `wherry_export.onnx.export` does, once its libraries are there."""
+    opset_version = integer(opset_version, "onnx.export", "opset_version")
     if opset_version < OLDEST_OPSET:
         warnings.warn(
             f"onnx.export: opset {OLDEST_OPSET} is the oldest that is written. Got opset_version={opset_version}, used {OLDEST_OPSET}. "
@@ -363,6 +366,11 @@ def program_of(layer: Any, input_spec: Sequence[Any] | None) -> Program:
         )
     program = Program()
     feeds = []
+    if not isinstance(input_spec, Sequence) or not all(hasattr(spec, "shape") and hasattr(spec, "dtype") for spec in input_spec):
+        raise TypeError(
+            f"onnx.export: input_spec describes each argument of forward. Got {short(input_spec)}, expected a list of InputSpec or Tensor. "
+            f"Pass input_spec=[paddle.static.InputSpec([None, 3], 'float32')]."
+        )
     for i, spec in enumerate(input_spec):
         dtype = spec.dtype if not isinstance(spec.dtype, str) else getattr(_core, "bool_" if spec.dtype == "bool" else spec.dtype)
         name = getattr(spec, "name", None) if not isinstance(spec, Tensor) else None

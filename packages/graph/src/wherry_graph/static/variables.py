@@ -13,8 +13,11 @@ from wherry_nn import ParamAttr, unique_name
 from wherry_nn import create_parameter as _create_parameter
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64
+from wherry_tensor.arguments import integer
 from wherry_tensor.dtype import as_dtype, get_default_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError, short
+
+_MOST_LEVELS = 16
 
 __all__ = ["Print", "create_global_var", "create_parameter", "data", "py_func"]
 
@@ -26,11 +29,11 @@ def data(name: str, shape: Sequence[int | None], dtype: Any = None, lod_level: i
         name: by which it is fed.
         shape: sizes; None or -1 where a size differs from run to run.
         dtype: None is the default dtype.
-        lod_level: of sequences that are fed as LoDTensors: how deep they are nested.
+        lod_level: of sequences that are fed as LoDTensors: how deep they are nested, at most 16.
 
     Raises:
-        TypeError: `name` is no str, or `shape` no list or tuple.
-        ValueError: a size is neither an int nor None, or the name is taken by another variable.
+        TypeError: `name` is no str, `shape` no list or tuple, or `lod_level` no int.
+        ValueError: `lod_level` is out of range, a size is neither an int nor None, or the name is taken by another variable.
 
     Source:
         `paddle.static.data`.
@@ -53,6 +56,12 @@ def data(name: str, shape: Sequence[int | None], dtype: Any = None, lod_level: i
             raise InvalidArgumentError(
                 f"data: this is not a size. Got {short(n)} in shape {short(list(shape))}, expected ints >= 0, or None or -1 where a size differs."
             )
+    depth = integer(lod_level or 0, "data", "lod_level")
+    if not 0 <= depth <= _MOST_LEVELS:
+        raise InvalidArgumentError(
+            f"data: lod_level is how deep sequences are nested. Got {short(depth)}, expected an int in [0, {_MOST_LEVELS}]. "
+            f"1 is a batch of sequences."
+        )
     name = name if isinstance(name, str) else name.decode()
     known = as_dtype(get_default_dtype() if dtype is None else dtype, "data")
     sizes = [-1 if n is None else int(n) for n in shape]
@@ -67,10 +76,10 @@ def data(name: str, shape: Sequence[int | None], dtype: Any = None, lod_level: i
             )
         return x
     x = program.feed(sizes, known, name)
-    if lod_level:
-        x.lod_level = lod_level
+    if depth:
+        x.lod_level = depth
         x.__dict__["offsets"] = tuple(
-            block.variable([-1], int64, f"{name}@LOD{i}" if i else f"{name}@LOD", is_data=True) for i in range(lod_level)
+            block.variable([-1], int64, f"{name}@LOD{i}" if i else f"{name}@LOD", is_data=True) for i in range(depth)
         )
     return x
 

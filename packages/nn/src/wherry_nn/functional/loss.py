@@ -19,7 +19,18 @@ from wherry_nn.functional._losses import (
 )
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64, is_symbolic
-from wherry_tensor.arguments import at_hand, integer, number, one_axis, promoted, refused, require_tensor, to_dtype
+from wherry_tensor.arguments import (
+    MAX_RANK,
+    at_hand,
+    integer,
+    number,
+    one_axis,
+    promoted,
+    refused,
+    require_rank,
+    require_tensor,
+    to_dtype,
+)
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError, LossyCastWarning
 from wherry_tensor.functions.reduction import mean, sum
 from wherry_tensor.ops.loss import kept_labels, label_divisor
@@ -139,6 +150,7 @@ def _rare_cross_entropy(
     """Cross entropy of soft or smoothed labels, or of probabilities."""
     require_floating("cross_entropy", input)
     require_tensor(label, "cross_entropy", "label")
+    require_rank(input, "cross_entropy", 1, MAX_RANK, "input", "one of which is that of the classes")
     axis = one_axis(axis, input.ndim, "cross_entropy")
     smoothing = number(label_smoothing, "cross_entropy", "label_smoothing")
     if not 0 <= smoothing <= 1:

@@ -3,12 +3,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from wherry_tensor.errors import short
+
 __all__ = ["described"]
 
 
 def described(name: str | None = None, /, **arguments: Any) -> str:
     """`alpha=1.0, axis=1`, with the name behind if the layer was given one."""
-    parts = [f"{key}={value}" for key, value in arguments.items()]
+    parts = [f"{key}={_shown(value)}" for key, value in arguments.items()]
     if name:
         parts.append(f"name={name}")
     return ", ".join(parts)
+
+
+def _shown(value: Any) -> str:
+    """What was given, whole where that is possible: a list that is too deep for `str` is cut."""
+    try:
+        return str(value)
+    except RecursionError:
+        return short(value)

@@ -8,7 +8,8 @@ from wherry_nn import BatchNorm1D, Layer
 from wherry_nn.initializer import Normal
 from wherry_sparse.nn import functional as F
 from wherry_sparse.tensors import SparseCooTensor, SparseTensor, require_sparse
-from wherry_tensor.errors import InvalidArgumentError, UnimplementedError
+from wherry_tensor.arguments import integer
+from wherry_tensor.errors import InvalidArgumentError, UnimplementedError, short
 
 
 class ReLU(Layer):
@@ -124,6 +125,9 @@ class _Conv(Layer):
             raise InvalidArgumentError(
                 f"{owner}: what is not stored is 0. Got padding_mode={padding_mode!r} and groups={groups}, expected 'zeros' and 1."
             )
+        for name, channels in (("in_channels", in_channels), ("out_channels", out_channels)):
+            if integer(channels, owner, name) < 1:
+                raise InvalidArgumentError(f"{owner}: '{name}' counts channels. Got {short(channels)}, expected an int >= 1. Check their order.")
         kernel = F._each(owner, "kernel_size", kernel_size, self._rank)
         self._stride, self._padding, self._dilation, self._data_format = stride, padding, dilation, data_format
         deviation = math.sqrt(2.0 / (math.prod(kernel) * in_channels))

@@ -1597,11 +1597,16 @@ def as_strided(x: Tensor, shape: Sequence[int], stride: Sequence[int], offset: i
     require_tensor(x, "as_strided")
     sizes = integers_of(shape_argument(shape, "as_strided"), "as_strided", "shape")
     steps = integers_of(shape_argument(stride, "as_strided", "stride"), "as_strided", "stride")
-    first, rest = divmod(integer(offset, "as_strided", "offset"), x.dtype.itemsize)
+    begin = integer(offset, "as_strided", "offset")
+    first, rest = divmod(begin, x.dtype.itemsize)
     if rest:
         raise InvalidArgumentError(
             f"as_strided: the offset lies inside of an element. Got offset={offset}, expected a multiple of "
             f"{x.dtype.itemsize}, the bytes of {x.dtype.name}. Multiply a number of elements by that."
+        )
+    if not -(1 << 62) < first < 1 << 62:
+        raise InvalidArgumentError(
+            f"as_strided: the view reaches outside of any memory. Got offset={short(offset)}, expected bytes within that of x."
         )
     if x.stop_gradient or not _core.is_grad_enabled():
         return _core.strided(x, sizes, steps, first)

@@ -13,7 +13,7 @@ from wherry_tensor._core import Generator, Tensor, float64, int32, int64
 from wherry_tensor.arguments import Shape, integer, number, require_tensor, sizes_of, to_dtype
 from wherry_tensor.device import set_device
 from wherry_tensor.dtype import as_dtype, default_dtype
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 
 __all__ = [
     "Generator",
@@ -491,8 +491,9 @@ def multinomial(x: Tensor, num_samples: int = 1, replacement: bool = False, name
     num_samples = integer(num_samples, "multinomial", "num_samples")
     if num_samples <= 0:
         raise InvalidArgumentError(
-            f"multinomial: num_samples must be positive. Got {num_samples}, expected at least 1. Draw one at least."
+            f"multinomial: num_samples must be positive. Got {short(num_samples)}, expected at least 1. Draw one at least."
         )
+    sizes_of([num_samples], "multinomial", "num_samples")
     return ops.multinomial(x, num_samples, bool(replacement))
 
 

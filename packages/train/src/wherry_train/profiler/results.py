@@ -50,6 +50,18 @@ class ProfilerResult:
     with_shapes: bool = False
     with_memory: bool = False
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.events, list) or not all(isinstance(event, Event) for event in self.events):
+            raise InvalidTypeError(
+                f"ProfilerResult: events are what a profiler recorded. Got {short(self.events)} ({type(self.events).__name__}), expected a list of "
+                f"Event. Take Profiler.profiler_result, or load_profiler_result(file)."
+            )
+        if not isinstance(self.threads, dict):
+            raise InvalidTypeError(
+                f"ProfilerResult: threads names each thread by its number. Got {short(self.threads)} ({type(self.threads).__name__}), expected a "
+                f"dict. Write {{1: 'main'}}."
+            )
+
     def save(self, path: str | os.PathLike[str], format: str = "json") -> None:
         """Write a file: "json" opens in chrome://tracing and ui.perfetto.dev, "pb" in the latter.
 
@@ -58,7 +70,7 @@ class ProfilerResult:
         """
         if format not in ("json", "pb"):
             raise InvalidArgumentError(f"Profiler.export: there are two formats. Got {short(format)}, expected 'json' or 'pb'.")
-        path = Path(path)
+        path = Path(path_of(path, "Profiler.export"))
         path.parent.mkdir(parents=True, exist_ok=True)
         data = json.dumps(self.chrome(), separators=(",", ":")).encode() if format == "json" else perfetto.write(self)
         unfinished = path.with_name(f"{path.name}.{os.getpid()}.tmp")
@@ -117,6 +129,11 @@ def _named(dir_name: str, worker_name: str | None, what: str, ending: str) -> Ca
     Path(dir_name).mkdir(parents=True, exist_ok=True)
 
     def export(profiler: Profiler) -> None:
+        if not callable(getattr(profiler, "export", None)):
+            raise InvalidTypeError(
+                f"{what}: the function that it makes is called with a profiler. Got {short(profiler)} ({type(profiler).__name__}), expected a "
+                f"Profiler. Pass the function itself as on_trace_ready."
+            )
         name = worker_name or f"host_{socket.gethostname()}pid_{os.getpid()}"
         now = datetime.now().strftime("%Y_%m_%d_%H_%M_%S_%f")
         profiler.export(str(Path(dir_name) / f"{name}_time_{now}.paddle_trace.{ending}"), ending)
@@ -166,7 +183,7 @@ def load_profiler_result(filename: str) -> ProfilerResult:
     Source:
         `paddle.profiler.load_profiler_result`.
     """
-    path = Path(filename)
+    path = Path(path_of(filename, "load_profiler_result", "filename"))
     if not path.exists():
         raise FileNotFoundError(f"load_profiler_result: there is no file. Got {short(str(filename))}, expected one that Profiler.export wrote.")
     if path.stat().st_size > _MOST_BYTES:
