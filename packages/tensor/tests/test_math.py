@@ -330,3 +330,9 @@ def test_functions_work_on_tensors_of_unknown_size():
             assert getattr(w, name)(x).shape == []
     finally:
         _core.pop_layer(layer)
+
+
+def test_what_comes_next_to_a_float32_is_a_float32():
+    x = np.array([0.0, -0.0, np.inf, -np.inf, 1.0, np.nan, np.finfo("float32").max], "float32")
+    y = np.array([1.0, -1.0, 0.0, 0.0, 2.0, 0.0, np.inf], "float32")
+    np.testing.assert_array_equal(w.nextafter(w.to_tensor(x), w.to_tensor(y)).numpy(), np.nextafter(x, y))

@@ -90,7 +90,7 @@ def test_memory_that_was_lent_goes_back_although_an_exception_is_on_its_way(x):
 
 def test_the_plan_used_last_is_not_taken_for_other_shapes_dtypes_or_attributes(x):
     row, column = x[0], w.to_tensor(np.ones((2, 1), dtype="float32"))
-    whole = w.to_tensor(np.arange(6).reshape(2, 3))
+    whole = w.to_tensor(np.arange(6, dtype="int64").reshape(2, 3))
     for _ in range(3):
         assert ops.add(x, x).shape == [2, 3]
         assert ops.add(x, row).shape == [2, 3] and ops.add(row, row).shape == [3] and ops.add(row, column).shape == [2, 3]

@@ -396,7 +396,7 @@ def _normed(x: Tensor, scale: Tensor | None, bias: Tensor | None, epsilon: float
 def _projected(x: Tensor, weight: Tensor, bias: Tensor | None, width_last: bool, op_name: str) -> tuple[Tensor, Tensor, Tensor]:
     """Queries, keys and values with the heads first, `[batch, heads, T, head_dim]`."""
     shape = require_tensor(weight, op_name, "qkv_weight").shape
-    width = require_tensor(x, op_name).shape[-1]
+    width = x.shape[-1] if require_tensor(x, op_name).ndim else None
     expected = "[3, heads, head_dim, width]" if width_last else "[width, 3, heads, head_dim]"
     if len(shape) != 4 or len(x.shape) != 3 or shape[0 if width_last else 1] != 3 or shape[3 if width_last else 0] != width:
         raise InvalidArgumentError(

@@ -93,7 +93,7 @@ def bad(*inputs: Any, error: type[Exception], match: str, **attrs: Any) -> BadCa
 def _array(x: Any) -> np.ndarray:
     """An array of a sample: in WebAssembly NumPy's integers have 32 bits where samples mean 64."""
     array = np.asarray(x)
-    return array.astype(np.int64) if array.dtype == np.int_ else array
+    return array.astype(np.int64) if array.dtype.char == np.dtype(int).char else array
 
 
 class Spec:

@@ -122,9 +122,10 @@ class LBFGS(Optimizer):
         name: str | None = None,
     ) -> None:
         check_arguments(
-            "LBFGS", locals(), max_iter=integer, history_size=integer, tolerance_grad=a_number, tolerance_change=a_number,
+            "LBFGS", locals(), max_iter=integer, max_eval=(lambda x: x is None or integer[0](x), "an int or None"), history_size=integer,
+            tolerance_grad=a_number, tolerance_change=a_number,
         )
-        if line_search_fn not in (None, "strong_wolfe"):
+        if line_search_fn is not None and (not isinstance(line_search_fn, str) or line_search_fn != "strong_wolfe"):
             raise RuntimeError(
                 f"LBFGS: only 'strong_wolfe' is supported as line_search_fn. Got {short(line_search_fn)}, expected that or None. "
                 f"Leave it out for steps of a fixed length."

@@ -122,8 +122,8 @@ def spec_pivots_to_permutation(rng):
     yield case(np.array([2, 3, 3]), rows=3)
     yield case(np.array([[4, 2], [1, 3]]), rows=4)
     yield case(np.zeros((0, 2), np.int64), rows=2)
-    yield bad(np.array([3], np.int32), rows=2, error=ValueError, match="pivots_to_permutation: a pivot is no row. Got 3")
-    yield bad(np.array(1, np.int32), rows=2, error=ValueError, match="`pivots` is 0-d")
+    yield bad(np.array([3], np.intc), rows=2, error=ValueError, match="pivots_to_permutation: a pivot is no row. Got 3")
+    yield bad(np.array(1, np.intc), rows=2, error=ValueError, match="`pivots` is 0-d")
 
 
 @spec(ops.solve, reference=np.linalg.solve, dtypes=_DTYPES, tolerance=_SYSTEMS)

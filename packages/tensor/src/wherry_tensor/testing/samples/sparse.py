@@ -59,7 +59,7 @@ def spec_edge_extreme(rng):
 
 
 def _dense(values, crows, cols, columns):
-    rows = np.repeat(np.arange(len(crows) - 1), np.diff(crows))
+    rows = np.repeat(np.arange(len(crows) - 1), np.diff(crows).astype(np.intp))
     out = np.zeros((len(crows) - 1, columns), values.dtype)
     np.add.at(out, (rows, cols), values)
     return out
@@ -79,7 +79,7 @@ def spec_csr_matmul(rng):
 
 
 def _csr_sample(x, y, crows, cols):
-    rows = np.repeat(np.arange(len(crows) - 1), np.diff(crows))
+    rows = np.repeat(np.arange(len(crows) - 1), np.diff(crows).astype(np.intp))
     return (x[rows] * y[cols]).sum(-1, dtype=x.dtype)
 
 
@@ -94,7 +94,7 @@ def spec_csr_sample(rng):
 
 
 def _csr_transpose(crows, cols, columns):
-    rows = np.repeat(np.arange(len(crows) - 1), np.diff(crows))
+    rows = np.repeat(np.arange(len(crows) - 1), np.diff(crows).astype(np.intp))
     order = np.argsort(cols, kind="stable")
     return np.searchsorted(cols[order], np.arange(columns + 1)).astype("int64"), rows[order].astype("int64"), order.astype("int64")
 
