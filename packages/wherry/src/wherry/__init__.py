@@ -29,7 +29,7 @@ _no_such_name = _absent.looked_up(__name__)
 for _module in ("device", "linalg"):  # in place of the star's `device`, which is tensor's
     _import_module(f"{__name__}.{_module}")
 
-__version__ = "0.4.0"
+__version__ = "0.5.0"
 
 _MODULES = (
     "amp",
