@@ -4,7 +4,9 @@ from __future__ import annotations
 import pytest
 
 # How Pyodide says that it has none of them.
-ABSENT = {"emscripten does not support processes": "processes", "can't start new thread": "threads"}
+ABSENT = {
+    "emscripten does not support processes": "processes", "this system has no processes": "processes", "can't start new thread": "threads",
+}
 
 
 def pytest_configure() -> None:

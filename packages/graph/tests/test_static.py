@@ -302,7 +302,7 @@ def test_the_loss_of_drawn_classes_is_paddles():
         x, label, 5, param_attr=weight, bias_attr=bias, num_neg_samples=3, sampler="custom_dist", custom_dist=[0.0, 0.0, 1.0, 0.0, 0.0]
     )
     (dx,) = static.gradients([loss], [x])
-    got, gradient = run({"x": np.arange(12, dtype="float32").reshape(3, 4) / 12, "label": np.array([[0], [2], [4]])}, loss, dx)
+    got, gradient = run({"x": np.arange(12, dtype="float32").reshape(3, 4) / 12, "label": np.array([[0], [2], [4]], "int64")}, loss, dx)
     np.testing.assert_allclose(got, [[0.13730043], [0.58659583], [0.13054131]], rtol=1e-5)
     np.testing.assert_allclose(gradient[:, 0], [-0.009969885, 0.0071467767, -0.01029513], rtol=1e-4)
 

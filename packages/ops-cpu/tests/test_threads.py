@@ -83,7 +83,7 @@ def test_signals_reach_the_program_and_not_its_workers():
 
 
 @on_linux
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two processors")
+@pytest.mark.skipif(not sys.platform.startswith("linux") or len(os.sched_getaffinity(0)) < 2, reason="needs two processors")
 def test_two_threads_beside_a_busy_neighbour_give_the_same_result():
     """Another process takes one of two processors: what a thread without one never began, the caller takes back. How long
     that takes is measured in benchmarks/RESULTS.md."""

@@ -21,6 +21,8 @@ def test_doctor_lists_packages_processor_and_memory_and_finds_nothing_wrong_here
     said = capsys.readouterr().out
     for project in ("wherry", *_doctor.BELOW, "numpy"):
         assert project in said
+    if sys.platform == "emscripten":  # a page has neither processors nor a memory to tell of
+        return
     assert "instruction set" in said and "threads" in said and "GiB available" in said
     assert "gives the right loss and gradient" in said
     assert "To mend it" not in said

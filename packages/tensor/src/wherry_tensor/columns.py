@@ -52,6 +52,7 @@ class Column:
         self.when_absent = when_absent
         self.optional = optional
         self.rules = {}
+        self.seldom: set[Op] = set()
         self.exemptions = {}
         registry[name] = self
 
@@ -65,10 +66,12 @@ class Column:
 
         return register
 
-    def exempt(self, op: Op, reason: str) -> None:
-        """State that `op` has no rule here and needs none, and why."""
+    def exempt(self, op: Op, reason: str, *, seldom: bool = False) -> None:
+        """State that `op` has no rule here and needs none, and why. Few programs run one that is `seldom` used."""
         self._refuse_second_answer(op, repr(reason))
         self.exemptions[op] = reason
+        if seldom:
+            self.seldom.add(op)
 
     def get(self, op: Op) -> Callable[..., Any] | None:
         """The rule for `op`, or None."""

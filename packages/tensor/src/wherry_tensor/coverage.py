@@ -73,16 +73,24 @@ def of_device(device: str) -> str:
 
 
 def required() -> str:
-    """The ops without a decomposition, which a device has to bring, each with the reason."""
+    """The ops without a decomposition, which a device has to bring, each with the reason; what is seldom used comes last."""
     width = max(map(len, registry))
     rows: list[str] = []
+    seldom: list[str] = []
     count = 0
     for family, members in _families():
         needed = [op for op in members if not op.view and not _moves(op) and op not in decompose]
-        if needed:
-            count += len(needed)
-            rows += ["", f"{family}:", *(f"{op.name:{width}}  {decompose.exemptions[op]}" for op in needed)]
-    return "\n".join([*rows[1:], "", f"{count} of {len(registry)} ops; all others decompose into these, or are views"])
+        often = [op for op in needed if op not in decompose.seldom]
+        shown = {op: f"{op.name:{width}}  {decompose.exemptions[op]}" for op in needed}
+        if often:
+            count += len(often)
+            rows += ["", f"{family}:", *(shown[op] for op in often)]
+        seldom += [shown[op] for op in needed if op in decompose.seldom]
+    rows += ["", "seldom used (the cpu computes them where a device does not):", *seldom]
+    return "\n".join([
+        *rows[1:], "",
+        f"{count} of {len(registry)} ops, and {len(seldom)} that are seldom used; all others decompose into these, or are views",
+    ])
 
 
 def _families() -> list[tuple[str, list[Op]]]:

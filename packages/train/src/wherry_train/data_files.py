@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import contextlib
 import gzip
-import lzma
 import os
 import tarfile
 import zipfile
@@ -19,9 +18,13 @@ __all__ = ["DATA_HOME", "LARGEST", "Archive", "file_of", "mode_of", "readable"]
 DATA_HOME = os.path.expanduser("~/.cache/paddle/dataset")
 
 LARGEST = 1 << 30  # bytes of one member of an archive
-_DAMAGES = (
-    tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError, KeyError, InvalidArgumentError, UnicodeDecodeError,
+_DAMAGES: tuple[type[Exception], ...] = (
+    tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError, KeyError, InvalidArgumentError, UnicodeDecodeError,
 )  # fmt: skip
+with contextlib.suppress(ModuleNotFoundError):  # a browser's Python need not have it
+    from lzma import LZMAError
+
+    _DAMAGES = (*_DAMAGES, LZMAError)
 
 
 def mode_of(kind: str, mode: Any, modes: tuple[str, ...]) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import pickle
 import struct
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
@@ -29,7 +30,7 @@ _MAX_COPIES = 4  # how many times the size of the file its arrays, and the conta
 _FREE_COPIES = 1 << 16  # bytes that need no such reason
 _MAX_COLLISIONS = 32  # keys that differ and have one hash
 _MAX_AXES = 32  # of an array, the least that NumPys allow
-_SMALL_INT = (1 << 61) - 1  # ints between this and its negative are their own hashes
+_SMALL_INT = sys.hash_info.modulus  # ints between this and its negative are their own hashes
 
 too_deep = (
     f"load: the containers are nested too deeply. Got more than {MAX_DEPTH} levels, expected fewer. The file was not written by save."

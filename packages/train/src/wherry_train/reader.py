@@ -304,8 +304,11 @@ def multiprocess_reader(readers: list[Reader], use_pipe: bool = True, queue_size
     size = _count("multiprocess_reader", "queue_size", queue_size, 1)
 
     def read() -> Iterator[Any]:
-        context = multiprocessing.get_context("fork" if "fork" in multiprocessing.get_all_start_methods() else None)
-        results = context.Queue(size)
+        try:
+            context = multiprocessing.get_context("fork" if "fork" in multiprocessing.get_all_start_methods() else None)
+            results = context.Queue(size)
+        except ImportError as error:  # of Python's own part, in a browser
+            raise RuntimeError("multiprocess_reader: this system has no processes. Use chain() or buffered() for the readers.") from error
         workers = [context.Process(target=_send, args=(reader, results), daemon=True) for reader in readers]  # type: ignore[attr-defined]
         for worker in workers:
             worker.start()

@@ -504,7 +504,12 @@ def _vector_norm(x: Tensor, p: float, axes: tuple[int, ...], keepdim: bool) -> T
         return ops.reduce_min(ops.abs(x), axes=axes, keepdim=keepdim)
     if p == 0:
         there = ops.not_equal(x, _core.scalar(0, x.dtype))
-        return ops.reduce_sum(ops.cast(there, x.dtype), axes=axes, keepdim=keepdim)
+        count = ops.reduce_sum(ops.cast(there, x.dtype), axes=axes, keepdim=keepdim)
+        if x.stop_gradient or not x.dtype.is_floating:
+            return count
+        # A gradient of zeros, as of other numbers that do not change; sign has one, where there is a number.
+        still = ops.sign(ops.where(ops.isfinite(x), x, _core.scalar(0, x.dtype)))
+        return ops.add(count, ops.reduce_sum(ops.multiply(still, _core.scalar(0, x.dtype)), axes=axes, keepdim=keepdim))
     if p == 1:
         return ops.reduce_sum(ops.abs(x), axes=axes, keepdim=keepdim)
     if p == 2:

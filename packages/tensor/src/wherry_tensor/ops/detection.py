@@ -41,10 +41,10 @@ deform_columns_vjp = op("deform_columns_vjp", "ct, x, offset, mask?", kernel=tup
 suppress = op("suppress", "boxes, group", threshold=float, offset=float)
 
 for _op in (roi_align, roi_align_vjp):
-    decompose.exempt(_op, "how many samples a part has follows from its box")
+    decompose.exempt(_op, "how many samples a part has follows from its box", seldom=True)
 for _op in (roi_pool, psroi_pool, psroi_pool_vjp):
-    decompose.exempt(_op, "which pixels a part has follows from its box")
-decompose.exempt(suppress, "a decision for each box that later ones depend on")
+    decompose.exempt(_op, "which pixels a part has follows from its box", seldom=True)
+decompose.exempt(suppress, "a decision for each box that later ones depend on", seldom=True)
 
 
 def _regions(op_name, name, x, boxes, image, height, width):

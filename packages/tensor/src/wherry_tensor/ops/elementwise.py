@@ -721,4 +721,4 @@ for _reason, _ops in {
     "the number of its steps depends on values": (gcd,),
 }.items():
     for _op in _ops:
-        decompose.exempt(_op, _reason)
+        decompose.exempt(_op, _reason, seldom=_op in (polygamma, i0e, i1e, nextafter))
