@@ -70,8 +70,8 @@ class VjpColumn(Column):
 
         return read_and_register
 
-    def exempt(self, op: Op, reason: str) -> None:
-        super().exempt(op, reason)
+    def exempt(self, op: Op, reason: str, *, seldom: bool = False) -> None:
+        super().exempt(op, reason, seldom=seldom)
         op.differentiable = _NOT_DIFFERENTIABLE
 
 

@@ -498,7 +498,7 @@ class _Minimization:
         fits = isinstance(estimate, Tensor) and estimate.shape == [self.size, self.size] and bool(allclose(estimate, estimate.t()))
         if fits:
             try:
-                estimate.cholesky()
+                estimate.cpu().cholesky()  # where errors come at once
             except (ValueError, RuntimeError):
                 fits = False
         if not fits:
