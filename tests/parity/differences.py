@@ -43,7 +43,6 @@ _REVERSE_STATES = "Paddle's gradient of weight_hh of the reverse direction misse
 # "how it is made: call" of a row in layer_calls.py -> reason.
 LAYER_DIFFERENCES: dict[str, str] = {
     "nn.Embedding(10, 3, padding_idx=-11): layer(x)": "refused as 10 is; Paddle takes it for no padding",
-    "nn.PairwiseDistance(p=0): layer(x, y)": "a count has no gradient; Paddle gives zeros",
     "nn.AvgPool2D(2, divisor_override=0): layer(x)": "refused; Paddle divides by zero",
     "nn.MaxPool2D(2, return_mask=True, data_format='NHWC'): layer(x)": "an extension: masks of images with channels last",
     "nn.MaxUnPool1D(2, output_size=[2, 3, 9]): y, m = F.max_pool1d(x, 2, return_mask=True); layer(y, m)": "an extension: the whole shape, as for images",

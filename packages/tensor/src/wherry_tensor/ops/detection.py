@@ -47,6 +47,21 @@ for _op in (roi_pool, psroi_pool, psroi_pool_vjp):
 decompose.exempt(suppress, "a decision for each box that later ones depend on", seldom=True)
 
 
+MOST_SAMPLES = 1 << 12  # along one axis of a part
+
+
+def _check_parts(op_name, height, width):
+    if height < 1 or width < 1:
+        raise ValueError(
+            f"{op_name}: a region has at least one part. Got height={height} and width={width}, expected positive numbers. Use 1 for the whole box."
+        )
+
+
+def _check_samples(op_name, ratio):
+    if ratio > MOST_SAMPLES:
+        raise ValueError(f"{op_name}: too many samples. Got ratio={ratio}, expected at most {MOST_SAMPLES}. 2 is usual, 0 follows the part's size.")
+
+
 def _regions(op_name, name, x, boxes, image, height, width):
     require_rank(op_name, name, x.shape, 4)
     require_rank(op_name, "boxes", boxes.shape, 2)
@@ -61,15 +76,13 @@ def _regions(op_name, name, x, boxes, image, height, width):
             f"{op_name}: each box lies in an image. Got image of shape {show(image.shape)} for boxes of shape {show(boxes.shape)}, "
             f"expected one number for each box. Repeat them."
         )
-    if height < 1 or width < 1:
-        raise ValueError(
-            f"{op_name}: a region has at least one part. Got height={height} and width={width}, expected positive numbers. Use 1 for the whole box."
-        )
+    _check_parts(op_name, height, width)
     return boxes.shape[0] if boxes.shape[0] != UNKNOWN else image.shape[0]
 
 
 @infer.rule(roi_align)
 def infer_roi_align(x, boxes, image, *, height, width, scale, ratio, aligned):
+    _check_samples("roi_align", ratio)
     count = _regions("roi_align", "x", x, boxes, image, height, width)
     return Meta((count, x.shape[1], height, width), x.dtype)
 
@@ -83,6 +96,7 @@ def _cotangent_of_regions(op_name, ct, boxes, image, like, channels, height, wid
 
 @infer.rule(roi_align_vjp)
 def infer_roi_align_vjp(ct, boxes, image, like, *, height, width, scale, ratio, aligned):
+    _check_samples("roi_align_vjp", ratio)
     return _cotangent_of_regions("roi_align_vjp", ct, boxes, image, like, like.shape[1] if like.rank == 4 else 0, height, width)
 
 
@@ -93,6 +107,7 @@ def infer_roi_pool(x, boxes, image, *, height, width, scale):
 
 
 def _planes(op_name, channels, height, width):
+    _check_parts(op_name, height, width)
     if channels == UNKNOWN:
         return UNKNOWN
     if channels % (height * width):

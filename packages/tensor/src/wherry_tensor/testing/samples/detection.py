@@ -109,6 +109,7 @@ def spec_roi_align(rng):
     yield bad(x, _BOXES[:, :3], _IMAGE, error=ValueError, match="a box is x1, y1, x2, y2", **attrs)
     yield bad(x, _BOXES, _IMAGE[:2], error=ValueError, match="each box lies in an image", **attrs)
     yield bad(x, _BOXES, _IMAGE, error=ValueError, match="at least one part", **{**attrs, "height": 0})
+    yield bad(x, _BOXES, _IMAGE, error=ValueError, match="too many samples", **{**attrs, "ratio": 1 << 40})
     yield bad(x[0], _BOXES, _IMAGE, error=ValueError, match="`x` has 3 axes", **attrs)
 
 
