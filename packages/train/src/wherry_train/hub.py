@@ -37,8 +37,7 @@ def list(repo_dir: str, source: str = "github", force_reload: bool = False) -> b
     Source:
         `paddle.hub.list`. `hubconf.py` is run: take it from people whom you trust.
     """
-    module = _configuration(repo_dir, source, force_reload)
-    return [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")]
+    return _models(_configuration(repo_dir, source, force_reload))
 
 
 def help(repo_dir: str, model: str, source: str = "github", force_reload: bool = False) -> str | None:  # noqa: A001  Paddle's name
@@ -74,13 +73,17 @@ def load(repo_dir: str, model: str, source: str = "github", force_reload: bool =
     return _entry(module, model)(**kwargs)
 
 
+def _models(module: ModuleType) -> builtins.list[str]:
+    return [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")]
+
+
 def _entry(module: ModuleType, model: Any) -> Any:
     if not isinstance(model, str):
         raise InvalidArgumentError(f"hub: Invalid input: model should be a str of function name. Got {short(model)}, expected a str.")
     found = getattr(module, model, None)
     if not callable(found):
-        names = [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")]
-        raise RuntimeError(f"hub: Cannot find callable {model} in hubconf. Got {short(model)}, expected one of {', '.join(names) or 'none'}.")
+        expected = ", ".join(_models(module)) or "none"
+        raise RuntimeError(f"hub: Cannot find callable {model} in hubconf. Got {short(model)}, expected one of {expected}.")
     return found
 
 

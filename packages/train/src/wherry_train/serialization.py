@@ -104,7 +104,7 @@ def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
             PickleWriter(file, protocol).write(saved)
 
     if isinstance(path, (str, os.PathLike)):
-        _write_file(os.fspath(path), write)
+        write_file(os.fspath(path), write)
     elif hasattr(path, "write"):
         if isinstance(getattr(path, "mode", "b"), str) and "b" not in getattr(path, "mode", "b"):
             raise InvalidArgumentError(
@@ -253,7 +253,7 @@ def _state_as_saved(state: Mapping[Any, Any], protocol: int) -> dict[Any, Any]:
     return saved
 
 
-def _write_file(path: str, write: Callable[[Any], None]) -> None:
+def write_file(path: str, write: Callable[[Any], None]) -> None:
     folder, name = os.path.split(path)
     if not name:
         raise InvalidArgumentError(

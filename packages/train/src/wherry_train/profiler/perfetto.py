@@ -107,14 +107,11 @@ def write(result: ProfilerResult) -> bytes:
     """The bytes of a trace."""
     from wherry_train.profiler.results import described
 
-    about = {
-        name: getattr(result, name) for name in ("process", "started", "process_load", "system_load", "lost", "with_shapes", "with_memory")
-    }
     process = 2  # the uuid of its track; the counter's is 1, a thread's comes behind
     tracks = {thread: process + 1 + at for at, thread in enumerate(dict.fromkeys([*result.threads, *(e.thread for e in result.events)]))}
     packets = [
         Packet(sequence=_SEQUENCE, flags=_STATE_CLEARED, track=Track(
-            uuid=process, name=json.dumps(about), process=Process(pid=result.process, process_name=f"Process {result.process} (CPU)"))),
+            uuid=process, name=json.dumps(result.about()), process=Process(pid=result.process, process_name=f"Process {result.process} (CPU)"))),
     ]
     for thread, uuid in tracks.items():
         name = result.threads.get(thread, str(thread))
@@ -155,9 +152,7 @@ def read(data: bytes) -> ProfilerResult:
     open_: dict[int, list[Event]] = {}
     for packet in _trace.read(data).packets:
         if packet.track is not None and packet.track.process is not None:
-            for name, value in json.loads(packet.track.name).items():
-                if name in ("process", "started", "process_load", "system_load", "lost", "with_shapes", "with_memory"):
-                    setattr(result, name, value)
+            result.take_about(json.loads(packet.track.name))
         elif packet.track is not None and packet.track.thread is not None:
             threads[packet.track.uuid] = int(packet.track.name)
             result.threads[threads[packet.track.uuid]] = packet.track.thread.thread_name

@@ -14,6 +14,7 @@ from wherry_tensor.arguments import path_of
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_train.profiler import perfetto
 from wherry_train.profiler.events import Event, TracerEventType
+from wherry_train.serialization import write_file
 
 if TYPE_CHECKING:
     from wherry_train.profiler.profiler import Profiler
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["ProfilerResult", "export_chrome_tracing", "export_protobuf", "load_profiler_result"]
 
 _FORMAT = "wherry trace 1"
+_ABOUT = ("process", "started", "process_load", "system_load", "lost", "with_shapes", "with_memory")
 _MOST_BYTES = 1 << 31
 
 
@@ -70,15 +72,19 @@ class ProfilerResult:
         """
         if format not in ("json", "pb"):
             raise InvalidArgumentError(f"Profiler.export: there are two formats. Got {short(format)}, expected 'json' or 'pb'.")
-        path = Path(path_of(path, "Profiler.export"))
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path = os.fsdecode(path_of(path, "Profiler.export"))
         data = json.dumps(self.chrome(), separators=(",", ":")).encode() if format == "json" else perfetto.write(self)
-        unfinished = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-        try:
-            unfinished.write_bytes(data)
-            unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        write_file(path, lambda file: file.write(data))
+
+    def about(self) -> dict[str, Any]:
+        """What files say of a trace beside its events and threads."""
+        return {name: getattr(self, name) for name in _ABOUT}
+
+    def take_about(self, said: dict[str, Any]) -> None:
+        """Take over what `about` gave; names that are not of it are left alone."""
+        for name in _ABOUT:
+            if name in said:
+                setattr(self, name, said[name])
 
     def chrome(self) -> dict[str, Any]:
         """The trace as Chrome's format has it, times in microseconds from its begin."""
@@ -102,8 +108,7 @@ class ProfilerResult:
                     "ph": "C", "name": "allocated bytes", "pid": self.process, "tid": 0, "ts": (event.end - first) / 1e3,
                     "args": {"bytes": event.allocated},
                 })
-        about = {name: getattr(self, name) for name in ("process", "started", "process_load", "system_load", "lost", "with_shapes", "with_memory")}
-        return {"displayTimeUnit": "ms", "schemaVersion": _FORMAT, "traceEvents": out, "otherData": about}
+        return {"displayTimeUnit": "ms", "schemaVersion": _FORMAT, "traceEvents": out, "otherData": self.about()}
 
     def _arguments(self, event: Event) -> dict[str, Any]:
         given: dict[str, Any] = {}
@@ -201,11 +206,8 @@ def load_profiler_result(filename: str) -> ProfilerResult:
 
 
 def _from_chrome(trace: dict[str, Any]) -> ProfilerResult:
-    about = trace.get("otherData", {})
     result = ProfilerResult([])
-    for name in ("process", "started", "process_load", "system_load", "lost", "with_shapes", "with_memory"):
-        if name in about:
-            setattr(result, name, about[name])
+    result.take_about(trace.get("otherData", {}))
     starts: dict[tuple[int, int], int] = {}
     for one in trace["traceEvents"]:
         if one["ph"] == "M" and one["name"] == "thread_name":
