@@ -4,6 +4,7 @@ import pytest
 
 import wherry_nn as nn
 from wherry_graph import jit, static
+from wherry_graph.capture import capture
 from wherry_graph.input_spec import InputSpec
 from wherry_graph.paddle_files import desc
 from wherry_tensor import ones, to_tensor
@@ -139,3 +140,48 @@ def test_load_reads_the_values_of_a_static_model_under_its_own_names(tmp_path):
     assert set(load(str(tmp_path / "net"))) == names == set(
         load(str(tmp_path), model_filename="net.pdmodel", params_filename="net.pdiparams")
     )
+
+
+def test_a_loaded_layer_that_is_saved_again_keeps_how_it_trains(tmp_path):
+    net, x = Net(momentum=0.7), data()
+    jit.save(net, str(tmp_path / "first"), input_spec=SPEC)
+    loaded = jit.load(str(tmp_path / "first"))
+    for p in loaded.parameters():
+        p.set_value(p * 2.0)
+    loaded.train()
+    jit.save(loaded, str(tmp_path / "second"))
+    again = jit.load(str(tmp_path / "second"))
+    loaded.eval()
+    np.testing.assert_array_equal(again(x).numpy(), loaded(x).numpy())
+    again.train()
+    assert 0.3 < dropped(again, x) < 0.7
+    before = {name: value.numpy().copy() for name, value in again.state_dict().items()}
+    again(x)
+    assert sum((value.numpy() != before[name]).any() for name, value in again.state_dict().items()) == 2  # mean and variance
+    assert set(load(str(tmp_path / "second"))) == set(again.state_dict())
+    jit.save(again, str(tmp_path / "third"))
+    third = jit.load(str(tmp_path / "third"))
+    third.train()
+    assert 0.3 < dropped(third, x) < 0.7
+
+
+def test_a_program_that_was_changed_after_loading_is_saved_as_it_is(tmp_path):
+    jit.save(Net(), str(tmp_path / "first"), input_spec=SPEC)
+    loaded, x = jit.load(str(tmp_path / "first")), data()
+    program = loaded.program()
+    with capture(program):
+        program.fetches = [program.fetches[0] * 3.0]
+    expected = jit.load(str(tmp_path / "first"))(x).numpy() * 3.0
+    jit.save(loaded, str(tmp_path / "second"))
+    np.testing.assert_allclose(jit.load(str(tmp_path / "second"))(x).numpy(), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("layer", "rank"), [(nn.Dropout2D, 2), (nn.Dropout3D, 3)])
+def test_whole_channels_are_dropped_in_training_and_none_in_prediction(tmp_path, layer, rank):
+    net = nn.Sequential(layer(0.5))
+    jit.save(net, str(tmp_path / "net"), input_spec=[InputSpec([None, 8, *[4] * rank])])
+    loaded, x = jit.load(str(tmp_path / "net")), ones([64, 8, *[4] * rank])
+    assert dropped(loaded, x) == 0
+    loaded.train()
+    kept = loaded(x).numpy().reshape(64, 8, -1)
+    assert 0.3 < (kept == 0).mean() < 0.7 and (kept == kept[..., :1]).all()

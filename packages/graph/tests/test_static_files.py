@@ -6,6 +6,7 @@ import pytest
 
 import wherry_nn as nn
 from wherry_graph import static
+from wherry_graph.paddle_files import desc
 from wherry_nn import functional as F
 from wherry_nn import unique_name
 from wherry_train import load, optimizer, save
@@ -138,3 +139,19 @@ def test_save_writes_a_program_alone_and_load_gives_it_back(tmp_path):
     path.write_bytes(buffer.getvalue()[:-10])
     with pytest.raises(ValueError, match=r"can not parse the file.*program.pdmodel"):
         load(str(path))
+
+
+def test_a_saved_program_has_its_operators_whether_it_was_fetched_from_or_not(tmp_path):
+    x = static.data("x", [None, 4])
+    out = F.relu(static.nn.fc(x, 3))
+    main, exe = static.default_main_program(), static.Executor()
+    exe.run(static.default_startup_program())
+    static.save(main, str(tmp_path / "net"))
+    described = desc.parse((tmp_path / "net.pdmodel").read_bytes())
+    types = [op.type for op in described.blocks[0].ops]
+    assert types[-1] == "relu" and not {"feed", "fetch"} & set(types)
+    again = static.deserialize_program(static.load_from_file(str(tmp_path / "net.pdmodel")))
+    data = {"x": values(5, 4)}
+    (expected,) = exe.run(main, feed=data, fetch_list=[out])
+    static.load(again, str(tmp_path / "net"), exe)
+    np.testing.assert_array_equal(exe.run(again, feed=data, fetch_list=[out.name])[0], expected)

@@ -6,7 +6,7 @@
 The nodes of a block are divided into segments, which `planner` plans and `_executor` runs, and what needs Python: control flow,
 lists, print, calls of Python, ops whose result has a shape that depends on data. Blocks of control flow are divided likewise, and
 their plans are kept. `interpreter` says what a program means; it also runs what cannot be planned: on devices other than the cpu, under
-layers (profiling, another capture), and in-place writes to tensors that overlap.
+layers of the dispatcher (another capture, autocast), and in-place writes to tensors that overlap.
 """
 from __future__ import annotations
 

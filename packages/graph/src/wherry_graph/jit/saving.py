@@ -71,8 +71,11 @@ def save(layer: Any, path: str, input_spec: Sequence[Any] | None = None, **confi
             f"the files begin with. Write {path}model."
         )
     if isinstance(layer, TranslatedLayer) and input_spec is None:
+        from wherry_graph.paddle_files.models import save_again
+
         for name, program in layer.programs.items():
-            _write(path if name == "forward" else f"{path}.{name}", program, program.feeds, program.fetches, layer if name == "forward" else None)
+            first = name == "forward"
+            save_again(path if first else f"{path}.{name}", program, _info_of(layer, program) if first else None)
         return
     if isinstance(layer, Layer):
         methods = _methods_of(layer, input_spec, bool(configs.get("skip_forward")))

@@ -127,7 +127,33 @@ def save_model(
         OSError: a file cannot be written; what was there before is there still.
     """
     written, constants = _written(program, feeds, fetches, for_prediction)
-    values = dict(constants)
+    _store(prefix, program, written, dict(constants), params, info, model_path, params_path)
+
+
+def save_again(prefix: str, program: Program, info: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+    """Save a program that `load_model` loaded, with the values its parameters have now, for prediction.
+
+    As it was read it has lost how it trains, and what the file said besides; both are in its description, which is written again.
+
+    Args and Raises: as `save_model`.
+    """
+    described = _description_of(program)
+    if described is None:
+        save_model(prefix, program, info=info, for_prediction=True)
+        return
+    written = desc.parse(desc.serialize(described))
+    for block in written.blocks:
+        for op in block.ops:
+            for attr in op.attrs:
+                if attr.name == "is_test":
+                    attr.value = True
+    _store(prefix, program, written, {}, None, info, None, None)
+
+
+def _store(
+    prefix: str, program: Program, written: desc.ProgramDesc, values: dict[str, Tensor], params: Mapping[str, Tensor] | None,
+    info: Mapping[str, Mapping[str, Any]] | None, model_path: str | None, params_path: str | None,
+) -> None:
     bound = {x.name: x.bound for x in program.blocks[0].vars.values() if x.bound is not None}
     for name in _names_of(written):
         if name in values:
@@ -170,7 +196,7 @@ def load_model(prefix: str, *, model_path: str | None = None, params_path: str |
     params_path = params_path or prefix + PARAMS
     described, values = _described_with_values(model_path or prefix + MODEL, params_path)
     program = program_of(described, training)
-    program.__dict__["described"] = described
+    program.__dict__["described"] = described, _extent(program)
     bind_values(program, values, _info_at(params_path))
     return program
 
@@ -221,7 +247,7 @@ def in_training(program: Program) -> Program:
 
     A program that was not loaded, or that has nothing that trains otherwise, is returned as it is.
     """
-    described = program.__dict__.get("described")
+    described = _description_of(program)
     if described is None or not any(attr.name == "is_test" for block in described.blocks for op in block.ops for attr in op.attrs):
         return program
     out = program_of(described, True)
@@ -231,6 +257,16 @@ def in_training(program: Program) -> Program:
             y.bound, y.stop_gradient = x.bound, x.stop_gradient
             out._bound[id(x.bound)] = y
     return out
+
+
+def _description_of(program: Program) -> desc.ProgramDesc | None:
+    """What a program was read from; None if it was not, or has been changed since."""
+    described, extent = program.__dict__.get("described", (None, None))
+    return described if extent == _extent(program) else None
+
+
+def _extent(program: Program) -> list[tuple[int, int]]:
+    return [(len(block.nodes), len(block.vars)) for block in program.blocks]
 
 
 def bind_values(program: Program, values: Mapping[str, Tensor], info: Mapping[str, Mapping[str, Any]] | None = None) -> None:

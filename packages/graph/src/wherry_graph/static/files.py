@@ -325,7 +325,7 @@ def save(program: Program, model_path: str, protocol: int = 4, **configs: Any) -
         if others:
             save_pickle(others, f"{prefix}.pdopt", protocol=protocol)
         try:
-            data = write_program(program, [x for x in program.feeds if x.name in program.blocks[0].vars], program.fetches)
+            data = content_of(program)
         except NotImplementedError as error:
             warnings.warn(f"static.save: '{prefix}.pdmodel' is left out. {error}", stacklevel=2)
             return
