@@ -42,6 +42,30 @@ def test_place_means_what_it_says(library):
     assert w.CustomPlace("reference", 0) == x.place
 
 
+def test_names_of_devices_are_found_in_any_case(library):
+    assert w.to_tensor([1.0], place="Reference:0").place == w.CustomPlace("REFERENCE", 0) == w.CustomPlace("reference")
+    assert w.device.is_compiled_with_custom_device("Reference")
+    with pytest.raises(ValueError, match="'Reference:1'|'reference:1'"):
+        w.ones([1]).to("Reference:1")
+
+
+def test_whoever_knows_more_devices_is_asked_once(monkeypatch):
+    asked = []
+    monkeypatch.setattr(device, "finders", [lambda: asked.append(1)])
+    monkeypatch.setattr(device, "failures", ["lib.so: it has no symbol."])
+    assert not w.device.is_compiled_with_custom_device("NoSuchDevice")
+    with pytest.raises(ValueError, match=r"Got 'NoSuchDevice'.*lib\.so: it has no symbol\."):
+        w.set_device("NoSuchDevice")
+    assert asked == [1]
+
+
+def test_folders_of_plug_ins_begin_with_the_one_that_is_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("CUSTOM_DEVICE_ROOT", str(tmp_path))
+    first, *rest = device.plugin_folders()
+    assert first == str(tmp_path)
+    assert {os.path.basename(path) for path in rest} == {"wherry-plugins", "paddle-plugins"}
+
+
 def test_new_tensors_are_made_on_the_current_device(current):
     assert w.get_device() == "reference:0"
     for make in (lambda: w.zeros([2]), lambda: w.rand([2]), lambda: w.to_tensor([1, 2]), lambda: w.empty([3]),

@@ -87,3 +87,34 @@ def test_unknown_effects_are_refused(effects):
 
     with pytest.raises(ValueError, match="effect"):
         op("never_declared", "x", effects=effects)
+
+
+class Bound:
+    def __init__(self, address):
+        self.address = address
+
+
+def test_a_bound_kernel_serves_the_calls_that_it_is_bound_for():
+    from wherry_tensor import _core
+    from wherry_tensor.ops.declare import op
+
+    probe = op("bound_probe", "x", axis=int)
+
+    @wt.ops.declare.infer.rule(probe)
+    def infer_bound_probe(x, *, axis):
+        return x
+
+    asked = []
+
+    def bind(inputs, outputs, attrs):
+        asked.append((inputs, outputs, attrs))
+        return Bound(64) if attrs["axis"] == 0 else None
+
+    _core.register_bound_kernel("cpu", probe, [float32], plan_of(ops.exp, (meta(2),), ()).kernel_address, bind)
+    assert plan_of(probe, (meta(2, 3),), (0,)).kernel_address != 0
+    assert asked == [((meta(2, 3),), (meta(2, 3),), {"axis": 0})]
+    with pytest.raises(NotImplementedError, match="no float32 kernel for 'bound_probe'"):
+        plan_of(probe, (meta(2, 3),), (1,))
+    with pytest.raises(NotImplementedError, match="no int64 kernel"):
+        plan_of(probe, (meta(2, dtype=int64),), (0,))
+    assert len(asked) == 2

@@ -1133,6 +1133,8 @@ def ready_for(device: Any, stream: Any) -> Any:
     """Lets whoever takes memory of the device on `stream` (a handle; None: any) find it complete; -1: nobody waits."""
 def rebind(x: Any, y: Any) -> Any:
     """Make `x` what `y` is: memory, shape, dtype and gradient history. Its name stays; its version goes up."""
+def register_bound_kernel(device: Any, op: Any, dtypes: Any, kernel: Any, bind: Any, flags: Any = ...) -> Any:
+    """Make a compiled function the kernel of an op, with data that is made for each plan."""
 def register_python_kernel(device: Any, op: Any, dtypes: Any, function: Any) -> Any:
     """Make a Python function the kernel of an op. It computes with NumPy, which has to be there when it first runs."""
 def reinterpreted(x: Any, dtype: Any) -> Any:

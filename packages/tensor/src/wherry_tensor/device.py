@@ -185,7 +185,7 @@ class CustomPlace(_DevicePlace):
                 f"CustomPlace: a device is named by a str. Got {short(device_type)}, expected 'npu' or the like."
             )
         _check_there("CustomPlace", device_type, device_id)
-        Place.__init__(self, device_type, device_id)
+        Place.__init__(self, _spelled(device_type), device_id)
 
 
 # Kinds of devices that Paddle names; others are known when a package for them is.
@@ -196,28 +196,69 @@ _asked: set[str] = set()
 descriptions: dict[str, Callable[[int], dict[str, Any]]] = {}
 
 
+# Functions that bring devices which no entry point names, such as those of libraries in a folder. Each is called once, when a
+# device is named that is not known, or all are listed.
+finders: list[Callable[[], None]] = []
+
+# What was found and cannot be used, and why: a sentence each. Errors about absent devices say it too.
+failures: list[str] = []
+
+
 def _entry_points() -> Any:
     from importlib.metadata import entry_points
 
     return entry_points(group="wherry.devices")
 
 
+def plugin_folders() -> list[str]:
+    """The folders that libraries of devices are looked for in, first to last; they need not exist.
+
+    `CUSTOM_DEVICE_ROOT` of the environment comes first, then `wherry-plugins` and `paddle-plugins` in each folder that packages
+    are installed to.
+    """
+    import os
+    import site
+    import sysconfig
+
+    named = os.environ.get("CUSTOM_DEVICE_ROOT", "")
+    installed = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))), sysconfig.get_path("platlib"), sysconfig.get_path("purelib")]
+    if site.ENABLE_USER_SITE:
+        installed.append(site.getusersitepackages())
+    found = [os.path.abspath(path) for path in named.split(os.pathsep) if path]
+    found += [os.path.join(path, name) for path in installed for name in ("wherry-plugins", "paddle-plugins")]
+    return list(dict.fromkeys(found))
+
+
+def _find() -> None:
+    while finders:
+        finders.pop()()
+
+
+def _spelled(kind: str) -> str:
+    """A kind of device as its package spells it: `customcpu` is found as `CustomCPU`."""
+    kinds = _core.devices()
+    return kind if kind in kinds else next((known for known in kinds if known.lower() == kind.lower()), kind)
+
+
 def is_known(kind: str) -> bool:
     """Whether there is such a device; a package that brings it is asked now, once."""
-    if kind in _core.devices():
+    if _spelled(kind) in _core.devices():
         return True
     if kind not in _asked:
         _asked.add(kind)
+        _find()
         for point in _entry_points():
-            if point.name == kind:
+            if point.name.lower() == kind.lower() and point.name not in _core.devices():
+                _asked.add(point.name)
                 point.load()()
-        if kind in _core.devices():
-            _core.load_kernels(kind)
-    return kind in _core.devices()
+        if _spelled(kind) in _core.devices():
+            _core.load_kernels(_spelled(kind))
+    return _spelled(kind) in _core.devices()
 
 
 def _kinds() -> list[str]:
     """Kinds of devices that are there, those whose package was not asked yet too."""
+    _find()
     found = list(_core.devices())
     return found + sorted({point.name for point in _entry_points()} - set(found) - _asked)
 
@@ -236,7 +277,7 @@ def _code(kind: str, number: int, op_name: str) -> int:
 def _check_there(op_name: str, kind: str, number: int) -> None:
     if not is_known(kind):
         raise PermissionDeniedError(absent(op_name, kind))
-    _code(kind, number, op_name)
+    _code(_spelled(kind), number, op_name)
 
 
 def absent(op_name: str, device: str) -> str:
@@ -249,7 +290,7 @@ def absent(op_name: str, device: str) -> str:
     expected = "'cpu', the only device here" if there == ["cpu"] else f"one of {', '.join(there)}"
     return (
         f"{op_name}: no package for this device is installed. Got '{device}', expected {expected}. "
-        f"Use CPUPlace() or set_device('cpu'). {hint}"
+        f"Use CPUPlace() or set_device('cpu'). {hint}{' '.join(['', *failures])}"
     )
 
 
@@ -278,7 +319,7 @@ def as_place(place: Any, op_name: str) -> Place:
     """
     if place is None:
         return _place_of_code(_core.get_current_device())
-    if place == "cpu":
+    if isinstance(place, str) and place.lower() == "cpu":
         return _CPU
     if isinstance(place, Place):
         return place
@@ -311,12 +352,14 @@ def names_device(value: Any) -> bool:
 
 def _device_name(device: str) -> tuple[str, int] | None:
     """Kind and number of the device in "gpu" or "gpu:0"; None where the text names no kind of device."""
-    kind, colon, number = device.lower().partition(":")
+    kind, colon, number = device.partition(":")
+    if kind.lower() in ("cpu", *_PADDLES):
+        kind = kind.lower()
     if (colon and not number.isdecimal()) or (kind == "cpu" and colon):
         return None
     if kind != "cpu" and kind not in _PADDLES and not (kind.isidentifier() and is_known(kind)):
         return None
-    return kind, int(number or 0)
+    return _spelled(kind), int(number or 0)
 
 
 def set_device(device: str) -> Place:
@@ -348,9 +391,9 @@ def set_device(device: str) -> Place:
     if _device_name(device) is None:
         raise InvalidArgumentError(
             f"set_device: this is no name of a device. Got {short(device)}, expected 'cpu', 'gpu', 'gpu:0', 'xpu', ... "
-            f"Check the spelling."
+            f"Check the spelling.{' '.join(['', *failures])}"
         )
-    place = as_place(device.lower(), "set_device")
+    place = as_place(device, "set_device")
     code = device_code(place, "set_device")
     _core.load_kernels(_core.name_of_device(code).partition(":")[0])  # of packages that add to the device's own
     _core.set_current_device(code)
@@ -434,7 +477,7 @@ def is_compiled_with_distribute() -> bool:
 
 def is_compiled_with_custom_device(device_type: str) -> bool:
     """Whether a plug-in for `device_type` is installed. Source: `paddle.device.is_compiled_with_custom_device`."""
-    return device_type in get_all_custom_device_type()
+    return isinstance(device_type, str) and _spelled(device_type) in get_all_custom_device_type()
 
 
 def get_all_device_type() -> list[str]:

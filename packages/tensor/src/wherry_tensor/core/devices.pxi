@@ -82,10 +82,11 @@ cdef int register_device(const wry_device *device) except -1:
     if device == NULL or device.size < sizeof(wry_device) // 2 or device.name == NULL:
         raise ValueError("register_device: got no device, expected a wry_device with its size and name set.")
     name = device.name.decode()
-    if name in kinds_by_name:
-        raise ValueError(f"register_device: there is a device of this name. Got '{name}', expected a new name.")
-    if not name.replace("_", "a").isalnum() or not name.isascii() or name != name.lower():
-        raise ValueError(f"register_device: this is no name of a device. Got '{name}', expected lower case letters, digits and _.")
+    taken = [kind for kind in kind_names if kind.lower() == name.lower()]  # names are found in any case
+    if taken:
+        raise ValueError(f"register_device: there is a device of this name. Got '{name}' beside '{taken[0]}', expected a new name.")
+    if not name.isidentifier() or not name.isascii():
+        raise ValueError(f"register_device: this is no name of a device. Got '{name}', expected letters, digits and _.")
     if not 1 <= device.count <= 1 << 20:
         raise ValueError(f"register_device: '{name}' has no devices. Got count {device.count}, expected at least 1.")
     if device.allocate == NULL or device.free == NULL or device.copy == NULL or device.fill == NULL or \

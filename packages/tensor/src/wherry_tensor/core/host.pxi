@@ -64,7 +64,8 @@ cdef int find_kernel(const char *device, const char *op_name, int32_t dtype, wry
             rows[dtype if dtype >= 0 else WRY_NUM_DTYPES].kernel == NULL:
         return 1
     rows += dtype if dtype >= 0 else WRY_NUM_DTYPES
-    if rows.kernel == run_python_kernel:  # waits for the interpreter, which a stream of a device must not
+    # The first waits for the interpreter, which a stream of a device must not; the other has no data without a plan.
+    if rows.kernel == run_python_kernel or rows.flags & BOUND_WHEN_PLANNED:
         return 1
     found.op, found.dtype, found.flags, found.kernel, found.data = op_name, dtype, rows.flags, rows.kernel, rows.data
     return 0

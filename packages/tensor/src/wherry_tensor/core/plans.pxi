@@ -14,6 +14,56 @@ cdef inline KernelRow *rows_of(Op op, int32_t device) noexcept:
     return NULL if op.kernels == NULL else (<KernelRow **>op.kernels)[WRY_DEVICE_KIND(device)]
 
 
+cdef enum:
+    BOUND_WHEN_PLANNED = 1 << 30  # of a KernelRow: its data is a Python function that gives each plan data of its own
+
+cdef list binders = []  # rows of kernel tables point to these, and are never taken back
+
+
+def register_bound_kernel(str device not None, Op op not None, dtypes, size_t kernel, bind, uint32_t flags=0):
+    """Make a compiled function the kernel of an op, with data that is made for each plan.
+
+    What a plan is made for (shapes, dtypes, attributes) is what `bind` is told, so a kernel that serves some of the calls
+    only can leave the others alone, and one that has much to find out does it once.
+
+    Args:
+        device: a kind of device.
+        op: the op.
+        dtypes: those (of the first input) that it serves; None stands for all that have no row of their own.
+        kernel: the address of a `wry_kernel`.
+        bind: called as `bind(inputs, outputs, attrs)` with the Meta of each input (None for an absent one) and output, and a
+            dict. It returns an object whose attribute `address` becomes `call->data` and which lives as long as the plan;
+            or None where the kernel does not serve such a call, which then goes on as if there were none.
+        flags: WRY_* flags of wherry/abi.h.
+
+    Raises:
+        ValueError: the device is unknown.
+    """
+    cdef wry_kernel_entry entry
+    binders.append(bind)
+    op_name, device_name = op.name.encode(), device.encode()
+    for dtype in (None,) if dtypes is None else dtypes:
+        entry.op = op_name
+        entry.dtype = -1 if dtype is None else (<DType?>dtype).code
+        entry.flags = flags | BOUND_WHEN_PLANNED
+        entry.kernel = <wry_kernel><void *>kernel
+        entry.data = <const void *>bind
+        register_kernels(device_name, &entry, 1, sizeof(entry))
+
+
+cdef int bind_kernel(Plan plan, PyObject **inputs, Py_ssize_t n, tuple metas) except -1:
+    bound = (<object>plan.data)(tuple([meta_of(inputs[i]) for i in range(n)]), metas, attr_dict(plan.op, plan.attrs))
+    if bound is None:
+        plan.kernel = NULL
+        plan.flags = 0
+        plan.data = NULL
+        return 0
+    plan.kept.append(bound)
+    plan.data = <const void *><size_t>bound.address
+    plan.flags &= ~<uint32_t>BOUND_WHEN_PLANNED
+    return 0
+
+
 cdef int64_t kernels_generation = 0  # goes up when kernels are registered: pointers kept from before are stale
 
 
@@ -491,6 +541,8 @@ cdef Plan make_plan(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, const i
         plan.kernel = rows[dtype].kernel
         plan.flags = rows[dtype].flags
         plan.data = rows[dtype].data
+        if plan.flags & BOUND_WHEN_PLANNED:
+            bind_kernel(plan, inputs, n, metas)
     # A launch is short, whatever it launches.
     if device == 0:
         plan.release = plan.work >= NARROW

@@ -40,7 +40,7 @@ typedef enum wry_copy_kind {
  * marked "optional" may be NULL. */
 typedef struct wry_device {
   size_t size;         /* sizeof(wry_device) when the plug-in was compiled */
-  const char *name;    /* "mine": what set_device, Place and register_kernels call it; lower case */
+  const char *name;    /* "mine": what set_device, Place and register_kernels call it; found in any case */
   int32_t count;       /* how many there are */
   uint32_t flags;      /* wry_device_flags */
   int32_t dlpack_type; /* its DLDeviceType; 0: its tensors are not exported through DLPack */
