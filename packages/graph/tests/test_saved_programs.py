@@ -119,6 +119,28 @@ def test_control_flow_is_saved(path):
             np.testing.assert_array_equal(mine.numpy(), np.asarray(theirs))
 
 
+def test_a_choice_in_a_loop_whose_list_grows_is_saved(path):
+    # The body of such a loop is read twice, since the size of the list is not known the second time.
+    net = nn.Linear(4, 4)
+
+    def steps(x, times):
+        y, i, means = x, wt.zeros([1], "int32"), []
+        while i < times:
+            y = net(y)
+            if wt.mean(y) > 0:
+                y = F.relu(y)
+            else:
+                y = wt.tanh(y) + 1
+            means.append(y.mean())
+            i += 1
+        return y, wt.stack(means)
+
+    jit.save(jit.to_static(steps), path, input_spec=[InputSpec([None, 4]), 3])
+    x = wt.to_tensor(np.linspace(-1, 1, 8, dtype="float32").reshape(2, 4))
+    for mine, loaded in zip(steps(x, 3), jit.load(path)(x)):
+        np.testing.assert_allclose(loaded.numpy(), mine.numpy(), rtol=1e-6)
+
+
 class Two(nn.Layer):
     def __init__(self):
         super().__init__()

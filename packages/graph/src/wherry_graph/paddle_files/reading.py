@@ -223,7 +223,7 @@ class Reader:
         self._forward: dict[str, tuple[OpDesc, list[Node], dict[str, Any]]] = {}  # name of an output -> what made it
         self._fetched: dict[int, Variable] = {}
         self._fed: dict[int, Variable] = {}
-        self.choices: dict[tuple[int, int], dict[tuple[str, str], Any]] = {}  # of select_input: what is chosen between two blocks
+        self.choices: dict[tuple[OpView, OpView], dict[tuple[str, str], Any]] = {}  # of select_input: what is chosen between two blocks
         self._used = {name for block in desc.blocks for op in block.ops for slot in op.inputs for name in slot.arguments}
         self._differentiates = any(op.type and op.type.endswith("_grad") for block in desc.blocks for op in block.ops)
 

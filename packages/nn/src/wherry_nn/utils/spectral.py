@@ -7,11 +7,11 @@ from typing import Any
 from wherry_autograd import no_grad
 from wherry_nn.layer import Layer
 from wherry_nn.utils._hooks import parameter_of, refuse_second
-from wherry_tensor import ops
+from wherry_tensor import ops, paddle_random
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError
 from wherry_tensor.functions.creation import full
-from wherry_tensor.functions.random import normal
+from wherry_tensor.functions.random import normal, uniform
 
 __all__ = ["spectral_norm"]
 
@@ -122,8 +122,14 @@ def spectral_norm(
     rows, columns = as_matrix(weight.detach(), hook.dim).shape
     del layer._parameters[name]
     layer.add_parameter(name + "_orig", weight)
-    for suffix, size in ("_u", rows), ("_v", columns):
-        layer.register_buffer(name + suffix, _normalized(ops.cast(normal(0.0, 1.0, [size]), dtype=weight.dtype), eps))
+    vectors = []
+    for size in rows, columns:
+        if paddle_random.enabled():
+            uniform([size])  # Paddle fills a parameter by default first, and writes the vector over it
+        vectors.append(_normalized(ops.cast(normal(0.0, 1.0, [size]), dtype=weight.dtype), eps))
+    layer.register_buffer(name, weight.detach(), persistable=False)
+    layer.register_buffer(name + "_u", vectors[0])
+    layer.register_buffer(name + "_v", vectors[1])
     with no_grad():  # until the first forward: so the layer can be copied deeply
         setattr(layer, name, hook.weight(layer, False))
     layer.register_forward_pre_hook(hook)

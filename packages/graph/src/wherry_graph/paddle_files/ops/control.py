@@ -48,12 +48,13 @@ def read_select_input(o):
         if any(isinstance(x, Branch) for x in chosen):
             raise o.bad("only one of both comes from a conditional block", "both")
         return flow.cond(mask, lambda: chosen[1], lambda: chosen[0])
-    # All that is chosen between the same two blocks becomes one choice.
-    whole = reader.choices.get((id(chosen[0].op.desc), id(chosen[1].op.desc)))
+    # All that is chosen between the same two blocks becomes one choice; the body of a loop may be read twice, and has one in each.
+    pair = chosen[0].op, chosen[1].op
+    whole = reader.choices.get(pair)
     if whole is None:
-        pairs = reader.pairs_of(chosen[0].op, chosen[1].op)
+        pairs = reader.pairs_of(*pair)
         results = flow.cond(mask, lambda: _run(chosen[1].op, [b for _, b in pairs]), lambda: _run(chosen[0].op, [a for a, _ in pairs]))
-        whole = reader.choices[id(chosen[0].op.desc), id(chosen[1].op.desc)] = dict(zip(pairs, results))
+        whole = reader.choices[pair] = dict(zip(pairs, results))
     return whole[chosen[0].name, chosen[1].name]
 
 
