@@ -13,7 +13,7 @@ def test_places_compare_and_print():
 
 @pytest.mark.parametrize("make", [
     lambda: w.CUDAPlace(0), lambda: w.CUDAPinnedPlace(), lambda: w.XPUPlace(0), lambda: w.IPUPlace(),
-    lambda: w.NPUPlace(0), lambda: w.CustomPlace("npu", 0),
+    lambda: w.NPUPlace(0), lambda: device.MLUPlace(0), lambda: w.CustomPlace("npu", 0),
 ])
 def test_absent_places_say_what_is_missing(make):
     with pytest.raises(RuntimeError, match=r"no package for this device is installed. Got .* expected ('cpu'|one of cpu)"):
@@ -25,13 +25,45 @@ def test_the_device_is_the_cpu():
     assert w.get_device() == "cpu"
 
 
-@pytest.mark.parametrize("name", ["gpu", "gpu:0", "xpu", "npu:1"])
+@pytest.mark.parametrize("name", ["gpu", "gpu:0", "xpu", "npu:1", "mlu", "ipu", "dcu:0", "rocm", "foo", "CustomCPU:0"])
 def test_absent_devices_are_refused(name):
     with pytest.raises(ValueError, match=rf"no package for this device is installed. Got '{name}'"):
         w.set_device(name)
+    with pytest.raises(ValueError, match=rf"no package for this device is installed. Got '{name}'"):
+        w.to_tensor([1.0], place=name)
 
 
-@pytest.mark.parametrize("name", ["foo", "foo:0", "cpu:0", "gpu:x", ""])
+def test_errors_about_absent_devices_say_what_was_looked_for_and_where(monkeypatch):
+    monkeypatch.setenv("CUSTOM_DEVICE_ROOT", "/opt/plug-ins")
+    with pytest.raises(ValueError, match=r"device plug-in called 'npu', one for Ascend NPUs") as caught:
+        w.set_device("npu:0")
+    for place in ("entry points wherry.devices", "CUSTOM_DEVICE_ROOT (/opt/plug-ins)", "wherry-plugins", "paddle-plugins"):
+        assert place in str(caught.value)
+    monkeypatch.delenv("CUSTOM_DEVICE_ROOT")
+    with pytest.raises(RuntimeError, match=r"called 'Mine': .*CUSTOM_DEVICE_ROOT \(not set\)"):
+        w.CustomPlace("Mine", 0)
+
+
+@pytest.mark.parametrize("kind", ["npu", "mlu", "xpu", "gpu"])
+def test_flags_select_the_number_of_a_device(kind):
+    flag = f"FLAGS_selected_{kind}s"
+    try:
+        w.set_flags({flag: "3,1"})
+        assert device._device_name(kind) == (kind, 3) and device._device_name(f"{kind}:2") == (kind, 2)
+        w.set_flags({flag: "first"})
+        with pytest.raises(ValueError, match=rf"{flag}: devices are numbered. Got 'first'"):
+            w.set_device(kind)
+    finally:
+        w.set_flags({flag: ""})
+    assert device._device_name(kind) == (kind, 0)
+
+
+def test_flags_of_other_kinds_come_from_the_environment(monkeypatch):
+    monkeypatch.setenv("FLAGS_selected_customcpus", "2,4")
+    assert device._selected("CustomCPU") == 2 and device._selected("other") == 0
+
+
+@pytest.mark.parametrize("name", ["cpu:0", "gpu:x", "no name", ""])
 def test_what_names_no_device_is_refused(name):
     with pytest.raises(ValueError, match=r"no name of a device"):
         w.set_device(name)

@@ -49,6 +49,17 @@ def test_names_of_devices_are_found_in_any_case(library):
         w.ones([1]).to("Reference:1")
 
 
+def test_tensors_have_a_method_named_after_a_device_that_came(library):
+    x = w.to_tensor([1.0, 2.0], stop_gradient=False)
+    y = x.reference()
+    assert repr(y.place) == "Place(reference:0)" and y.tolist() == [1.0, 2.0] and repr(x.reference(0).place) == repr(y.place)
+    assert not y.stop_gradient and "reference" in dir(x)
+    with pytest.raises(ValueError, match=r"Tensor.reference: there is no such device. Got 'reference:7'"):
+        x.reference(7)
+    with pytest.raises(TypeError, match=r"Tensor.reference: argument 'device_id' must be one integer"):
+        x.reference("0")
+
+
 def test_whoever_knows_more_devices_is_asked_once(monkeypatch):
     asked = []
     monkeypatch.setattr(device, "finders", [lambda: asked.append(1)])

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from wherry_tensor import _core
+from wherry_tensor import _core, flags
 from wherry_tensor.arguments import require
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PermissionDeniedError, short
 
@@ -21,6 +21,7 @@ __all__ = [
     "CustomPlace",
     "Event",
     "IPUPlace",
+    "MLUPlace",
     "NPUPlace",
     "Place",
     "Stream",
@@ -164,6 +165,13 @@ class NPUPlace(_DevicePlace):
     _named = "npu"
 
 
+class MLUPlace(_DevicePlace):
+    """An MLU. Raises RuntimeError while no package for it is installed. Source: `paddle.device.MLUPlace` of 2.3."""
+
+    __slots__ = ()
+    _named = "mlu"
+
+
 class IPUPlace(_DevicePlace):
     """An IPU. Raises RuntimeError while no package for it is installed."""
 
@@ -188,8 +196,11 @@ class CustomPlace(_DevicePlace):
         Place.__init__(self, _spelled(device_type), device_id)
 
 
-# Kinds of devices that Paddle names; others are known when a package for them is.
-_PADDLES = ("gpu", "xpu", "npu", "mlu", "ipu", "gpu_pinned")
+# Kinds of devices that Paddle names, and whose they are; others are known when a package for them is.
+_PADDLES = {
+    "gpu": "GPUs", "gpu_pinned": "GPUs", "xpu": "Kunlun XPUs", "npu": "Ascend NPUs", "mlu": "Cambricon MLUs", "ipu": "Graphcore IPUs",
+    "dcu": "Hygon DCUs", "rocm": "AMD GPUs",
+}  # fmt: skip
 _asked: set[str] = set()
 
 # What the package of a kind of device tells of each: kind -> function of the number that gives `cuda.DeviceProperties` by name.
@@ -281,16 +292,27 @@ def _check_there(op_name: str, kind: str, number: int) -> None:
 
 
 def absent(op_name: str, device: str) -> str:
-    kind = device.partition(":")[0].lower()
-    hint = (
-        "A package with kernels for GPUs does not exist yet." if kind in ("gpu", "gpu_pinned")
-        else f"There is no package of ours for '{kind}'; its maker may have one."
-    )
+    """Why `device` cannot be used: what kind of package it would need, and where one was looked for."""
     there = _kinds()
     expected = "'cpu', the only device here" if there == ["cpu"] else f"one of {', '.join(there)}"
     return (
         f"{op_name}: no package for this device is installed. Got '{device}', expected {expected}. "
-        f"Use CPUPlace() or set_device('cpu'). {hint}{' '.join(['', *failures])}"
+        f"Use CPUPlace() or set_device('cpu'), or install its package. {_looked_for(device.partition(':')[0])}{' '.join(['', *failures])}"
+    )
+
+
+def _looked_for(kind: str) -> str:
+    import os
+
+    named = os.environ.get("CUSTOM_DEVICE_ROOT", "")
+    parents = dict.fromkeys(
+        os.path.dirname(path) for path in plugin_folders() if os.path.basename(path) in ("wherry-plugins", "paddle-plugins")
+    )
+    whose = _PADDLES.get(kind.lower())
+    return (
+        f"Looked for a device plug-in called '{kind}'{f', one for {whose}' if whose else ''}: among the entry points wherry.devices of the "
+        f"installed packages, and as a library in CUSTOM_DEVICE_ROOT ({named or 'not set'}) and the folders wherry-plugins and "
+        f"paddle-plugins of {', '.join(parents)}."
     )
 
 
@@ -324,6 +346,8 @@ def as_place(place: Any, op_name: str) -> Place:
     if isinstance(place, Place):
         return place
     named = _device_name(place) if isinstance(place, str) else None
+    if named is None and _has_form(place):
+        raise InvalidArgumentError(absent(op_name, place))
     if named is None:
         raise InvalidArgumentError(
             f"{op_name}: this is not a place. Got {short(place)}, expected 'cpu', 'gpu', 'gpu:0', ... or a Place. Write CPUPlace()."
@@ -350,6 +374,25 @@ def names_device(value: Any) -> bool:
     return isinstance(value, Place) or (isinstance(value, str) and _device_name(value) is not None)
 
 
+def _has_form(device: Any) -> bool:
+    """Whether `device` could be the name of a plug-in's device, as "CustomCPU:0"."""
+    if not isinstance(device, str):
+        return False
+    kind, colon, number = device.partition(":")
+    return kind.isidentifier() and kind.lower() != "cpu" and (not colon or number.isdecimal())
+
+
+def _selected(kind: str) -> int:
+    """The number of the device where only its kind is named: the first of FLAGS_selected_npus, say, and 0 otherwise."""
+    name = f"FLAGS_selected_{kind.lower()}s"
+    first = flags.text_of(name).partition(",")[0].strip()
+    if first and not first.isdecimal():
+        raise InvalidArgumentError(
+            f"{name}: devices are numbered. Got {short(first)}, expected numbers separated by commas, like '0,1'. Set it to '0'."
+        )
+    return int(first or 0)
+
+
 def _device_name(device: str) -> tuple[str, int] | None:
     """Kind and number of the device in "gpu" or "gpu:0"; None where the text names no kind of device."""
     kind, colon, number = device.partition(":")
@@ -359,7 +402,7 @@ def _device_name(device: str) -> tuple[str, int] | None:
         return None
     if kind != "cpu" and kind not in _PADDLES and not (kind.isidentifier() and is_known(kind)):
         return None
-    return _spelled(kind), int(number or 0)
+    return _spelled(kind), 0 if kind == "cpu" else int(number) if number else _selected(kind)
 
 
 def set_device(device: str) -> Place:
@@ -388,7 +431,7 @@ def set_device(device: str) -> Place:
         raise TypeError(
             f"set_device: a device is named by a str. Got {short(device)}, expected 'cpu'. Write set_device('cpu')."
         )
-    if _device_name(device) is None:
+    if _device_name(device) is None and not _has_form(device):
         raise InvalidArgumentError(
             f"set_device: this is no name of a device. Got {short(device)}, expected 'cpu', 'gpu', 'gpu:0', 'xpu', ... "
             f"Check the spelling.{' '.join(['', *failures])}"
@@ -441,8 +484,8 @@ def is_compiled_with_cuda() -> bool:
 
 
 def is_compiled_with_rocm() -> bool:
-    """False: there is no package for AMD GPUs. Source: `paddle.is_compiled_with_rocm`."""
-    return False
+    """Whether there is a package for AMD GPUs or Hygon DCUs. Source: `paddle.is_compiled_with_rocm`."""
+    return is_known("rocm") or is_known("dcu")
 
 
 def is_compiled_with_xpu() -> bool:

@@ -83,9 +83,10 @@ FLAGS: dict[str, tuple[Value, str]] = {
     "FLAGS_rpc_send_thread_num": (12, f"no effect: {_NO_CLUSTER}"),
     "FLAGS_rpc_server_profile_path": ("./profile_ps", f"no effect: {_NO_CLUSTER}"),
     "FLAGS_run_kp_kernel": (False, f"no effect: {_FOR_PADDLE}"),
-    "FLAGS_selected_gpus": ("", f"no effect: {_NO_GPU}"),
-    "FLAGS_selected_npus": ("", "no effect: `set_device` chooses a device of a plug-in"),
-    "FLAGS_selected_xpus": ("", "no effect: `set_device` chooses a device of a plug-in"),
+    "FLAGS_selected_gpus": ("", "the first number in it is the device that `set_device('gpu')` takes"),
+    "FLAGS_selected_mlus": ("", "the first number in it is the device that `set_device('mlu')` takes"),
+    "FLAGS_selected_npus": ("", "the first number in it is the device that `set_device('npu')` takes"),
+    "FLAGS_selected_xpus": ("", "the first number in it is the device that `set_device('xpu')` takes"),
     "FLAGS_set_to_1d": (False, "no effect: a lone number stays 0-d"),
     "FLAGS_sort_sum_gradient": (False, "no effect: gradients are summed in one order"),
     "FLAGS_sync_nccl_allreduce": (True, f"no effect: {_NO_CLUSTER}"),
@@ -169,6 +170,11 @@ def set_flags(flags: dict[str, Any]) -> None:
         _values[name] = value
         for effect in _effects.get(name, ()):
             effect(value)
+
+
+def text_of(name: str) -> str:
+    """The value of a flag as text; that of one that is not declared, as FLAGS_selected_customcpus, is what the environment has."""
+    return str(_values[name]) if name in _values else os.environ.get(name, "")
 
 
 def _known(name: Any, op_name: str) -> str:

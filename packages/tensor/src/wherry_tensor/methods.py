@@ -393,6 +393,21 @@ class _AbsentSwitch(_Absent):
         self.__get__(tensor, type(tensor))
 
 
+def add_device_method(kind: str) -> None:
+    """Give Tensor a method named after a device that has come: `x.npu()`. What Tensor has already stays."""
+    name = kind.lower()
+    if name in dir(Tensor):
+        return
+
+    def to_device(self: Tensor, device_id: int | None = None, blocking: bool = True) -> Tensor:
+        number = "" if device_id is None else f":{integer(device_id, f'Tensor.{name}', 'device_id')}"
+        return on_device(self, device_code(f"{kind}{number}", f"Tensor.{name}"))
+
+    to_device.__name__, to_device.__qualname__ = name, f"Tensor.{name}"
+    to_device.__doc__ = f"The tensor on a device of {kind}, by number; None: the one that set_device({kind!r}) takes (differentiable)."
+    _core.add_methods({name: to_device})
+
+
 def bind() -> None:
     """Give Tensor its methods, and the core the functions it falls back on."""
     import wherry_tensor.functions.indexing  # noqa: F401  answers x[...]

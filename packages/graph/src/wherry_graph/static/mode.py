@@ -14,7 +14,7 @@ from wherry_graph.capture import Capture, captures_of_thread
 from wherry_graph.ir import Program
 from wherry_tensor import _core
 from wherry_tensor.building import building
-from wherry_tensor.device import set_device
+from wherry_tensor.device import names_device, set_device
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnavailableError, short
 
 __all__ = [
@@ -264,8 +264,8 @@ def device_guard(device: str | None = None) -> Iterator[None]:
         >>> with wherry.static.device_guard("cpu"):
         ...     pass
     """
-    kind, _, index = (device or "").partition(":")
-    if device is not None and (kind not in ("cpu", "gpu", "xpu", "npu", "mlu") or (index and (kind == "cpu" or not index.isdigit()))):
+    kind = (device or "").partition(":")[0]
+    if device is not None and not names_device(device):
         raise InvalidArgumentError(
             f"device_guard: The Attr(device) should be 'cpu', 'gpu' or 'xpu', with a number behind it perhaps. Got {short(device)}, expected "
             f"'cpu' or 'gpu:0', say."

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from wherry_tensor.device import CPUPlace, CUDAPlace, NPUPlace, Place, XPUPlace, device_code
+from wherry_tensor import _core
+from wherry_tensor.device import CPUPlace, CUDAPlace, MLUPlace, NPUPlace, Place, XPUPlace, absent, device_code, is_known
 from wherry_tensor.errors import InvalidArgumentError, UnavailableError
 
 __all__ = [
@@ -38,16 +39,15 @@ def cpu_places(device_count: int | None = None) -> list[Place]:
 
 def _places(what: str, kind: Any, ids: int | Sequence[int] | None) -> list[Place]:
     if ids is None:
-        from wherry_tensor import cuda
-
-        numbers: Sequence[int] = range(cuda.device_count() if kind is CUDAPlace else 0)
+        name = kind._named
+        numbers: Sequence[int] = range(_core.devices()[name][1] if is_known(name) else 0)
     else:
         numbers = [ids] if isinstance(ids, int) else list(ids)
     found = [kind(i) for i in numbers]
     for place in found:
         device_code(place, what)  # refuses those that are not there
     if not found:
-        raise UnavailableError(f"{what}: there is no such device here. Got none, expected one or more. Take static.cpu_places().")
+        raise UnavailableError(absent(what, kind._named))
     return found
 
 
@@ -74,15 +74,8 @@ def npu_places(device_ids: int | Sequence[int] | None = None) -> list[Place]:
 
 
 def mlu_places(device_ids: int | Sequence[int] | None = None) -> list[Place]:
-    """MLUs: no package brings kernels for them.
-
-    Raises:
-        RuntimeError: always.
-
-    Source:
-        `paddle.static.mlu_places` of Paddle 2.3.
-    """
-    raise UnavailableError("mlu_places: no package brings kernels for MLUs. Got a call, expected none. Take static.cpu_places().")
+    """MLUs by number; None: all. Errors as `cuda_places`. Source: `paddle.static.mlu_places` of Paddle 2.3."""
+    return _places("mlu_places", MLUPlace, device_ids)
 
 
 def _no_ipu(what: str) -> NoReturn:

@@ -100,6 +100,9 @@ cdef int register_device(const wry_device *device) except -1:
         raise MemoryError("register_device: there is no room for another kind of device.")
     kinds_by_name[name] = kind
     kind_names.append(name)
+    if not device.flags & WRY_HOST_VISIBLE:
+        from wherry_tensor.methods import add_device_method
+        add_device_method(name)
     return 0
 
 

@@ -6,6 +6,7 @@ from wherry_tensor.device import CUDAPlace as CUDAPlace
 from wherry_tensor.device import CustomPlace as CustomPlace
 from wherry_tensor.device import Event as Event
 from wherry_tensor.device import IPUPlace as IPUPlace
+from wherry_tensor.device import MLUPlace as MLUPlace
 from wherry_tensor.device import NPUPlace as NPUPlace
 from wherry_tensor.device import Place as Place
 from wherry_tensor.device import Stream as Stream
