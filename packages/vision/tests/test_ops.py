@@ -82,7 +82,6 @@ X, COUNT = wt.zeros([2, 4, 5, 5]), wt.to_tensor([1, 2], dtype="int32")
         (lambda: ops.matrix_nms(X[0], X[0], 0.1, 0.1, 1, 1), ValueError, "a score for each box"),
         (lambda: ops.decode_jpeg(wt.zeros([3], "uint8"), "bgr"), ValueError, "mode is not known"),
         (lambda: ops.decode_jpeg(wt.zeros([3])), TypeError, r"Got float32\[3\]"),
-        (lambda: ops.decode_jpeg(wt.zeros([3], "uint8")), ValueError, "the bytes are no picture"),
         (lambda: ops.read_file(3), TypeError, "names a file"),
         (lambda: ops.read_file("\ud800"), ValueError, "names no file"),
         (lambda: wherry_vision.image.image_load("\ud800"), ValueError, "image_load: 'path' names no file"),
@@ -134,8 +133,9 @@ def test_a_jpeg_file_becomes_a_tensor(tmp_path):
     assert ops.decode_jpeg(data).shape == [3, 16, 32]
     gray = ops.decode_jpeg(data, "gray")
     assert gray.shape == [1, 16, 32] and np.abs(gray.numpy()[0].astype(int) - np.asarray(picture)).max() < 8
-    with pytest.raises(ValueError, match="the bytes are no picture"):
-        ops.decode_jpeg(data[: data.shape[0] // 2])
+    for damaged in data[: data.shape[0] // 2], wt.zeros([3], "uint8"):
+        with pytest.raises(ValueError, match="the bytes are no picture"):
+            ops.decode_jpeg(damaged)
 
 
 def test_other_formats_are_not_decoded():
