@@ -50,14 +50,31 @@ def test_names_of_devices_are_found_in_any_case(library):
 
 
 def test_tensors_have_a_method_named_after_a_device_that_came(library):
-    x = w.to_tensor([1.0, 2.0], stop_gradient=False)
+    x = w.to_tensor([1.0, 2.0])
     y = x.reference()
     assert repr(y.place) == "Place(reference:0)" and y.tolist() == [1.0, 2.0] and repr(x.reference(0).place) == repr(y.place)
-    assert not y.stop_gradient and "reference" in dir(x)
+    assert "reference" in dir(x)
     with pytest.raises(ValueError, match=r"Tensor.reference: there is no such device. Got 'reference:7'"):
         x.reference(7)
     with pytest.raises(TypeError, match=r"Tensor.reference: argument 'device_id' must be one integer"):
         x.reference("0")
+
+
+def test_package_of_a_device_that_fails_is_not_there_and_errors_say_why(monkeypatch):
+    class Point:
+        name, value = "broken", "broken_package:register"
+
+        def load(self):
+            raise OSError("libdriver.so: cannot open shared object file")
+
+    monkeypatch.setattr(device, "_entry_points", lambda: [Point()])
+    monkeypatch.setattr(device, "failures", [])
+    try:
+        with pytest.raises(ValueError, match=r"'broken' \(broken_package:register\) failed with OSError: libdriver.so: cannot open"):
+            w.set_device("broken")
+        assert "broken" not in "".join(device.get_available_device()) and not w.is_compiled_with_custom_device("broken")
+    finally:
+        device._asked.discard("broken")
 
 
 def test_whoever_knows_more_devices_is_asked_once(monkeypatch):

@@ -252,7 +252,7 @@ def _spelled(kind: str) -> str:
 
 
 def is_known(kind: str) -> bool:
-    """Whether there is such a device; a package that brings it is asked now, once."""
+    """Whether there is such a device; a package that brings it is asked now, once, and is not there where it fails."""
     if _spelled(kind) in _core.devices():
         return True
     if kind not in _asked:
@@ -261,7 +261,10 @@ def is_known(kind: str) -> bool:
         for point in _entry_points():
             if point.name.lower() == kind.lower() and point.name not in _core.devices():
                 _asked.add(point.name)
-                point.load()()
+                try:
+                    point.load()()
+                except Exception as error:  # code of others, whose failure the errors about the device tell
+                    failures.append(f"The package that brings '{point.name}' ({point.value}) failed with {type(error).__name__}: {str(error)[:1000]}")
         if _spelled(kind) in _core.devices():
             _core.load_kernels(_spelled(kind))
     return _spelled(kind) in _core.devices()

@@ -1,0 +1,107 @@
+"""The template of examples/device-plugin: built from a copy as its users build it, and held to what it promises."""
+import importlib.metadata
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+TEMPLATE = ROOT / "examples" / "device-plugin"
+
+pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+
+
+def run(*command, cwd=None, site=None, check=True):
+    paths = [*map(str, site or []), os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    done = subprocess.run([str(c) for c in command], cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+    assert not check or done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+def installed_as(folder, version):
+    """A folder in which wherry-tensor has a version."""
+    facts = folder / f"wherry_tensor-{version}.dist-info"
+    facts.mkdir(parents=True)
+    (facts / "METADATA").write_text(f"Metadata-Version: 2.1\nName: wherry-tensor\nVersion: {version}\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def plugin(tmp_path_factory):
+    """(The copy, its wheel, the folders that it runs from.)"""
+    copy = tmp_path_factory.mktemp("plugin") / "repository"
+    shutil.copytree(TEMPLATE, copy, ignore=shutil.ignore_patterns("build", "dist", "*.egg-info", "__pycache__"))
+    host = tomllib.loads((ROOT / "packages" / "tensor" / "pyproject.toml").read_text())["project"]["version"]
+    if host != tomllib.loads((copy / "releases.toml").read_text())["release"][0]["host"]:
+        run(sys.executable, "tools/tables.py", "--pair", host, cwd=copy)  # the template was written for an earlier one
+    run("bash", "ci/build.sh", f"--python={sys.executable}", "--no-build-isolation", "--quiet", cwd=copy)
+    (wheel,) = (copy / "dist").glob("*.whl")
+    site = copy.parent / "site"
+    zipfile.ZipFile(wheel).extractall(site)
+    folders = [site]
+    try:
+        importlib.metadata.version("wherry-tensor")
+    except importlib.metadata.PackageNotFoundError:  # the packages are run from their sources
+        folders.append(installed_as(copy.parent / "facts", host))
+    return copy, wheel, folders
+
+
+def test_template_keeps_its_own_promises(plugin):
+    copy, _, site = plugin
+    run(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", cwd=copy, site=site)
+
+
+def test_wheel_is_for_one_python_and_architecture_as_the_table_says(plugin):
+    copy, wheel, _ = plugin
+    assert re.match(r"wherry_mydevice-\d+\.\d+\.\d+-cp3\d+-cp3\d+-linux_\w+\.whl", wheel.name)
+    assert f"`{wheel.name}`" in (copy / "COMPATIBILITY.md").read_text()
+
+
+def test_list_of_what_is_supported_is_the_coverage_matrix(plugin):
+    copy, _, site = plugin
+    run(sys.executable, "tools/tables.py", "--supported", cwd=copy, site=site)
+    said = run(sys.executable, "-m", "wherry", "ops", "--device", "mydevice", cwd=copy, site=site).stdout.strip()
+    page = (copy / "SUPPORTED.md").read_text()
+    assert said in page
+    assert re.search(r"^matmul +kernel +float32, float64$", page, flags=re.MULTILINE)
+
+
+def test_another_host_is_an_error_that_says_what_to_install_and_the_cpu_goes_on(plugin, tmp_path):
+    _, _, site = plugin
+    program = """
+import wherry as paddle
+for call in (lambda: paddle.set_device("mydevice"), lambda: paddle.to_tensor([1.0], place="mydevice:0")):
+    try:
+        call()
+    except ValueError as error:
+        print("refused:", error)
+print(paddle.is_compiled_with_custom_device("mydevice"), paddle.device.get_available_device(), (paddle.ones([1]) + 1).tolist())
+try:
+    import wherry_mydevice
+except ImportError as error:
+    print("import:", error)
+"""
+    lines = run(sys.executable, "-c", program, site=[installed_as(tmp_path, "77.1.0"), *site]).stdout.splitlines()
+    reason = r"belongs to wherry-tensor \d+\.\d+\.\d+\. Got wherry-tensor 77\.1\.0, expected"
+    assert len(lines) == 4 and all(re.search(reason, lines[i]) for i in (0, 1, 3)), lines
+    assert lines[0].startswith("refused:") and lines[2] == "False ['cpu'] [2.0]" and lines[3].startswith("import:")
+
+
+def test_a_further_host_gets_a_release_of_its_own(plugin, tmp_path):
+    copy, _, _ = plugin
+    later = tmp_path / "later"
+    shutil.copytree(copy, later)
+    run(sys.executable, "tools/tables.py", "--pair", "88.0.0", cwd=later)
+    run(sys.executable, "tools/tables.py", "--check", cwd=later)
+    table = (later / "COMPATIBILITY.md").read_text()
+    assert "| 88.0.0 | 88.0.0 | v88.0.0-1 |" in table and "wherry_mydevice-88.0.0-cp311-cp311-linux_aarch64.whl" in table
+    assert 'wherry-tensor==88.0.0"' in (later / "pyproject.toml").read_text()
+    again = run(sys.executable, "tools/tables.py", "--pair", "88.0.0", cwd=later, check=False)
+    assert again.returncode != 0 and "there is a release for it. Got 88.0.0" in again.stderr
