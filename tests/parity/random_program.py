@@ -12,6 +12,16 @@ with contextlib.suppress(ValueError):  # Paddle, which has its numbers without a
 
 one = paddle.ones([13])
 rows = paddle.to_tensor([[0.1, 0.2, 0.3, 0.4, 0.5], [0.0, 2.0, 1.0, 0.5, 0.5]])
+
+
+def printing_nothing(function, *arguments):
+    net = nn.Sequential(nn.Flatten(), *([] if "int64" in arguments else [nn.Linear(7, 2), nn.Dropout(0.5)]))
+    paddle.seed(42)
+    with contextlib.redirect_stdout(None):
+        function(net, *arguments)
+    return one
+
+
 DRAWS = {
     "rand": lambda: paddle.rand([7]),
     "rand float64": lambda: paddle.rand([7], dtype="float64"),
@@ -45,6 +55,9 @@ DRAWS = {
     "alpha_dropout": lambda: F.alpha_dropout(one, 0.4),
     "gumbel_softmax": lambda: F.gumbel_softmax(paddle.zeros([4, 3])),
     "rrelu": lambda: F.rrelu(-one, 0.1, 0.9),
+    "summary": lambda: printing_nothing(paddle.summary, (3, 7)),
+    "summary of integers": lambda: printing_nothing(paddle.summary, (3, 7), "int64"),
+    "flops": lambda: printing_nothing(paddle.flops, [3, 7]),
 }
 for name in ("Normal", "TruncatedNormal", "Uniform", "XavierNormal", "XavierUniform", "KaimingNormal", "KaimingUniform", "Orthogonal"):
     DRAWS[name] = lambda name=name: paddle.create_parameter(

@@ -15,7 +15,7 @@ from typing import Any
 from wherry_autograd import no_grad
 from wherry_nn import Layer, LayerList, Sequential
 from wherry_nn import layers as nn
-from wherry_tensor import cast, uniform
+from wherry_tensor import cast, paddle_random, rand, randn, uniform
 from wherry_tensor._core import Tensor
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import AssertedTypeError, InvalidArgumentError, InvalidTypeError, short
@@ -346,7 +346,7 @@ def _looking_on(net: Layer, see: Callable[[Layer, Any, Any], None], containers: 
 
 
 def _random_inputs(input_size: Any, dtypes: Any, op_name: str) -> list[Tensor]:
-    """Tensors of these shapes. They leave the global generator as it is."""
+    """Tensors of these shapes. They leave the global generator as it is, except where Paddle's random numbers are wanted: it draws them."""
     if isinstance(input_size, list) and not (input_size and all(isinstance(n, int) or n is None for n in input_size)):
         shapes = input_size
     else:
@@ -356,7 +356,11 @@ def _random_inputs(input_size: Any, dtypes: Any, op_name: str) -> list[Tensor]:
     inputs = []
     for i, shape in enumerate(shapes):
         dtype = dtypes[i] if i < len(dtypes) and dtypes[i] is not None else getattr(shape, "dtype", None) or "float32"
-        value = uniform(_sizes(getattr(shape, "shape", shape), op_name), "float32", 0.0, 1.0, seed=1 + i)
+        sizes = _sizes(getattr(shape, "shape", shape), op_name)
+        if paddle_random.enabled():
+            value = rand(sizes, "float32") if op_name == "summary" else randn(sizes, "float32")
+        else:
+            value = uniform(sizes, "float32", 0.0, 1.0, seed=1 + i)
         inputs.append(value if as_dtype(dtype).name == "float32" else cast(value, dtype))
     return inputs
 
