@@ -1,4 +1,4 @@
-"""RandomAffine, RandomErasing, affine and erase; and arguments that are of no use, over all transforms."""
+"""RandomAffine, RandomErasing, RandomPerspective and their functions; and arguments that are of no use, over all transforms."""
 import inspect
 import math
 import random
@@ -46,6 +46,47 @@ def test_a_shear_moves_rows_along():
     square[:, 2] = 1
     sheared = T.affine(square, 0, (0, 0), 1.0, (45, 0))
     np.testing.assert_array_equal(sheared, np.eye(5, dtype="uint8")[::-1])
+
+
+CORNERS = [[0, 0], [8, 0], [8, 6], [0, 6]]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_perspective_takes_points_to_points(kind):
+    image = KINDS[kind](RGB)
+    np.testing.assert_array_equal(values(T.perspective(image, CORNERS, CORNERS)), RGB)
+    mirrored = values(T.perspective(image, CORNERS, [CORNERS[i] for i in (1, 0, 3, 2)]))
+    np.testing.assert_array_equal(mirrored, RGB[:, ::-1])
+    moved = values(T.perspective(image, CORNERS, [[x + 2, y - 1] for x, y in CORNERS], fill=(7, 8, 9)))
+    np.testing.assert_array_equal(moved[:-1, 2:], RGB[1:, :-2])
+    np.testing.assert_array_equal(moved[-1], np.broadcast_to([7, 8, 9], (8, 3)))
+
+
+@pytest.mark.parametrize("interpolation", ["nearest", "bilinear"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_image_looks_the_same_from_the_side(kind, interpolation):
+    pictured = KINDS["picture"](RGB)
+    end = [[1, 0], [8, 1], [6, 5], [0, 4]]
+    expected = values(T.perspective(pictured, CORNERS, end, interpolation)).astype(int)
+    found = values(T.perspective(KINDS[kind](RGB), CORNERS, end, interpolation)).astype(int)
+    assert np.abs(found - expected).max() <= (interpolation == "bilinear")  # Pillow cuts bytes off where ours are rounded
+
+
+def test_random_perspective_moves_corners_inwards_as_often_as_it_is_told():
+    random.seed(0)
+    transform = T.RandomPerspective(0.3, 0.5)
+    changed = 0
+    for _ in range(300):
+        assert transform(RGB).shape == RGB.shape
+        if transform.params is not None:
+            changed += 1
+            start, end = transform.params
+            assert start == [[0, 0], [7, 0], [7, 5], [0, 5]]
+            assert all(abs(x - u) <= 2 and abs(y - v) <= 1 and 0 <= u <= 7 and 0 <= v <= 5 for (x, y), (u, v) in zip(start, end))
+    assert 60 < changed < 120
+    np.testing.assert_array_equal(T.RandomPerspective(0.0)(RGB), RGB)
+    np.testing.assert_array_equal(T.RandomPerspective(1.0, 1.0)(RGB[:1]), RGB[:1])  # of one row nothing can be seen from the side
+    assert repr(T.RandomPerspective(1.0)) == "RandomPerspective(prob=1.0)"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -110,6 +151,11 @@ def test_random_affine_draws_within_its_ranges():
         (lambda: T.affine(RGB, 0, (0, 0), 1, 90), "a shear of 90 degrees"),
         (lambda: T.affine(RGB, 0, (0, 0), 1, 0, "area"), "no such interpolation"),
         (lambda: T.affine(RGB, 0, (0, 0), 1, 0, fill=(1, 2)), "Got 2 for 3 channels"),
+        (lambda: T.perspective(RGB, CORNERS[:3], CORNERS), "startpoints does not fit.*four points"),
+        (lambda: T.perspective(RGB, CORNERS, [[0, 0], [1, 1], [2, 2], [0, 5]]), "three of endpoints lie on a line"),
+        (lambda: T.perspective(RGB, CORNERS, CORNERS, "area"), "no such interpolation"),
+        (lambda: T.RandomPerspective(1.5), "prob must be between 0 and 1. Got 1.5"),
+        (lambda: T.RandomPerspective(distortion_scale=-1), "distortion_scale must be between"),
         (lambda: T.erase(RGB, 0, 0, 7, 1, 0), "the part is not in the image. Got rows 0 to 7"),
         (lambda: T.erase(RGB, -1, 0, 1, 1, 0), "the part is not in the image"),
         (lambda: T.erase(RGB, 0, 0, 2, 2, np.zeros(5)), "the values do not fit"),
@@ -141,6 +187,7 @@ GIVEN = {
     "size": 4, "output_size": 4, "transforms": [], "value": 0.1, "padding": 1, "degrees": 10, "mean": 0.5, "std": 0.5, "top": 0, "left": 0,
     "height": 2, "width": 2, "angle": 10, "i": 0, "j": 0, "h": 2, "w": 2, "v": 0, "translate": (0, 0), "scale": 1.0, "shear": (0, 0),
     "brightness_factor": 1.0, "contrast_factor": 1.0, "saturation_factor": 1.0, "hue_factor": 0.1,
+    "startpoints": CORNERS, "endpoints": CORNERS,
 }
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "hflip",
     "inverse_rotation",
     "pad",
+    "places",
     "resize",
     "rotate",
     "size_of",
@@ -63,11 +64,8 @@ def pad(image: Any, left: int, top: int, right: int, bottom: int, fill: Any, mod
 
 
 def rotate(image: Any, matrix: tuple[float, ...], height: int, width: int, method: str, fill: Any) -> Any:
-    """`matrix` (six numbers) takes the middle of a new pixel to a place in `image`."""
-    a, b, c, d, e, f = matrix
-    x, y = np.arange(width) + 0.5, (np.arange(height) + 0.5)[:, None]
-    at_x, at_y = a * x + b * y + c, d * x + e * y + f
-    inside = (at_x >= 0) & (at_x < image.shape[1]) & (at_y >= 0) & (at_y < image.shape[0])
+    """`matrix` takes the middle of a new pixel to a place in `image`, as `places` says."""
+    at_x, at_y, inside = places(matrix, height, width, size_of(image))
     if method == "nearest":
         found = image[
             np.clip(np.floor(at_y).astype(np.int64), 0, image.shape[0] - 1),
@@ -78,6 +76,22 @@ def rotate(image: Any, matrix: tuple[float, ...], height: int, width: int, metho
     blank = np.empty(found.shape, image.dtype)
     blank[...] = _color(fill, image)
     return np.where(inside if image.ndim == 2 else inside[..., None], found, blank)
+
+
+def places(matrix: tuple[float, ...], height: int, width: int, size: tuple[int, int]) -> tuple[Any, Any, Any]:
+    """Where the middle of each new pixel lies in an image of this size (width, height), as x and y, and whether that is inside.
+
+    `matrix` are its first two rows, six numbers, or eight: those of a projection, whose third row ends with 1.
+    """
+    a, b, c, d, e, f, *third = matrix
+    x, y = np.arange(width) + 0.5, (np.arange(height) + 0.5)[:, None]
+    at_x, at_y = a * x + b * y + c, d * x + e * y + f
+    if third:
+        depth = third[0] * x + third[1] * y + 1.0
+        depth = np.where(depth == 0, np.finfo(float).tiny, depth)  # the horizon: far outside
+        at_x, at_y = at_x / depth, at_y / depth
+    inside = (at_x >= 0) & (at_x < size[0]) & (at_y >= 0) & (at_y < size[1])
+    return np.where(inside, at_x, 0.0), np.where(inside, at_y, 0.0), inside
 
 
 def _between(image: Any, x: Any, y: Any, method: str) -> Any:

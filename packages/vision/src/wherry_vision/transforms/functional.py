@@ -5,6 +5,7 @@ Pillow is installed, one of its images. What comes back is of the same kind.
 """
 from __future__ import annotations
 
+import itertools
 import math
 import sys
 from collections.abc import Sequence
@@ -32,6 +33,7 @@ __all__ = [
     "hflip",
     "normalize",
     "pad",
+    "perspective",
     "resize",
     "rotate",
     "to_grayscale",
@@ -206,18 +208,18 @@ def pad(img: Image, padding: int | Sequence[int], fill: Any = 0, padding_mode: s
     """
     check("pad", locals())
     module = _of(img, "pad")
-    sides = _sides(padding)
+    sides = border(padding, padding_mode)
     _check_fill(img, fill, "pad")
+    return module.pad(img, *sides, fill, padding_mode)
+
+
+def border(padding: Any, padding_mode: str) -> tuple[int, int, int, int]:
+    """Left, top, right and bottom of the border that these arguments of `pad` ask for; refuses what asks for none."""
     if padding_mode not in ("constant", "edge", "reflect", "symmetric"):
         raise AssertedArgumentError(
             f"pad: Padding mode should be either constant, edge, reflect or symmetric. Got {short(padding_mode)}, expected one of "
             f"these. Leave it out for constant."
         )
-    return module.pad(img, *sides, fill, padding_mode)
-
-
-def _sides(padding: Any) -> tuple[int, int, int, int]:
-    """Left, top, right, bottom."""
     if isinstance(padding, (int, np.integer)) and not isinstance(padding, bool):
         found = (int(padding),) * 4
     elif isinstance(padding, (list, tuple)) and len(padding) in (2, 4) and all(isinstance(p, (int, np.integer)) for p in padding):
@@ -529,9 +531,15 @@ def affine(
     width, height = module.size_of(img)
     middle = (width / 2.0, height / 2.0) if center is None else (float(center[0]), float(center[1]))
     matrix = _inverse_affine(middle, angle, translate, scale, shears)
+    return _warped(img, module, matrix, interpolation, fill)
+
+
+def _warped(img: Image, module: ModuleType, matrix: tuple[float, ...], interpolation: str, fill: Any) -> Image:
+    """An image of the same size; `matrix` as for `arrays.places`."""
     if module in (arrays, tensors):
+        width, height = module.size_of(img)
         return module.rotate(img, matrix, height, width, interpolation, fill)
-    return module.affine(img, matrix, interpolation, fill)
+    return module.warp(img, matrix, interpolation, fill)
 
 
 def _inverse_affine(
@@ -545,6 +553,70 @@ def _inverse_affine(
     back = np.round(np.linalg.inv(forward), 15)
     x, y = center - back @ (np.asarray(center, float) + translate)
     return back[0, 0], back[0, 1], float(x), back[1, 0], back[1, 1], float(y)
+
+
+def perspective(
+    img: Image, startpoints: Sequence[Sequence[float]], endpoints: Sequence[Sequence[float]], interpolation: str = "nearest", fill: Any = 0
+) -> Image:
+    """The image as it looks from another side: four points go where they are told, and straight lines stay straight. Its size stays.
+
+    Args:
+        img: the image.
+        startpoints: four points (x, y) of `img`: top left, top right, bottom right, bottom left.
+        endpoints: where they are in the result.
+        interpolation: as `rotate`.
+        fill: what is outside: a number, or one for each channel.
+
+    Raises:
+        TypeError: `img` is not an image.
+        ValueError: these are not four points each; three of them lie on a line; there is no such interpolation.
+
+    Source:
+        `paddle.vision.transforms.perspective`. Arrays and tensors come out as images of Pillow do.
+
+    Examples:
+        >>> from wherry_vision.transforms import perspective
+        >>> corners = [[0, 0], [4, 0], [4, 4], [0, 4]]
+        >>> print(perspective(np.arange(16).reshape(4, 4), corners, [[1, 0], [3, 0], [4, 4], [0, 4]]))
+        [[ 0  1  2  0]
+         [ 0  9 10  0]
+         [12 13 14 15]
+         [12 13 14 15]]
+    """
+    check("perspective", locals(), startpoints=_corners, endpoints=_corners)
+    module = _of(img, "perspective")
+    _check_interpolation(img, interpolation, "perspective")
+    _check_fill(img, fill, "perspective")
+    return _warped(img, module, _inverse_projection(startpoints, endpoints), interpolation, fill)
+
+
+def _is_four_points(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and len(value) == 4 and all(
+        isinstance(point, (list, tuple)) and len(point) == 2 and all(number[0](v) and abs(v) < math.inf for v in point) for point in value
+    )
+
+
+_corners: Check = (_is_four_points, "four points (x, y)")
+
+
+def makes_quadrangle(points: Sequence[Sequence[float]]) -> bool:
+    """Whether no three of four points lie on a line."""
+    return all(
+        abs((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])) > 1e-9 for a, b, c in itertools.combinations(points, 3)
+    )
+
+
+def _inverse_projection(start: Sequence[Sequence[float]], end: Sequence[Sequence[float]]) -> tuple[float, ...]:
+    """The eight numbers of the projection that takes `end` to `start`: each point gives two equations, linear in them."""
+    for name, points in (("startpoints", start), ("endpoints", end)):
+        if not makes_quadrangle(points):
+            raise InvalidArgumentError(
+                f"perspective: three of {name} lie on a line. Got {short(points)}, expected the corners of a quadrangle. Move one of them."
+            )
+    rows = []
+    for (x, y), (u, v) in zip(end, start):
+        rows += [[x, y, 1, 0, 0, 0, -u * x, -u * y], [0, 0, 0, x, y, 1, -v * x, -v * y]]
+    return tuple(np.linalg.solve(np.asarray(rows, float), np.asarray(start, float).ravel()).tolist())
 
 
 def erase(img: Image, i: int, j: int, h: int, w: int, v: Any, inplace: bool = False) -> Image:

@@ -10,7 +10,7 @@ import numpy as np
 
 from wherry_tensor import Tensor
 from wherry_tensor.constructed import Check, number
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
 from wherry_vision.transforms import functional as F
 from wherry_vision.transforms.base import BaseTransform
 from wherry_vision.transforms.checks import check
@@ -22,6 +22,7 @@ __all__ = [
     "RandomCrop",
     "RandomErasing",
     "RandomHorizontalFlip",
+    "RandomPerspective",
     "RandomResizedCrop",
     "RandomRotation",
     "RandomVerticalFlip",
@@ -136,7 +137,7 @@ class _RandomFlip(BaseTransform):
         check(type(self).__name__, locals())
         super().__init__(keys)
         if isinstance(prob, bool) or not isinstance(prob, (int, float)) or not 0 <= prob <= 1:
-            raise InvalidArgumentError(
+            raise AssertedArgumentError(
                 f"{type(self).__name__}: prob is a probability. Got {short(prob)}, expected a number in [0, 1]. Leave it out for 0.5."
             )
         self.prob = prob
@@ -257,6 +258,7 @@ class Pad(BaseTransform):
         self, padding: int | Sequence[int], fill: Any = 0, padding_mode: str = "constant", keys: Sequence[str] | None = None
     ) -> None:
         check(type(self).__name__, locals())
+        F.border(padding, padding_mode)
         super().__init__(keys)
         self.padding = padding
         self.fill = fill
@@ -376,7 +378,7 @@ class RandomAffine(BaseTransform):
         moved = (0, 0)
         if self.translate is not None:
             across, down = self.translate[0] * width, self.translate[1] * height
-            moved = round(random.uniform(-across, across)), round(random.uniform(-down, down))
+            moved = int(random.uniform(-across, across)), int(random.uniform(-down, down))
         factor = 1.0 if self.scale is None else random.uniform(*self.scale)
         shear = (0.0, 0.0)
         if self.shear is not None:
@@ -388,13 +390,86 @@ class RandomAffine(BaseTransform):
         return F.affine(image, angle, moved, factor, shear, self.interpolation, self.fill, self.center)
 
 
+class RandomPerspective(BaseTransform):
+    """The image from another side, as `perspective`: each corner moves inwards by a random part of the way to the middle.
+
+    Args:
+        prob: how often, from 0 to 1.
+        distortion_scale: the largest part of the way, from 0 to 1.
+        interpolation: as `perspective`.
+        fill: as `perspective`.
+        keys: as BaseTransform.
+
+    Raises:
+        ValueError: `prob` or `distortion_scale` is not from 0 to 1 (also an AssertionError); another argument is of another kind.
+
+    Source:
+        `paddle.vision.transforms.RandomPerspective`. Random numbers come from Python's `random`.
+
+    Examples:
+        >>> wherry.vision.transforms.RandomPerspective(prob=1.0)(np.zeros([4, 5, 3], np.uint8)).shape
+        (4, 5, 3)
+    """
+
+    def __init__(
+        self, prob: float = 0.5, distortion_scale: float = 0.5, interpolation: str = "nearest", fill: Any = 0, keys: Sequence[str] | None = None
+    ) -> None:
+        check(type(self).__name__, locals(), distortion_scale=number)
+        for name, value in (("prob", prob), ("distortion_scale", distortion_scale)):
+            if not 0 <= value <= 1:
+                raise AssertedArgumentError(
+                    f"RandomPerspective: {name} must be between 0 and 1. Got {short(value)}, expected a part of 1. Divide percent by 100."
+                )
+        super().__init__(keys)
+        self.prob = prob
+        self.distortion_scale = distortion_scale
+        self.interpolation = interpolation
+        self.fill = fill
+
+    def get_params(self, width: int, height: int, distortion_scale: float) -> tuple[list[list[int]], list[list[int]]]:
+        """The corners of an image, and where they go.
+
+        Args:
+            width: of the image.
+            height: of the image.
+            distortion_scale: the largest part of the way to the middle, from 0 to 1.
+
+        Returns:
+            Two lists of four points [x, y]: top left, top right, bottom right, bottom left.
+        """
+        right, bottom = width - 1, height - 1
+        across, down = int(distortion_scale * (width // 2)), int(distortion_scale * (height // 2))
+
+        def near_to(x: int, y: int) -> list[int]:
+            # Whole numbers by cutting a draw off, so that they follow from `random` as Paddle's do.
+            left, top = max(x - across, 0), max(y - down, 0)
+            return [int(random.uniform(left, left + across + 1)), int(random.uniform(top, top + down + 1))]
+
+        corners = [[0, 0], [right, 0], [right, bottom], [0, bottom]]
+        return corners, [near_to(x, y) for x, y in corners]
+
+    def _get_params(self, inputs: tuple[Any, ...]) -> tuple[list[list[int]], list[list[int]]] | None:
+        """Corners and where they go; None leaves the image as it is, also one so narrow that corners meet."""
+        width, height = F.size_of(self._image_of(inputs), "RandomPerspective")
+        if random.random() >= self.prob:
+            return None
+        params = self.get_params(width, height, self.distortion_scale)
+        return params if all(map(F.makes_quadrangle, params)) else None
+
+    def _apply_image(self, image: Any) -> Any:
+        if self.params is None:
+            return image
+        start, end = self.params
+        return F.perspective(image, start, end, self.interpolation, self.fill)
+
+
 class RandomErasing(BaseTransform):
     """A random rectangle of the image overwritten.
 
     Args:
         prob: how often, from 0 to 1.
         scale: (least, largest) part of the image's area.
-        ratio: (least, largest) width of the rectangle over its height.
+        ratio: (least, largest) height of the rectangle over its width.
         value: what is written: a number, one for each channel, or "random": a number for each pixel and channel, normally
             distributed (bytes: uniformly from 0 to 255).
         inplace: whether the image itself is changed; one of Pillow is not.
@@ -404,7 +479,7 @@ class RandomErasing(BaseTransform):
         TypeError, ValueError: an argument is not of these kinds, or out of range.
 
     Source:
-        `paddle.vision.transforms.RandomErasing`. The place is drawn from Python's `random`, values from `numpy.random`.
+        `paddle.vision.transforms.RandomErasing`. Whether it erases is drawn from Python's `random`, all else from `numpy.random`.
         Zhong et al., "Random erasing data augmentation" (2017).
 
     Examples:
@@ -425,7 +500,7 @@ class RandomErasing(BaseTransform):
         check(type(self).__name__, locals(), value=_written)
         super().__init__(keys)
         if not 0 <= prob <= 1:
-            raise InvalidArgumentError(f"RandomErasing: prob is a probability. Got {short(prob)}, expected 0 to 1. Divide percent by 100.")
+            raise AssertedArgumentError(f"RandomErasing: prob is a probability. Got {short(prob)}, expected 0 to 1. Divide percent by 100.")
         if not (0 <= scale[0] <= scale[1] <= 1 and 0 < ratio[0] <= ratio[1]):
             raise InvalidArgumentError(
                 f"RandomErasing: scale and ratio should be of kind (min, max). Got scale={short(scale)} and ratio={short(ratio)}, expected parts "
@@ -443,11 +518,11 @@ class RandomErasing(BaseTransform):
         if random.random() >= self.prob:
             return None
         for _ in range(10):
-            area = random.uniform(*self.scale) * width * height
-            ratio = math.exp(random.uniform(math.log(self.ratio[0]), math.log(self.ratio[1])))
-            down, across = round(math.sqrt(area / ratio)), round(math.sqrt(area * ratio))
+            area = np.random.uniform(self.scale[0], self.scale[1]) * width * height
+            ratio = math.exp(np.random.uniform(math.log(self.ratio[0]), math.log(self.ratio[1])))
+            down, across = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
             if down < height and across < width:
-                return random.randint(0, height - down), random.randint(0, width - across), down, across
+                return np.random.randint(0, height - down + 1), np.random.randint(0, width - across + 1), down, across
         return None  # the image is too narrow for these ratios
 
     def _apply_image(self, image: Any) -> Any:

@@ -13,7 +13,6 @@ __all__ = [
     "adjust_contrast",
     "adjust_hue",
     "adjust_saturation",
-    "affine",
     "crop",
     "hflip",
     "of_array",
@@ -23,6 +22,7 @@ __all__ = [
     "size_of",
     "to_grayscale",
     "vflip",
+    "warp",
 ]
 
 METHODS = ("nearest", "bilinear", "bicubic", "box", "lanczos", "hamming")
@@ -71,8 +71,9 @@ def rotate(image: Any, angle: float, method: str, expand: bool, center: Any, fil
     return image.rotate(angle, _method(method), expand, center, fillcolor=_fill(image, fill))
 
 
-def affine(image: Any, matrix: tuple[float, ...], method: str, fill: Any) -> Any:
-    transform = _pillow("Image").Transform.AFFINE
+def warp(image: Any, matrix: tuple[float, ...], method: str, fill: Any) -> Any:
+    """`matrix` as for `arrays.places`."""
+    transform = _pillow("Image").Transform.AFFINE if len(matrix) == 6 else _pillow("Image").Transform.PERSPECTIVE
     return image.transform(image.size, transform, matrix, _method(method), fillcolor=_fill(image, fill))
 
 

@@ -103,20 +103,19 @@ def _slice(x: Tensor, axis: int, start: int, end: int) -> Tensor:
 
 
 def rotate(image: Tensor, matrix: tuple[float, ...], height: int, width: int, method: str, fill: Any) -> Tensor:
-    """`matrix` (six numbers) takes the middle of a new pixel to a place in `image`."""
+    """`matrix` takes the middle of a new pixel to a place in `image`, as `arrays.places` says."""
     import numpy as np
 
-    a, b, c, d, e, f = matrix
-    x, y = np.arange(width) + 0.5, (np.arange(height) + 0.5)[:, None]
+    from wherry_vision.transforms.arrays import places
+
     old_width, old_height = size_of(image)
-    at_x, at_y = a * x + b * y + c, d * x + e * y + f
-    inside = (at_x >= 0) & (at_x < old_width) & (at_y >= 0) & (at_y < old_height)
+    at_x, at_y, inside = places(matrix, height, width, (old_width, old_height))
     # grid_sample counts from -1 at the outer border of the first pixel to 1 at that of the last.
     grid = np.stack([2 * at_x / old_width - 1, 2 * at_y / old_height - 1], -1)[None].astype(np.float32)
     floats = image if image.dtype.is_floating else cast(image, "float32")
     batch = floats if floats.ndim == 4 else unsqueeze(floats, 0)
-    places = cast(to_tensor(np.repeat(grid, batch.shape[0], 0)), batch.dtype)
-    out = grid_sample(batch, places, mode=method, padding_mode="border", align_corners=False)
+    grids = cast(to_tensor(np.repeat(grid, batch.shape[0], 0)), batch.dtype)
+    out = grid_sample(batch, grids, mode=method, padding_mode="border", align_corners=False)
     color = to_tensor(np.asarray(fill, np.float32).reshape(-1, 1, 1)).astype(batch.dtype)
     out = where(to_tensor(inside), out, color.expand_as(out[0]).expand_as(out))
     return _as_before(out if image.ndim == 4 else out.squeeze(0), image)
