@@ -32,6 +32,7 @@ SPECIAL = {  # what introspection cannot say: attributes of Tensor
     "shape": "list[int]", "strides": "list[int]", "ndim": "int", "size": "int", "dtype": "DType", "itemsize": "int", "nbytes": "int",
     "stop_gradient": "bool", "persistable": "bool", "name": "str", "is_leaf": "bool", "grad": "Tensor | None", "inplace_version": "int",
     "node": "Any", "hooks": "Any", "T": "Tensor", "data": "Tensor", "place": "Any", "layout": "str", "type": "Any", "grad_fn": "Any",
+    "block": "Any",
 }
 SETTABLE = {"stop_gradient", "persistable", "name", "grad", "data", "node", "hooks"}
 RESULTS = {"numpy": "np.ndarray[Any, Any]", "tolist": "Any", "item": "Any", "element_size": "int"}  # of compiled methods
@@ -85,9 +86,9 @@ class Annotations:
                 parts.append(f"{p.name}: {kind}" + ("" if p.default is p.empty else " = ..."))
         return ", ".join(parts)
 
-    def method(self, name: str, function: Any, indent: str = "    ", result: str | None = None) -> str:
+    def method(self, name: str, function: Any, indent: str = "    ", result: str | None = None, of_method: bool | None = None) -> str:
         """`def name(...) -> ...:` with the first line of the docstring."""
-        signature = self.signature(function, of_method=bool(indent))
+        signature = self.signature(function, of_method=bool(indent) if of_method is None else of_method)
         result = result or self.of(function, "return")
         head = f"{indent}def {name}({signature}) -> {result}:"
         doc = first_line(function)
@@ -136,6 +137,9 @@ def tensor_class(known: Annotations) -> list[str]:
         value = inspect.getattr_static(_core.Tensor, name)
         if not hasattr(_core.Tensor, name):
             continue  # a name of another library, which only says what it is called here
+        if isinstance(value, staticmethod):
+            body.append("    @staticmethod\n" + known.method(name, value.__func__, of_method=False))
+            continue
         if name in SPECIAL:
             body.append(f"    @property\n    def {name}(self) -> {SPECIAL[name]}: ...")
             if name in SETTABLE:

@@ -108,3 +108,14 @@ def test_threads_begin_with_recording_on():
         thread.start()
         thread.join()
     assert seen == [True]
+
+
+def test_clones_switch_as_the_original(x):
+    for mode, enabled in ((no_grad(), False), (enable_grad(), True)):
+        with enable_grad(), no_grad(), mode.clone():
+            assert is_grad_enabled() == enabled
+    with enable_grad():
+        switch = set_grad_enabled(False)
+        with switch, switch.clone():
+            assert not is_grad_enabled()
+        assert is_grad_enabled()

@@ -113,3 +113,7 @@ def test_every_error_class_is_the_builtin_that_paddle_shows():
     for name, builtin in kinds.items():
         assert issubclass(getattr(errors, name), builtin) and issubclass(getattr(errors, name), errors.EnforceNotMet)
     assert issubclass(errors.InvalidTypeError, ValueError)
+
+
+def test_dtypes_have_the_numbers_of_paddles_files():
+    assert [d.value for d in (w.bool, w.uint8, w.int64, w.float32, w.bfloat16, w.complex128)] == [0, 20, 3, 5, 22, 24]

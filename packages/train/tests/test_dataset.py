@@ -71,6 +71,7 @@ def test_chain_and_concat_put_data_sets_one_after_the_other():
     both = io.ConcatDataset([Numbers(2), Numbers(3)])
     assert [both[i] for i in range(5)] == [(0, 0), (1, 10), (0, 0), (1, 10), (2, 20)] and both[-1] == (2, 20)
     assert list(both) == [both[i] for i in range(len(both))]  # an IndexError ends a for loop
+    assert both.cumulative_sizes == io.ConcatDataset.cumsum(both.datasets) == [2, 5]
 
 
 def test_a_stream_becomes_a_list_although_it_has_no_length():

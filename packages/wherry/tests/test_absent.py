@@ -19,7 +19,7 @@ import wherry
         ("wherry.nn.initializer.kaiming_normal_", "Did you mean 'KaimingNormal'?"),
         ("wherry.callbacks.WandbCallback", "wherry.callbacks.WandbCallback: Paddle has it, but no package of Wherry"),
         ("wherry.incubate.asp", "Paddle has it"),
-        ("wherry.check_shape", "Paddle has it"),
+        ("wherry.LazyGuard", "Paddle has it"),
         ("wherry.static.Progam", "Did you mean 'Program'?"),
         ("wherry.distributed.all_reduce", "Paddle has it"),
         ("wherry.hapi", "Use wherry.Model"),

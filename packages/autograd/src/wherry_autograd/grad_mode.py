@@ -34,6 +34,10 @@ class _GradMode:
     def __exit__(self, *exception: object) -> None:
         set_grad_mode(self._before.pop())
 
+    def clone(self) -> Any:
+        """Another object of the same mode."""
+        return type(self)()
+
     def __call__(self, function: Function) -> Function:
         enabled = self._enabled
         if getattr(getattr(function, "__code__", None), "co_flags", 0) & _GENERATOR:
@@ -120,7 +124,12 @@ class set_grad_enabled:  # noqa: N801  Paddle's name
                 f"set_grad_enabled: `mode` is not a bool. Got {type(mode).__name__}, expected True or False. "
                 f"Pass bool(mode)."
             )
+        self.mode = mode
         self._before = set_grad_mode(mode)
+
+    def clone(self) -> set_grad_enabled:
+        """Another object of the same mode; it switches at once, as this one did."""
+        return type(self)(self.mode)
 
     def __enter__(self) -> None:
         pass

@@ -34,13 +34,6 @@ def _create_tensor(dtype: Any, name: str | None = None, persistable: bool = Fals
     return default_main_program().current_block().create_var(name, dtype=dtype, persistable=persistable)
 
 
-def _broadcast_shape(x_shape: Any, y_shape: Any) -> Any:
-    """`paddle.broadcast_shape`, which Paddle has on its variables, though it takes none."""
-    from wherry_tensor import broadcast_shape
-
-    return broadcast_shape(x_shape, y_shape)
-
-
 class VariableMembers:
     """Of `paddle.static.Variable`; what computes is what Tensor has."""
 
@@ -58,7 +51,6 @@ class VariableMembers:
 
     create_parameter = staticmethod(_create_parameter)
     create_tensor = staticmethod(_create_tensor)
-    broadcast_shape = staticmethod(_broadcast_shape)
 
     @property
     def type(self) -> str:

@@ -264,8 +264,13 @@ class Tensor:
         """Bits that are set in exactly one element. Arguments and errors are those of `bitwise_and`."""
     def bitwise_xor_(self, y: Any, out: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `bitwise_xor`: writes the result into the first argument and returns it."""
+    @property
+    def block(self) -> Any: ...
     def bmm(self, y: Tensor, name: str | None = ...) -> Tensor:
         """The products of equally many matrices."""
+    @staticmethod
+    def broadcast_shape(x_shape: Any, y_shape: Any) -> list[int]:
+        """`paddle.broadcast_shape`, which Paddle has on Tensor, though it takes none."""
     def broadcast_tensors(self, name: str | None = ...) -> list[Tensor]:
         """Several tensors expanded to the shape that they broadcast to."""
     def broadcast_to(self, shape: Any, name: str | None = ...) -> Tensor:
@@ -300,6 +305,10 @@ class Tensor:
         """In-place form of `clip`: writes the result into the first argument and returns it."""
     def clone(self) -> Tensor:
         """A copy that gradients pass through. Source: `paddle.Tensor.clone`."""
+    def coalesce(self) -> Any:
+        """Refused: places that repeat are those of a tensor in COO form. Raises NotImplementedError. Source: `paddle.Tensor.coalesce`."""
+    def cols(self) -> Any:
+        """Refused: columns are those of a tensor in CSR form. Raises NotImplementedError. Source: `paddle.Tensor.cols`."""
     def combinations(self, r: int = ..., with_replacement: bool = ..., name: str | None = ...) -> Tensor:
         """All choices of `r` elements of a vector, in the order of the elements."""
     def concat(self, axis: Any = ..., name: str | None = ...) -> Tensor:
@@ -328,10 +337,18 @@ class Tensor:
         """The covariances of variables, each of which is a row of observations."""
     def cpu(self) -> Tensor:
         """The tensor on the CPU: itself when it is there, else a copy (differentiable). Source: `paddle.Tensor.cpu`."""
+    @staticmethod
+    def create_parameter(shape: Any, dtype: Any, name: str | None = ..., attr: Any = ..., is_bias: bool = ..., default_initializer: Any = ...) -> Any:
+        """`paddle.create_parameter`, which Paddle has on Tensor, though it takes none."""
+    @staticmethod
+    def create_tensor(dtype: Any, name: str | None = ..., persistable: bool = ...) -> Tensor:
+        """A tensor to be filled, 0-d; in static mode a variable of the program. Source: `paddle.Tensor.create_tensor`."""
     def crop(self, shape: Any = ..., offsets: Any = ..., name: str | None = ...) -> Tensor:
         """A block cut out of `x`."""
     def cross(self, y: Tensor, axis: int = ..., name: str | None = ...) -> Tensor:
         """The cross product of vectors of three numbers along an axis."""
+    def crows(self) -> Any:
+        """Refused: beginnings of rows are those of a tensor in CSR form. Raises NotImplementedError. Source: `paddle.Tensor.crows`."""
     def cuda(self, device_id: int | None = ..., blocking: bool = ...) -> Tensor:
         """The tensor on a GPU (differentiable). Raises ValueError where there is none. Source: `paddle.Tensor.cuda`."""
     def cummax(self, axis: int | None = ..., dtype: Any = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
@@ -476,6 +493,8 @@ class Tensor:
     def grad(self) -> Tensor | None: ...
     @grad.setter
     def grad(self, value: Any) -> None: ...
+    @property
+    def grad_(self) -> Tensor | None: ...
     def grad_buffer(self) -> Tensor | None:
         """The tensor that `set_grad_buffer` has set, or None."""
     @property
@@ -534,10 +553,14 @@ class Tensor:
         """From each row of `x` the elements at the positions in the same row of `index`."""
     def index_select(self, index: Tensor, axis: int = ..., name: str | None = ...) -> Tensor:
         """Slices of `x` at the positions `index` along an axis."""
+    def indices(self) -> Any:
+        """Refused: places are those of a tensor in COO form. Raises NotImplementedError. Source: `paddle.Tensor.indices`."""
     def inner(self, y: Tensor, name: str | None = ...) -> Tensor:
         """Inner product: sums of products over the last axis of both."""
     @property
     def inplace_version(self) -> int: ...
+    def inv(self, name: str | None = ...) -> Tensor:
+        """The inverse of square matrices."""
     def inverse(self, name: str | None = ...) -> Tensor:
         """The inverse of square matrices."""
     def is_complex(self) -> bool:
@@ -545,7 +568,7 @@ class Tensor:
     def is_contiguous(self) -> Any:
         """Do the elements lie in memory in the order of their indices, without gaps?"""
     def is_dense(self) -> bool:
-        """True: there are no sparse tensors. Source: `paddle.Tensor.is_dense`."""
+        """True: sparse tensors have a class of their own. Source: `paddle.Tensor.is_dense`."""
     def is_dist(self) -> bool:
         """False: tensors live in one process. Source: `paddle.Tensor.is_dist`."""
     def is_empty(self, name: str | None = ...) -> Tensor:
@@ -559,13 +582,13 @@ class Tensor:
     def is_same_shape(self, y: Tensor) -> bool:
         """Whether `y` has the same shape. Source: `paddle.Tensor.is_same_shape`."""
     def is_selected_rows(self) -> bool:
-        """False: there are no such tensors. Source: `paddle.Tensor.is_selected_rows`."""
+        """False: such gradients have a class of their own. Source: `paddle.Tensor.is_selected_rows`."""
     def is_sparse(self) -> bool:
-        """False: there are no sparse tensors. Source: `paddle.Tensor.is_sparse`."""
+        """False: sparse tensors have a class of their own. Source: `paddle.Tensor.is_sparse`."""
     def is_sparse_coo(self) -> bool:
-        """False: there are no sparse tensors. Source: `paddle.Tensor.is_sparse_coo`."""
+        """False: sparse tensors have a class of their own. Source: `paddle.Tensor.is_sparse_coo`."""
     def is_sparse_csr(self) -> bool:
-        """False: there are no sparse tensors. Source: `paddle.Tensor.is_sparse_csr`."""
+        """False: sparse tensors have a class of their own. Source: `paddle.Tensor.is_sparse_csr`."""
     def is_tensor(self) -> bool:
         """Whether `x` is a Tensor."""
     def isclose(self, y: Tensor, rtol: float = ..., atol: float = ..., equal_nan: bool = ..., name: str | None = ...) -> Tensor:
@@ -740,6 +763,8 @@ class Tensor:
         """In-place form of `neg`: writes the result into the first argument and returns it."""
     def nextafter(self, y: Tensor, name: str | None = ...) -> Tensor:
         """The next number that the dtype holds after `x` in the direction of `y`."""
+    def nnz(self) -> Any:
+        """Refused: counts of stored values are those of a sparse tensor. Raises NotImplementedError. Source: `paddle.Tensor.nnz`."""
     @property
     def node(self) -> Any: ...
     @node.setter
@@ -834,6 +859,8 @@ class Tensor:
         """Nearest integer of each element; halves go away from 0."""
     def round_(self, name: Any = ...) -> Tensor:
         """In-place form of `round`: writes the result into the first argument and returns it."""
+    def rows(self) -> Any:
+        """Refused: rows are those of the gradient of Embedding(sparse=True). Raises NotImplementedError. Source: `paddle.Tensor.rows`."""
     def rsqrt(self, name: str | None = ...) -> Tensor:
         """1 divided by the square root of each element."""
     def rsqrt_(self, name: Any = ...) -> Tensor:
@@ -944,6 +971,8 @@ class Tensor:
         """Tiling: `x` laid out several times along its axes."""
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
         """The tensor on a device and in a dtype."""
+    def to_dense(self) -> Tensor:
+        """The tensor itself: all of its elements are stored. Source: `paddle.Tensor.to_dense`."""
     def to_sparse_coo(self, sparse_dim: int) -> Any:
         """The elements that are not 0, with their places along the first `sparse_dim` axes. Source: `paddle.Tensor.to_sparse_coo`."""
     def to_sparse_csr(self) -> Any:
@@ -1000,6 +1029,8 @@ class Tensor:
         """`unbind` into copies."""
     def value(self) -> Tensor:
         """The tensor itself. Source: `paddle.Tensor.value`."""
+    def values(self) -> Any:
+        """Refused: stored values are those of a sparse tensor. Raises NotImplementedError. Source: `paddle.Tensor.values`."""
     def vander(self, n: int | None = ..., increasing: bool = ..., name: str | None = ...) -> Tensor:
         """The Vandermonde matrix: powers of a vector as columns."""
     def var(self, axis: Axes = ..., unbiased: bool = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:

@@ -233,7 +233,7 @@ def get_strides(self: Tensor) -> list[int]:
 
 @_method
 def is_dense(self: Tensor) -> bool:
-    """True: there are no sparse tensors. Source: `paddle.Tensor.is_dense`."""
+    """True: sparse tensors have a class of their own. Source: `paddle.Tensor.is_dense`."""
     return True
 
 
@@ -245,26 +245,75 @@ def is_dist(self: Tensor) -> bool:
 
 @_method
 def is_sparse(self: Tensor) -> bool:
-    """False: there are no sparse tensors. Source: `paddle.Tensor.is_sparse`."""
+    """False: sparse tensors have a class of their own. Source: `paddle.Tensor.is_sparse`."""
     return False
 
 
 @_method
 def is_sparse_coo(self: Tensor) -> bool:
-    """False: there are no sparse tensors. Source: `paddle.Tensor.is_sparse_coo`."""
+    """False: sparse tensors have a class of their own. Source: `paddle.Tensor.is_sparse_coo`."""
     return False
 
 
 @_method
 def is_sparse_csr(self: Tensor) -> bool:
-    """False: there are no sparse tensors. Source: `paddle.Tensor.is_sparse_csr`."""
+    """False: sparse tensors have a class of their own. Source: `paddle.Tensor.is_sparse_csr`."""
     return False
 
 
 @_method
 def is_selected_rows(self: Tensor) -> bool:
-    """False: there are no such tensors. Source: `paddle.Tensor.is_selected_rows`."""
+    """False: such gradients have a class of their own. Source: `paddle.Tensor.is_selected_rows`."""
     return False
+
+
+@_method
+def to_dense(self: Tensor) -> Tensor:
+    """The tensor itself: all of its elements are stored. Source: `paddle.Tensor.to_dense`."""
+    return self
+
+
+def _of_sparse(name: str, what: str, of: str) -> None:
+    """A method that sparse tensors have, and that says so on others."""
+
+    def refused(self: Tensor) -> Any:
+        raise UnimplementedError(
+            f"{name}: {what} are those of {of}. Got a dense tensor of shape {self.shape}, expected {of}. {_MAKES[of]}"
+        )
+
+    refused.__name__, refused.__qualname__ = name, f"Tensor.{name}"
+    refused.__doc__ = f"Refused: {what} are those of {of}. Raises NotImplementedError. Source: `paddle.Tensor.{name}`."
+    _only_methods[name] = refused
+
+
+_COO, _CSR, _EITHER, _ROWS = "a tensor in COO form", "a tensor in CSR form", "a sparse tensor", "the gradient of Embedding(sparse=True)"
+_MAKES = {
+    _COO: "x.to_sparse_coo(sparse_dim) makes one.",
+    _CSR: "x.to_sparse_csr() makes one.",
+    _EITHER: "x.to_sparse_coo(sparse_dim) and x.to_sparse_csr() make one.",
+    _ROWS: "Its rows are those of the table that were asked for.",
+}
+for _name, _what, _of in (
+    ("coalesce", "places that repeat", _COO), ("indices", "places", _COO), ("crows", "beginnings of rows", _CSR), ("cols", "columns", _CSR),
+    ("values", "stored values", _EITHER), ("nnz", "counts of stored values", _EITHER), ("rows", "rows", _ROWS),
+):
+    _of_sparse(_name, _what, _of)
+
+
+@_property
+def grad_(self: Tensor) -> Tensor | None:
+    """The gradient, as `grad`. Source: `paddle.Tensor.grad_`."""
+    return self.grad
+
+
+def _broadcast_shape(x_shape: Any, y_shape: Any) -> list[int]:
+    """`paddle.broadcast_shape`, which Paddle has on Tensor, though it takes none."""
+    from wherry_tensor.functions.movement import broadcast_shape
+
+    return broadcast_shape(x_shape, y_shape)
+
+
+_only_methods["broadcast_shape"] = staticmethod(_broadcast_shape)
 
 
 @_method
@@ -417,6 +466,9 @@ def bind() -> None:
     from wherry_tensor.printing import tensor_to_string
 
     methods = table()
+    methods["inv"] = methods["inverse"]
+    # Names of operators in Python 2, which Paddle has as well.
+    methods |= {"__div__": Tensor.__truediv__, "__rdiv__": Tensor.__rtruediv__, "__nonzero__": Tensor.__bool__, "__long__": Tensor.__int__}
     _core.add_methods(methods)
     known = {*dir(Tensor), *methods}
     absent = {name: (_AbsentSwitch if name == "requires_grad" else _Absent)(name) for name in FOREIGN if name not in known and name.isidentifier()}

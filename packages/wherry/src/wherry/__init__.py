@@ -71,6 +71,7 @@ _LATER = {  # at the top in Paddle; programs that use tensors alone need not loa
     "Model": "wherry_train",
     "ParamAttr": "wherry_nn",
     "batch": "wherry_train.reader",
+    "check_shape": "wherry.utils.checks",
     "create_parameter": "wherry_nn",
     "doctor": "wherry_train",
     "flops": "wherry_train",

@@ -33,6 +33,7 @@ from wherry import vision as vision
 from wherry._alias import alias_paddle as alias_paddle
 from wherry._modes import disable_signal_handler as disable_signal_handler
 from wherry.distributed import DataParallel as DataParallel
+from wherry.utils.checks import check_shape as check_shape
 from wherry_autograd.backward_mode import grad as grad
 from wherry_autograd.grad_mode import enable_grad as enable_grad
 from wherry_autograd.grad_mode import no_grad as no_grad

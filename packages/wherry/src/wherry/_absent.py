@@ -21,7 +21,6 @@ NOT_YET: dict[str, dict[str, str]] = {
         "async_save": "Use wherry.save.",
         "audio": "",
         "base": "It is not public in Paddle either.",
-        "check_shape": "",
         "dataset": "Use wherry.io.Dataset and DataLoader.",
         "hapi": "Use wherry.Model.",
         "LazyGuard": "",
@@ -46,7 +45,6 @@ _WORDS = {  # those of which one can only say that they are not here yet
     "nn": "RNNTLoss",
     "nn.functional": "rnnt_loss",
     "static.nn": "crf_decoding multi_box_head",
-    "vision.transforms": "RandomPerspective perspective",
 }
 for _module, _names in _WORDS.items():
     NOT_YET.setdefault(_module, {}).update(dict.fromkeys(_names.split(), ""))

@@ -1,11 +1,12 @@
-"""Methods of Tensor that a package brings which loads when it is first used: these load it, and it puts its own in their place."""
+"""Methods of Tensor that belong to packages which load when they are first used: these load them."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wherry_tensor._core import Tensor, add_methods
 
 if TYPE_CHECKING:
+    from wherry_graph.ir import Block
     from wherry_sparse.tensors import SparseCooTensor, SparseCsrTensor
 
 
@@ -23,6 +24,51 @@ def to_sparse_csr(self: Tensor) -> SparseCsrTensor:
     return tensor_to_sparse_csr(self)
 
 
+def create_parameter(
+    shape: Any, dtype: Any, name: str | None = None, attr: Any = None, is_bias: bool = False, default_initializer: Any = None
+) -> Any:
+    """`paddle.create_parameter`, which Paddle has on Tensor, though it takes none."""
+    from wherry_nn import create_parameter
+
+    return create_parameter(shape, dtype, name, attr, is_bias, default_initializer)
+
+
+def create_tensor(dtype: Any, name: str | None = None, persistable: bool = False) -> Tensor:
+    """A tensor to be filled, 0-d; in static mode a variable of the program. Source: `paddle.Tensor.create_tensor`."""
+    import wherry
+    from wherry_tensor.functions.creation import zeros
+
+    if not wherry.in_dynamic_mode():
+        from wherry_graph.ir import Variable
+
+        return Variable.create_tensor(dtype, name, persistable)
+    out = zeros([], dtype)
+    out.persistable = persistable
+    if name is not None:
+        out.name = name
+    return out
+
+
+class _Block:
+    """`paddle.Tensor.block`: eager tensors belong to no block of their own, and Paddle names that which a static program begins with.
+
+    Not a property: variables of programs have an attribute of this name, which goes before.
+    """
+
+    def __get__(self, x: Tensor | None, kind: type | None = None) -> Block:
+        from wherry_graph.static.mode import default_main_program
+
+        return default_main_program().global_block()
+
+
 def install() -> None:
     """Give Tensor these methods."""
-    add_methods({"to_sparse_coo": to_sparse_coo, "to_sparse_csr": to_sparse_csr})
+    add_methods(
+        {
+            "block": _Block(),
+            "create_parameter": staticmethod(create_parameter),
+            "create_tensor": staticmethod(create_tensor),
+            "to_sparse_coo": to_sparse_coo,
+            "to_sparse_csr": to_sparse_csr,
+        }
+    )

@@ -1,7 +1,9 @@
 """`paddle.version`: what is running."""
 from wherry import __version__ as wherry_version
 
-__all__ = ["cuda", "cudnn", "full_version", "major", "minor", "patch", "rc", "show", "wherry_version", "xpu"]
+__all__ = [
+    "cinn", "cuda", "cudnn", "full_version", "major", "minor", "mkl", "patch", "rc", "show", "wherry_version", "xpu", "xpu_xccl",
+]
 
 # The Paddle whose behaviour is ours. After alias_paddle() the versions below are this one's.
 PADDLE_VERSION = "2.6.2"
@@ -36,3 +38,18 @@ def cudnn() -> str:
 def xpu() -> str:
     """'False': this build has no XPU."""
     return "False"
+
+
+def xpu_xccl() -> str:
+    """'False': this build has no XPU."""
+    return "False"
+
+
+def cinn() -> str:
+    """'False': this build has no CINN."""
+    return "False"
+
+
+def mkl() -> str:
+    """'OFF': matrix products are Wherry's own."""
+    return "OFF"

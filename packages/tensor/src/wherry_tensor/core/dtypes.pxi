@@ -26,6 +26,18 @@ cdef class DType:
     def __reduce__(self):
         return dtype_of_name, (self.name,)
 
+    @property
+    def value(self):
+        """The number by which Paddle's files know it: 5 for float32, say."""
+        return paddles_numbers[self.name]
+
+
+# Type of framework.proto, the public format of Paddle's programs.
+cdef dict paddles_numbers = {
+    "bool": 0, "int16": 1, "int32": 2, "int64": 3, "float16": 4, "float32": 5, "float64": 6,
+    "uint8": 20, "int8": 21, "bfloat16": 22, "complex64": 23, "complex128": 24,
+}
+
 
 cdef int32_t itemsizes[WRY_NUM_DTYPES]
 cdef list dtypes = []

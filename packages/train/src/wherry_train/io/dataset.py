@@ -226,7 +226,12 @@ class ConcatDataset(Dataset):
     def __init__(self, datasets: Iterable[Dataset]) -> None:
         self.datasets = _several(datasets, "ConcatDataset", "datasets")
         _only(self.datasets, "ConcatDataset", stream=False)
-        self.cumulative_sizes = list(accumulate(map(len, self.datasets)))
+        self.cumulative_sizes = self.cumsum(self.datasets)
+
+    @staticmethod
+    def cumsum(sequence: Iterable[Any]) -> list[int]:
+        """How many samples the first data set has, the first two, and so on. Source: `paddle.io.ConcatDataset.cumsum`."""
+        return list(accumulate(map(len, sequence)))
 
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]

@@ -10,9 +10,10 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from wherry.version import PADDLE_VERSION
+from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError, short
 
-__all__ = ["PADDLE_VERSION", "deprecated", "require_version", "run_check", "try_import"]
+__all__ = ["PADDLE_VERSION", "check_shape", "deprecated", "require_version", "run_check", "try_import"]
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -169,3 +170,50 @@ def deprecated(update_to: str = "", since: str = "", reason: str = "", level: in
         return wrapper  # type: ignore[return-value]
 
     return decorate
+
+
+def check_shape(
+    shape: Any,
+    op_name: str,
+    expected_shape_type: tuple[type, ...] = (list, tuple, Tensor),
+    expected_element_type: tuple[type, ...] = (int, Tensor),
+    expected_tensor_dtype: tuple[str, ...] = ("int32", "int64"),
+) -> None:
+    """Check the shape that a function of a static program was given. Outside of static mode it checks nothing, as in Paddle.
+
+    Args:
+        shape: a list or tuple of ints and Tensors, or one Tensor.
+        op_name: the function, for the error message.
+        expected_shape_type: types of `shape`.
+        expected_element_type: types of its elements.
+        expected_tensor_dtype: dtypes of Tensors.
+
+    Raises:
+        TypeError: the shape, one of its elements, or the dtype of a Tensor is another (also a ValueError).
+
+    Source:
+        `paddle.check_shape`.
+
+    Examples:
+        >>> wherry.check_shape([2, -1], "full")
+    """
+    import wherry
+
+    if wherry.in_dynamic_mode():
+        return
+    _check_size(shape, op_name, "'shape'", expected_shape_type, expected_tensor_dtype)
+    for element in () if isinstance(shape, Tensor) else shape:
+        _check_size(element, op_name, "an element of 'shape'", expected_element_type, expected_tensor_dtype)
+
+
+def _check_size(value: Any, op_name: str, what: str, types: tuple[type, ...], dtypes: tuple[str, ...]) -> None:
+    if not isinstance(value, types):
+        names = ", ".join(t.__name__ for t in types)
+        raise InvalidTypeError(
+            f"{op_name}: {what} is of another type. Got {short(value)} ({type(value).__name__}), expected one of {names}. "
+            f"Sizes are ints, in a list."
+        )
+    if isinstance(value, Tensor) and value.dtype.name not in dtypes:
+        raise InvalidTypeError(
+            f"{op_name}: the dtype of {what} is another. Got {value.dtype.name}, expected {' or '.join(dtypes)}. Cast it with astype."
+        )

@@ -9,6 +9,7 @@ from wherry_vision.transforms.functional import erase as erase
 from wherry_vision.transforms.functional import hflip as hflip
 from wherry_vision.transforms.functional import normalize as normalize
 from wherry_vision.transforms.functional import pad as pad
+from wherry_vision.transforms.functional import perspective as perspective
 from wherry_vision.transforms.functional import resize as resize
 from wherry_vision.transforms.functional import rotate as rotate
 from wherry_vision.transforms.functional import to_grayscale as to_grayscale
