@@ -37,11 +37,6 @@ _WORDS = {  # those of which one can only say that they are not here yet
         reduce reduce_scatter scatter send shard_tensor spawn split wait
     """,
     "incubate": "asp",
-    "incubate.nn": "FusedEcMoe",
-    "incubate.nn.functional": """
-        block_multihead_attention fused_ec_moe fused_layer_norm fused_rms_norm fused_rotary_position_embedding
-        masked_multihead_attention variable_length_memory_efficient_attention
-    """,
     "nn": "RNNTLoss",
     "nn.functional": "rnnt_loss",
     "static.nn": "crf_decoding multi_box_head",

@@ -7,11 +7,12 @@ from wherry_nn.functional import fused as F
 from wherry_nn.initializer import Constant
 from wherry_nn.layer import Layer
 from wherry_tensor._core import Tensor
-from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, short
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, UnimplementedError, short
 
 __all__ = [
     "FusedBiasDropoutResidualLayerNorm",
     "FusedDropoutAdd",
+    "FusedEcMoe",
     "FusedFeedForward",
     "FusedLinear",
     "FusedMultiHeadAttention",
@@ -108,6 +109,25 @@ class FusedDropoutAdd(_Fused):
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
         return F.fused_dropout_add(x, y, self.p, self.training, self.mode)
+
+
+class FusedEcMoe(_Fused):
+    """Refused: Paddle's page does not say how many tokens an expert takes, and has the layer on three kinds of GPUs alone.
+
+    Raises:
+        NotImplementedError: always.
+
+    Source:
+        `paddle.incubate.nn.FusedEcMoe`.
+    """
+
+    def __init__(
+        self, hidden_size: int, inter_size: int, num_experts: int, act_type: str, weight_attr: Any = None, bias_attr: Any = None
+    ) -> None:
+        raise UnimplementedError(
+            f"FusedEcMoe: experts that choose their tokens are not available. Got num_experts={short(num_experts)}, expected a layer of your "
+            f"own. Choose with topk of softmax(gate), gather the tokens, multiply with bmm, and add with scatter_nd_add."
+        )
 
 
 class FusedBiasDropoutResidualLayerNorm(_Fused):

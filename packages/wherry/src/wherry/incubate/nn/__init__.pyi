@@ -2,6 +2,7 @@
 from wherry.incubate.nn import functional as functional
 from wherry_nn.layers.fused import FusedBiasDropoutResidualLayerNorm as FusedBiasDropoutResidualLayerNorm
 from wherry_nn.layers.fused import FusedDropoutAdd as FusedDropoutAdd
+from wherry_nn.layers.fused import FusedEcMoe as FusedEcMoe
 from wherry_nn.layers.fused import FusedFeedForward as FusedFeedForward
 from wherry_nn.layers.fused import FusedLinear as FusedLinear
 from wherry_nn.layers.fused import FusedMultiHeadAttention as FusedMultiHeadAttention
