@@ -41,7 +41,6 @@ EXCLUDED = {
         f"paddle.utils.profiler.{name}": _GONE
         for name in ("Profiler", "ProfilerOptions", "cuda_profiler", "get_profiler", "reset_profiler", "start_profiler", "stop_profiler")
     },
-    "paddle.device.MLUPlace": _GONE,
     "paddle.dataset": "readers of before 2.0, under fluid; paddle.io and the data sets of vision and text replace them",
     "paddle.Tensor.get_selected_rows": "internal: None for every tensor that can be asked",
     "paddle.static.Variable": "made by static.data and create_parameter; its class takes what captures give it",
