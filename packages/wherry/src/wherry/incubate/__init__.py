@@ -1,7 +1,7 @@
 """`paddle.incubate`: functions whose interface may still change."""
 # ruff: noqa: F403  lists of their own say what
 from wherry import _absent
-from wherry.incubate import autograd, autotune, nn, optimizer
+from wherry.incubate import asp, autograd, autotune, nn, optimizer
 from wherry_nn.incubate import identity_loss, softmax_mask_fuse, softmax_mask_fuse_upper_triangle
 from wherry_sparse.incubate import *
 from wherry_sparse.incubate import __all__ as _graphs
@@ -12,6 +12,7 @@ __all__ = [
     "DistributedFusedLamb",
     "LookAhead",
     "ModelAverage",
+    "asp",
     "autograd",
     "autotune",
     "identity_loss",

@@ -1,4 +1,5 @@
 """Stub of wherry.incubate, written by tools/stubs.py: where each public name comes from."""
+from wherry.incubate import asp as asp
 from wherry.incubate import autograd as autograd
 from wherry.incubate import autotune as autotune
 from wherry.incubate import nn as nn

@@ -1,11 +1,11 @@
 """`paddle.static`: programs that are described first and run then."""
 # ruff: noqa: F403, F405  wherry_graph lists its names
 from wherry import _absent
-from wherry.static import amp, nn
+from wherry.static import amp, nn, sparsity
 from wherry_graph.static import *
 from wherry_graph.static import __all__ as _names
 
-__all__ = ["amp", "nn"]
+__all__ = ["amp", "nn", "sparsity"]
 __all__ += _names
 
 _absent.explain(__name__)

@@ -1,6 +1,7 @@
 """Stub of wherry.static, written by tools/stubs.py: where each public name comes from."""
 from wherry.static import amp as amp
 from wherry.static import nn as nn
+from wherry.static import sparsity as sparsity
 from wherry_graph.input_spec import InputSpec as InputSpec
 from wherry_graph.ir import Program as Program
 from wherry_graph.ir import Variable as Variable
