@@ -1,4 +1,4 @@
-"""Kernels of the family `linalg` that iterate: NumPy's LAPACK computes them.
+"""Kernels of the family `linalg` that iterate and are not in csrc/eigen.cc: NumPy's LAPACK computes them.
 
 Threads are the business of the BLAS that NumPy brings along. Parts of a batch in threads of ours were slower (up to a hundred
 times where other processes run): two callers of that library wait for each other's threads.
@@ -129,6 +129,11 @@ def matrix_exp(outputs: Arrays, x: Array) -> None:
 
 def register() -> None:
     """Make these functions the kernels of the cpu."""
-    dtypes = (_core.float32, _core.float64, _core.complex64, _core.complex128)
-    for kernel in (svd, eigh, eigvalsh, eig, eigvals, matrix_exp):
-        _core.register_python_kernel("cpu", getattr(ops, kernel.__name__), dtypes, kernel)
+    complex_dtypes = (_core.complex64, _core.complex128)
+    all_dtypes = (_core.float32, _core.float64, *complex_dtypes)
+    dtypes = {  # the others are in csrc/eigen.cc
+        svd: (_core.float64, *complex_dtypes), eigh: complex_dtypes, eigvalsh: complex_dtypes,
+        eig: all_dtypes, eigvals: all_dtypes, matrix_exp: all_dtypes,
+    }
+    for kernel, served in dtypes.items():
+        _core.register_python_kernel("cpu", getattr(ops, kernel.__name__), served, kernel)
