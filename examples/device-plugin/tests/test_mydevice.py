@@ -75,6 +75,29 @@ def test_gradients_find_the_way_back_from_the_device():
     assert x.grad.place.is_cpu_place() and x.grad.tolist() == [3.0, 4.0]
 
 
+def test_programs_are_compiled_saved_and_loaded_on_it(tmp_path):
+    x = np.random.default_rng(0).standard_normal((4, 3)).astype("float32")
+    paddle.set_device("mydevice")
+    try:
+        layer = paddle.nn.Linear(3, 2)
+        expected = layer(paddle.to_tensor(x))
+        compiled = paddle.jit.to_static(layer)
+        np.testing.assert_array_equal(compiled(paddle.to_tensor(x)).numpy(), expected.numpy())
+        paddle.jit.save(compiled, str(tmp_path / "model"), input_spec=[paddle.static.InputSpec([None, 3], "float32")])
+        loaded = paddle.jit.load(str(tmp_path / "model"))(paddle.to_tensor(x))
+    finally:
+        paddle.set_device("cpu")
+    assert repr(loaded.place) == "Place(mydevice:0)"
+    np.testing.assert_array_equal(loaded.numpy(), expected.numpy())
+    config = paddle.inference.Config(str(tmp_path / "model.pdmodel"), str(tmp_path / "model.pdiparams"))
+    config.enable_custom_device("mydevice")
+    predictor = paddle.inference.create_predictor(config)
+    (name,), (result,) = predictor.get_input_names(), predictor.get_output_names()
+    predictor.get_input_handle(name).copy_from_cpu(x)
+    predictor.run()
+    np.testing.assert_allclose(predictor.get_output_handle(result).copy_to_cpu(), expected.numpy(), rtol=1e-6)
+
+
 def test_memory_that_is_not_there_is_an_error_and_all_goes_on():
     paddle.set_device("mydevice:1")
     try:

@@ -11,6 +11,7 @@ from wherry_graph.ir import Program, Variable
 from wherry_graph.jit.partial import OUTPUT, PartialProgram
 from wherry_graph.replay import replayed
 from wherry_nn import Layer, Parameter, unique_name
+from wherry_tensor import _core
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import path_of, require
 from wherry_tensor.dtype import is_floating_point
@@ -227,7 +228,11 @@ def load(path: str, **configs: Any) -> TranslatedLayer:
                 _share(program, x, lasting)
     for name, value in lasting.items():
         value.name = unique_name.generate(name)  # other layers of this process may have this name
-    return TranslatedLayer(programs, lasting)
+    layer = TranslatedLayer(programs, lasting)
+    here = _core.get_current_device()
+    if here:
+        layer.to(device=_core.name_of_device(here))
+    return layer
 
 
 def _share(program: Program, x: Variable, lasting: dict[str, Tensor]) -> None:
