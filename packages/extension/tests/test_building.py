@@ -79,6 +79,8 @@ WRONG = {
     "attr_op": (OP.replace('.SetKernelFn', '.Attrs({"a: char"}).SetKernelFn'), ValueError, 'Got "a: char"|Got \'a: char\''),
     "kernelless_op": (OP.replace(".SetKernelFn(PD_KERNEL(Twice))", ""), ValueError, "has no kernel function"),
     "counted_op": (OP.replace('{"X"}', '{"X", "Y"}'), ValueError, "a function of 1 tensors and 0 attributes, expected 2 and 0"),
+    "placeless_op": (OP.replace(".SetKernelFn", '.SetInplaceMap({{"Y", "Out"}}).SetKernelFn'), ValueError, "SetInplaceMap names 'Y' and 'Out'"),
+    "unwritten_op": (OP.replace(".SetKernelFn", '.SetInplaceMap({{"X", "Out"}}).SetKernelFn'), ValueError, "writes 0 tensors in place"),
     "empty_op": (OP.split("PD_BUILD")[0], ValueError, "the sources build no operator"),
 }
 

@@ -95,6 +95,42 @@ def test_a_list_of_tensors_has_a_list_of_gradients(ops):
         ops.custom_concat_with_attr(parts[0], 0)
 
 
+def test_a_tensor_that_is_optional_may_be_left_out(ops):
+    x, y = tensor([1.0, 2.0]), tensor([5.0, 7.0])
+    ops.scaled(x, None).sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [3, 3])
+    x.clear_grad()
+    out = ops.scaled(x, y)
+    out.sum().backward()
+    np.testing.assert_array_equal(out.numpy(), [5, 14])
+    np.testing.assert_array_equal(x.grad.numpy(), [5, 7])
+    np.testing.assert_array_equal(y.grad.numpy(), [1, 2])
+    with pytest.raises(TypeError, match="'Y@OPTIONAL' has the wrong type. Got int, expected a Tensor or None"):
+        ops.scaled(x, 3)
+
+
+def test_an_operator_that_writes_in_place_gives_the_tensor_back(ops):
+    x, y = tensor([1.0, 2.0], stop_gradient=True), tensor([5.0, 7.0], stop_gradient=True)
+    view = x[0:1]
+    assert ops.add_into(x, y) is x
+    np.testing.assert_array_equal(x.numpy(), [6, 9])
+    np.testing.assert_array_equal(view.numpy(), [6])
+    doubled, total = ops.sum_and_double(x, y)
+    assert doubled is y
+    np.testing.assert_array_equal(y.numpy(), [10, 14])
+    np.testing.assert_array_equal(total.numpy(), [11, 16])
+
+
+def test_gradients_pass_what_was_written_in_place(ops):
+    x, y = tensor([1.0, 2.0]), tensor([5.0, 7.0])
+    z = x * 1
+    (ops.add_into(z, y) * z).sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [12, 18])
+    np.testing.assert_array_equal(y.grad.numpy(), [12, 18])
+    with pytest.raises(ValueError, match="add_into"):
+        ops.add_into(x, y)  # a leaf that asks for gradients
+
+
 def test_second_derivatives_come_from_the_double_gradient(ops):
     x = tensor([1.0, -2.0, 3.0], "float64")
     (first,) = grad([ops.custom_cube(x)], [x], create_graph=True)
@@ -160,7 +196,7 @@ FUNCTIONS = {
     16: lambda x: -(np.log(np.exp(x) / np.exp(x).sum(1, keepdims=True)))[:, 1].mean(),
     17: lambda x: np.unique(np.round(x), return_inverse=True)[1].ravel(),
     18: lambda x: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))), 19: lambda x: x[0:3:2, 2:0:-1], 20: lambda x: np.trace(x),
-    21: lambda x: 0.9 * x + 0.1 / 3, 22: lambda x: np.maximum(np.tanh(x), np.sin(x)), 23: lambda x: x @ x,
+    21: lambda x: 0.9 * x + 0.1 / 3, 22: lambda x: np.maximum(np.tanh(x), np.sin(x)), 23: lambda x: x @ x, 24: lambda x: x[1, :2],
 }  # fmt: skip
 
 

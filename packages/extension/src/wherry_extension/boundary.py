@@ -21,7 +21,7 @@ from wherry_tensor.dtype import as_dtype
 
 __all__ = ["ABI", "MAX_RANK", "VERSION", "Library", "Meta", "OpEntry", "attrs_array", "host_table", "register_kernel"]
 
-VERSION, ABI, MAX_RANK, ERROR_SIZE = 1, 2, 12, 512
+VERSION, ABI, MAX_RANK, ERROR_SIZE = 2, 2, 12, 512
 
 # By their codes in wherry/abi.h.
 DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128")
@@ -67,7 +67,8 @@ class OpEntry(ctypes.Structure):
         ("size", c_size_t), ("name", c_char_p), ("order", c_int32), ("n_inputs", c_int32), ("n_outputs", c_int32), ("n_attrs", c_int32),
         ("inputs", POINTER(c_char_p)), ("outputs", POINTER(c_char_p)), ("attrs", POINTER(c_char_p)), ("kernel", c_void_p), ("data", c_void_p),
         ("has_shape", c_int32), ("has_dtype", c_int32), ("n_params", c_int32), ("n_attr_params", c_int32), ("file", c_char_p), ("line", c_int32),
-        ("takes_attrs", c_int32), ("infer", _Infer),
+        ("takes_attrs", c_int32), ("infer", _Infer), ("in_place", POINTER(c_int32)), ("n_in_place_params", c_int32), ("reserved", c_int32),
+        ("problem", c_char_p),
     ]  # fmt: skip
 
 

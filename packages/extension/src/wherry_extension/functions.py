@@ -79,6 +79,7 @@ _OWN: dict[str, Callable[..., Any]] = {
     "cumsum": lambda x, axis, flatten, exclusive, reverse: _cumsum(x, axis, flatten, exclusive, reverse),
     "scale": _scale,
     "selu": lambda x, scale, alpha: F.selu(x, scale, alpha),
+    "slice": lambda x, axes, starts, ends, dropped: api.squeeze(api.slice(x, axes, starts, ends), dropped) if dropped else api.slice(x, axes, starts, ends),
     "split": _split,
     "squeeze": lambda x, axis: api.squeeze(x, axis or None),
     "sum": lambda x, axis, dtype, keepdim: api.sum(x, axis or None, dtype, keepdim),

@@ -22,6 +22,7 @@ from wherry_graph.paddle_files.desc import AttrType
 from wherry_graph.paddle_files.writing import Typed
 from wherry_tensor import _core, columns, ops
 from wherry_tensor._core import Op, Tensor
+from wherry_tensor.arguments import require_writable, write
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import (
     AlreadyExistsError,
@@ -36,7 +37,7 @@ from wherry_tensor.ops.shapes import UNKNOWN
 
 __all__ = ["Operator", "apply", "load_op_meta_info_and_register_op", "operators"]
 
-GRAD, VECTOR, NEW = "@GRAD", "@VECTOR", "@NEW"
+GRAD, VECTOR, OPTIONAL, NEW = "@GRAD", "@VECTOR", "@OPTIONAL", "@NEW"
 MOST_OUTPUTS = 8  # of an op
 
 # C++ type of an attribute: type of the op's attribute, what Python gives, how Paddle's files keep it.
@@ -111,7 +112,7 @@ class _Attr(NamedTuple):
 
 
 def _identifier(name: str) -> str:
-    word = re.sub(r"\W", "_", name.replace(VECTOR, "").replace(GRAD, "_grad").replace(NEW, "_new")).lower()
+    word = re.sub(r"\W", "_", name.replace(VECTOR, "").replace(OPTIONAL, "").replace(GRAD, "_grad").replace(NEW, "_new")).lower()
     return word + "_" if word in ("out", "ct", "needs", "lengths") or not word.isidentifier() else word
 
 
@@ -123,7 +124,8 @@ class Operator:
         order: 0 of a forward operator, 1 of its gradient, 2 of the gradient of that.
         inputs, outputs: names, as the source has them.
         attrs: name and C++ type of each attribute.
-        lists: does any input or output stand for a list?
+        lists: does any input or output stand for a list, which what may be left out counts as?
+        in_place: of outputs that are inputs: which output is which input.
         likes: of a gradient, the tensors whose shapes its outputs have and that are not among its inputs.
     """
 
@@ -134,7 +136,8 @@ class Operator:
         self.inputs = [entry.inputs[i].decode() for i in range(entry.n_inputs)]
         self.outputs = [entry.outputs[i].decode() for i in range(entry.n_outputs)]
         self.attrs = [self._attr(entry.attrs[i].decode()) for i in range(entry.n_attrs)]
-        self.lists = any(VECTOR in name for name in (*self.inputs, *self.outputs))
+        self.lists = any(VECTOR in name or OPTIONAL in name for name in (*self.inputs, *self.outputs))
+        self.in_place = {i: entry.in_place[i] for i in range(entry.n_outputs) if entry.in_place[i] >= 0} if entry.in_place else {}
         self.kernel, self.data, self.entry = entry.kernel, entry.data, entry
         self.likes: list[str] = []
         self.source: Operator | None = None  # of a gradient: whose
@@ -161,6 +164,20 @@ class Operator:
                 f"{self.name}: the kernel function does not take what the operator declares, at {self.where}. Got a function of "
                 f"{entry.n_params} tensors and {entry.n_attr_params} attributes, expected {len(self.inputs)} and {len(self.attrs)}."
             )
+        if entry.problem:
+            raise InvalidArgumentError(
+                f"{self.name}: {entry.problem.decode()}, at {self.where}. Expected an input of {', '.join(self.inputs)} and an output of "
+                f"{', '.join(self.outputs)}. Call .SetInplaceMap({{{{\"X\", \"Out\"}}}}) behind .Inputs and .Outputs."
+            )
+        if len(self.in_place) != entry.n_in_place_params:
+            raise InvalidArgumentError(
+                f"{self.name}: the kernel function writes {entry.n_in_place_params} tensors in place, those of type paddle::Tensor&, at "
+                f"{self.where}. Got {len(self.in_place)} in SetInplaceMap, expected as many."
+            )
+        if self.in_place and (self.order or self.varies):
+            raise UnimplementedError(
+                f"{self.name}: only single tensors of forward operators are written in place, at {self.where}. Return new tensors instead."
+            )
         if self.order and (entry.has_shape or entry.has_dtype):
             raise InvalidArgumentError(
                 f"{self.name}: a gradient has the shape and dtype of its tensor, at {self.where}. Got SetInferShapeFn or SetInferDtypeFn, "
@@ -178,14 +195,19 @@ class Operator:
         return [_identifier(name) for name in self.inputs]
 
     @property
+    def varies(self) -> bool:
+        """Does the number of outputs depend on the call?"""
+        return any(VECTOR in name or OPTIONAL in name for name in self.outputs)
+
+    @property
     def infers(self) -> bool:
         """Are the shapes of the outputs known before it runs?"""
-        return bool(self.order or self.entry.has_shape or (len(self.inputs) == len(self.outputs) == 1 and not self.lists))
+        return bool(self.order or self.entry.has_shape or 0 < len(self.in_place) == len(self.outputs) or (len(self.inputs) == len(self.outputs) == 1 and not self.lists))
 
     @property
     def plain(self) -> bool:
         """Can the op be called with what the user gives?"""
-        return not self.lists and self.infers and all(attr.type is not str or attr.kind == "std::string" for attr in self.attrs)
+        return not self.lists and not self.in_place and self.infers and all(attr.type is not str or attr.kind == "std::string" for attr in self.attrs)
 
     # Declaration.
 
@@ -199,7 +221,7 @@ class Operator:
             raise UnimplementedError(
                 f"{self.name}: there are too many outputs. Got {n_outputs} tensors, expected at most {MOST_OUTPUTS}. Pass fewer tensors in one list."
             )
-        name = self.name if not self.lists or not any(VECTOR in n for n in self.outputs) else f"{self.name}_{n_outputs}"
+        name = f"{self.name}_{n_outputs}" if self.varies else self.name
         attrs = {attr.word: attr.type for attr in self.attrs}
         outs = "out" if n_outputs == 1 else ", ".join(f"out_{i}" for i in range(n_outputs))
         if self.lists:
@@ -359,7 +381,7 @@ class Operator:
 
     def _counts(self, lengths: Sequence[int], total: int) -> list[int]:
         """How many tensors each output has."""
-        if not any(VECTOR in name for name in self.outputs):
+        if not self.varies:
             return [1] * len(self.outputs)
         if self.order:
             n = dict(zip([*self.inputs, *self.likes], lengths))
@@ -381,7 +403,9 @@ class Operator:
 
     def read(self, o: Any) -> dict[str, Any]:
         """Apply it to what an operator of a file names."""
-        tensors = [o.xs(name) if VECTOR in name else o.x(name) for name in self.inputs]
+        tensors = [
+            o.xs(name) if VECTOR in name else o.x(name) if OPTIONAL not in name or o.desc.input(name) else None for name in self.inputs
+        ]
         attrs = []
         for attr in self.attrs:
             value = o.attr(attr.name)
@@ -390,7 +414,7 @@ class Operator:
             attrs.append(value)
         found = apply(self.base, *tensors, *attrs)
         results = found if isinstance(found, list) else [found]
-        lengths = [len(x) if isinstance(x, list) else 1 for x in tensors]
+        lengths = [len(x) if isinstance(x, list) else int(x is not None) for x in tensors]
         named, at = {}, 0
         for name, n in zip(self.outputs, self._counts(lengths, len(results))):
             named[name] = results[at : at + n]
@@ -506,7 +530,7 @@ def _connect(found: list[Operator], path: str) -> None:
                 operator.lists = operator.lists or operator.source.lists
                 operator.likes = [name for name in dict.fromkeys(owners) if name not in operator.inputs]
     for operator in sorted(found, key=lambda one: -one.order):
-        if not any(VECTOR in name for name in operator.outputs):
+        if not operator.varies:
             operator._declare(len(operator.outputs))
         if operator.order == 0:
             READS[operator.base] = Reading(operator.read, operator.outputs[0])
@@ -544,7 +568,7 @@ def apply(name: str, *values: Any) -> Any:
 
     Args:
         name: of the operator.
-        values: tensors and attributes.
+        values: tensors and attributes. What the operator writes in place is changed, and returned; what it declares optional may be None.
 
     Returns:
         A tensor, or a list of them where it has several outputs.
@@ -561,9 +585,15 @@ def apply(name: str, *values: Any) -> Any:
     lengths: list[int] = []
     for label, value in zip(operator.inputs, values):
         group = list(value) if VECTOR in label and isinstance(value, (list, tuple)) else [value]
-        if not all(isinstance(x, Tensor) for x in group) or (VECTOR in label and not isinstance(value, (list, tuple))):
-            kind = "a list of Tensors" if VECTOR in label else "a Tensor"
+        if OPTIONAL in label and value is None:
+            group = []
+        elif not all(isinstance(x, Tensor) for x in group) or (VECTOR in label and not isinstance(value, (list, tuple))):
+            kind = ("a list of Tensors" if VECTOR in label else "a Tensor") + " or None" * (OPTIONAL in label)
             raise InvalidTypeError(f"{name}: the input '{label}' has the wrong type. Got {type(value).__name__}, expected {kind}.")
+        if len(lengths) in operator.in_place.values():
+            require_writable(value, name)
+            if any(isinstance(x, Tensor) and not x.stop_gradient for x in values[:n]):
+                group = [ops.copy(value)]  # recorded: the old values may be needed
         flat += group
         lengths.append(len(group))
     attrs = {attr.word: attr.encode(name, value) for attr, value in zip(operator.attrs, values[n:])}
@@ -574,12 +604,17 @@ def apply(name: str, *values: Any) -> Any:
             f"SetInferDtypeFn at {operator.where}. Without them an operator has one input and one output of the same shape."
         )
     n_outputs = len(operator.outputs)
-    if any(VECTOR in label for label in operator.outputs):
+    if operator.varies:
         metas = [Meta(tuple(getattr(x, "sizes", x.shape)), x.dtype) for x in flat]
         n_outputs = len(operator.shapes(metas, lengths, list(attrs.values())))
     if operator.lists:
         attrs = {"lengths": tuple(lengths), **attrs}
     found = operator.op_for(n_outputs)(*flat, **attrs)
+    if operator.in_place:
+        results = list(found) if isinstance(found, (list, tuple)) else [found]
+        for to, source in operator.in_place.items():
+            results[to] = write(values[source], results[to], name, False)
+        return results if len(results) > 1 else results[0]
     return list(found) if isinstance(found, (list, tuple)) else found
 
 

@@ -206,8 +206,56 @@ std::vector<Tensor> Functions(const Tensor &x, int which) {
     case 21: return {paddle::label_smooth(x, paddle::none, 0.1f)};
     case 22: return {paddle::maximum(paddle::tanh(x), paddle::sin(x))};
     case 23: return {paddle::matrix_power(x, 2)};
+    case 24: return {paddle::experimental::slice(x, {0, 1}, {1, 0}, {2, 2}, {1, 1}, {0})};
     default: PD_THROW("there is no case ", which);
   }
 }
 std::vector<Tensor> AnyFunction(const Tensor &x, const Tensor &, int which) { return Functions(x, which); }
 PD_BUILD_OP(any_function).Inputs({"X", "Unused"}).Outputs({"Out"}).Attrs({"which: int"}).SetKernelFn(PD_KERNEL(AnyFunction));
+
+// A tensor that may be left out: x * y, or x * 3. Its gradient is left out with it.
+std::vector<Tensor> Scaled(const Tensor &x, const paddle::optional<Tensor> &y) {
+  return {y ? paddle::multiply(x, y.get()) : paddle::multiply(x, paddle::full_like(x, 3.0))};
+}
+std::vector<std::vector<int64_t>> ScaledShape(const std::vector<int64_t> &x, const paddle::optional<std::vector<int64_t>> &) { return {x}; }
+std::vector<paddle::DataType> ScaledDtype(const paddle::DataType &x, const paddle::optional<paddle::DataType> &) { return {x}; }
+std::vector<Tensor> ScaledGrad(const Tensor &x, const paddle::optional<Tensor> &y, const Tensor &grad) {
+  if (!y) return {paddle::multiply(grad, paddle::full_like(x, 3.0)), Tensor()};
+  return {paddle::multiply(grad, *y), paddle::multiply(grad, x)};
+}
+PD_BUILD_OP(scaled)
+    .Inputs({"X", paddle::Optional("Y")})
+    .Outputs({"Out"})
+    .SetKernelFn(PD_KERNEL(Scaled))
+    .SetInferShapeFn(PD_INFER_SHAPE(ScaledShape))
+    .SetInferDtypeFn(PD_INFER_DTYPE(ScaledDtype));
+PD_BUILD_GRAD_OP(scaled)
+    .Inputs({"X", paddle::Optional("Y"), paddle::Grad("Out")})
+    .Outputs({paddle::Grad("X"), paddle::Grad(paddle::Optional("Y"))})
+    .SetKernelFn(PD_KERNEL(ScaledGrad));
+
+// In place: x += y, and b doubled beside a new tensor.
+void AddInto(Tensor &x, const Tensor &y) {  // NOLINT
+  for (int64_t i = 0; i < x.numel(); ++i) x.data<float>()[i] += y.data<float>()[i];
+}
+std::vector<Tensor> AddIntoGrad(const Tensor &x, const Tensor &y, const Tensor &grad) { return {grad, paddle::multiply(grad, paddle::ones_like(y))}; }
+PD_BUILD_OP(add_into).Inputs({"X", "Y"}).Outputs({"Out"}).SetInplaceMap({{"X", "Out"}}).SetKernelFn(PD_KERNEL(AddInto));
+PD_BUILD_GRAD_OP(add_into)
+    .Inputs({"X", "Y", paddle::Grad("Out")})
+    .Outputs({paddle::Grad("X"), paddle::Grad("Y")})
+    .SetKernelFn(PD_KERNEL(AddIntoGrad));
+
+std::vector<Tensor> SumAndDouble(const Tensor &a, Tensor &b) {  // NOLINT
+  Tensor sum = paddle::add(a, b);
+  for (int64_t i = 0; i < b.numel(); ++i) b.data<float>()[i] *= 2;
+  return {sum};
+}
+std::vector<std::vector<int64_t>> BothShapes(const std::vector<int64_t> &a, const std::vector<int64_t> &b) { return {b, a}; }
+std::vector<paddle::DataType> BothDtypes(const paddle::DataType &a, const paddle::DataType &b) { return {b, a}; }
+PD_BUILD_OP(sum_and_double)
+    .Inputs({"A", "B"})
+    .Outputs({"Doubled", "Sum"})
+    .SetInplaceMap({{"B", "Doubled"}})
+    .SetKernelFn(PD_KERNEL(SumAndDouble))
+    .SetInferShapeFn(PD_INFER_SHAPE(BothShapes))
+    .SetInferDtypeFn(PD_INFER_DTYPE(BothDtypes));

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-#define WEXT_VERSION 1
+#define WEXT_VERSION 2
 
 // A contiguous tensor. `owner` keeps the memory alive until wext_host.release; NULL: it belongs to somebody else.
 typedef struct wext_tensor {
@@ -62,7 +62,7 @@ typedef struct wext_op {
   const char *name;
   int32_t order;  // 0: forward, 1: gradient, 2: gradient of the gradient
   int32_t n_inputs, n_outputs, n_attrs;
-  const char *const *inputs;  // as the builder was told; lists end in "@VECTOR" (and "@GRAD")
+  const char *const *inputs;  // as the builder was told; lists end in "@VECTOR", what may be left out in "@OPTIONAL" (and "@GRAD")
   const char *const *outputs;
   const char *const *attrs;  // "axis: int64_t"
   wry_kernel kernel;         // NULL: SetKernelFn was not called
@@ -76,6 +76,10 @@ typedef struct wext_op {
   // declared input. Gives the number of results, or -1 with a text in error[WRY_ERROR_SIZE].
   int (*infer)(const void *data, const wry_meta *inputs, const int64_t *lengths, const wry_attr *attrs, wry_meta *results,
                int32_t room, char *error);
+  const int32_t *in_place;     // for each output, which input becomes it, or -1; NULL: none does
+  int32_t n_in_place_params;   // inputs that the kernel function writes
+  int32_t reserved;
+  const char *problem;  // what the builder was told and cannot be; NULL: nothing
 } wext_op;
 
 typedef struct wext_library {

@@ -6,16 +6,20 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "paddle/phi/api/include/tensor.h"
+#include "paddle/utils/optional.h"
 
 namespace paddle {
 
-// Names of tensors. A gradient belongs to the tensor that it is named after; a list may have any number of tensors.
+// Names of tensors. A gradient belongs to the tensor that it is named after; a list may have any number of tensors; what is
+// optional may be left out, and counts as a list of none or one.
 inline std::string Grad(const std::string &name) { return name + "@GRAD"; }
 inline std::string Vec(const std::string &name) { return name + "@VECTOR"; }
+inline std::string Optional(const std::string &name) { return name + "@OPTIONAL"; }
 inline std::string New(const std::string &name) { return name + "@NEW"; }
 
 namespace detail {
@@ -48,7 +52,8 @@ struct Taker {
 template <typename T>
 struct Param {
   static_assert(always_false<T>::value,
-                "a kernel function takes const paddle::Tensor&, const std::vector<paddle::Tensor>&, and the attributes bool, int, float, "
+                "a kernel function takes const paddle::Tensor&, const std::vector<paddle::Tensor>&, const paddle::optional of either, "
+                "paddle::Tensor& for what it writes in place, and the attributes bool, int, float, "
                 "int64_t, const std::string&, const std::vector<int>&, const std::vector<float>&, const std::vector<int64_t>& and "
                 "const std::vector<std::string>&");
 };
@@ -70,6 +75,23 @@ struct Param<const std::vector<Tensor> &> {
     const size_t n = static_cast<size_t>(from.lengths[from.input++]), begin = from.at;
     from.at += n;
     return std::vector<Tensor>(from.tensors + begin, from.tensors + from.at);
+  }
+};
+
+template <typename T>
+struct Param<const optional<T> &> {
+  static constexpr bool is_tensor = true;
+  using Kept = optional<T>;
+  static Kept take(Taker &from) { return from.lengths[from.input] ? Kept(Param<const T &>::take(from)) : (++from.input, Kept()); }
+};
+// In place: a copy, which becomes the output that SetInplaceMap says. The framework writes it into the tensor, where gradients allow that.
+template <>
+struct Param<Tensor &> {
+  static constexpr bool is_tensor = true;
+  using Kept = Tensor;
+  static Tensor take(Taker &from) {
+    const Tensor given = Param<const Tensor &>::take(from);
+    return given.initialized() ? given.copy_to(given.place(), true) : given;
   }
 };
 
@@ -125,17 +147,38 @@ constexpr int count_true(bool first, Rest... rest) {
 using KernelFunc = std::vector<Tensor> (*)(const Tensor *, const int64_t *, const wry_attr *);
 
 struct Kernel {
-  KernelFunc function;
-  int n_tensors, n_attrs;
+  KernelFunc function;  // gives what it returns, then what it wrote in place
+  int n_tensors, n_attrs, n_in_place;
 };
+
+// What a call of `f` gives: its results, or nothing.
+template <typename... Args, typename... Kept>
+std::vector<Tensor> results_of(std::vector<Tensor> (*f)(Args...), Kept &...kept) {
+  return f(kept...);
+}
+template <typename... Args, typename... Kept>
+std::vector<Tensor> results_of(void (*f)(Args...), Kept &...kept) {
+  f(kept...);
+  return {};
+}
 
 template <typename F, F f>
 struct KernelOf;
-template <typename... Args, std::vector<Tensor> (*f)(Args...)>
-struct KernelOf<std::vector<Tensor> (*)(Args...), f> {
+template <typename Result, typename... Args, Result (*f)(Args...)>
+struct KernelOf<Result (*)(Args...), f> {
+  static_assert(std::is_void<Result>::value || std::is_same<Result, std::vector<Tensor>>::value,
+                "a kernel function returns std::vector<paddle::Tensor>, or nothing where all outputs are written in place");
+  template <typename Arg, typename Kept>
+  static void add(std::vector<Tensor> &to, Kept &kept, std::true_type) {
+    to.push_back(kept);
+  }
+  template <typename Arg, typename Kept>
+  static void add(std::vector<Tensor> &, Kept &, std::false_type) {}
   template <size_t... I>
   static std::vector<Tensor> apply(std::tuple<typename Param<Args>::Kept...> &kept, std::index_sequence<I...>) {
-    return f(std::get<I>(kept)...);
+    std::vector<Tensor> found = results_of(f, std::get<I>(kept)...);
+    (void)std::initializer_list<int>{(add<Args>(found, std::get<I>(kept), std::is_same<Args, Tensor &>()), 0)...};
+    return found;
   }
   static std::vector<Tensor> run(const Tensor *tensors, const int64_t *lengths, const wry_attr *attrs) {
     Taker from{tensors, lengths, attrs};
@@ -144,14 +187,14 @@ struct KernelOf<std::vector<Tensor> (*)(Args...), f> {
   }
   static Kernel make() {
     constexpr int n = count_true(Param<Args>::is_tensor...);
-    return {&run, n, static_cast<int>(sizeof...(Args)) - n};
+    return {&run, n, static_cast<int>(sizeof...(Args)) - n, count_true(std::is_same<Args, Tensor &>::value...)};
   }
 };
 // The frequent case, without the copies.
 template <std::vector<Tensor> (*f)(const Tensor &)>
 struct KernelOf<std::vector<Tensor> (*)(const Tensor &), f> {
   static std::vector<Tensor> run(const Tensor *tensors, const int64_t *, const wry_attr *) { return f(*tensors); }
-  static Kernel make() { return {&run, 1, 0}; }
+  static Kernel make() { return {&run, 1, 0, 0}; }
 };
 
 // Shapes or dtypes of inputs, and attributes behind shapes.
@@ -190,6 +233,15 @@ struct MetaParam<Item, T, std::enable_if_t<std::is_same<std::decay_t<T>, std::ve
     std::vector<Item> out;
     for (size_t i = 0; i < n; ++i) out.push_back((*from.items)[from.at++]);
     return out;
+  }
+};
+
+template <typename Item, typename T>
+struct MetaParam<Item, T, std::enable_if_t<std::is_same<std::decay_t<T>, optional<Item>>::value || std::is_same<std::decay_t<T>, optional<std::vector<Item>>>::value>> {
+  static constexpr bool is_input = true;
+  using Kept = std::decay_t<T>;
+  static Kept take(MetaTaker<Item> &from) {
+    return from.lengths[from.input] ? Kept(MetaParam<Item, typename Kept::value_type>::take(from)) : (++from.input, Kept());
   }
 };
 
@@ -232,17 +284,45 @@ inline void write_error(char *error, const std::string &op, const char *what) {
 }
 
 struct OpInfo {
-  std::string name, file;
+  std::string name, file, problem;
   int line = 0;
   int32_t order = 0;
   std::vector<std::string> inputs, outputs, attrs;
-  Kernel kernel{nullptr, 0, 0};
+  std::vector<int32_t> in_place;  // for each output, the input that becomes it; -1: none
+  Kernel kernel{nullptr, 0, 0, 0};
   MetaFunc<Shape> shape{nullptr, 0, 0};
   MetaFunc<DataType> dtype{nullptr, 0, 0};
   bool has_list = false;
   std::vector<const char *> input_names, output_names, attr_names;
   wext_op entry;
 };
+
+// What a kernel function gave, in the order of the outputs.
+inline std::vector<Tensor> in_order(const OpInfo &op, std::vector<Tensor> given, size_t n_outputs) {
+  if (!op.in_place.empty()) {
+    const size_t returned = given.size() - static_cast<size_t>(op.kernel.n_in_place);
+    std::vector<Tensor> ordered;
+    size_t next = 0;
+    for (size_t i = 0; i < op.in_place.size(); ++i) {
+      if (op.in_place[i] < 0) {
+        if (next == returned) PD_THROW("the kernel function returned ", returned, " tensors, expected one for each output that is not written in place");
+        ordered.push_back(given[next++]);
+        continue;
+      }
+      size_t at = returned;  // behind what it returns stand its in-place parameters, in their order
+      for (int32_t input : op.in_place) at += input >= 0 && input < op.in_place[i] ? 1 : 0;
+      ordered.push_back(given[at]);
+    }
+    return ordered;
+  }
+  if (op.order && given.size() > n_outputs) {  // gradients of what was left out
+    std::vector<Tensor> there;
+    for (auto &tensor : given)
+      if (tensor.initialized()) there.push_back(tensor);
+    return there;
+  }
+  return given;
+}
 
 inline void lend(const wry_call *call, const wry_tensor *x, Frame *to, Tensor *into) {
   BodyRef body = BodyRef::make();
@@ -286,7 +366,7 @@ inline int run_kernel(const wry_call *call) {
     }
     for (int32_t i = 0; i < call->n_inputs; ++i)
       if (call->inputs[i]) lend(call, call->inputs[i], &here, inputs + i);
-    std::vector<Tensor> results = op.kernel.function(inputs, lengths, attrs);
+    std::vector<Tensor> results = in_order(op, op.kernel.function(inputs, lengths, attrs), static_cast<size_t>(call->n_outputs));
     if (results.size() != static_cast<size_t>(call->n_outputs))
       PD_THROW("the kernel function returned ", results.size(), " tensors, expected ", call->n_outputs, ", one for each of Outputs");
     for (int32_t i = 0; i < call->n_outputs; ++i) {
@@ -369,9 +449,26 @@ inline int run_infer(const void *data, const wry_meta *inputs, const int64_t *le
       shapes.emplace_back(inputs[i].shape, inputs[i].shape + inputs[i].rank);
       dtypes.push_back(dtype_of(inputs[i].dtype));
     }
-    found = op.shape.function ? op.shape.function(shapes, lengths, attrs) : shapes;
-    types = op.dtype.function ? op.dtype.function(dtypes, lengths, attrs) : dtypes;
-    if (!op.dtype.function && !types.empty()) types.resize(found.size(), types[0]);
+    std::vector<size_t> becomes;  // the first tensor of the input that each output is written in place of
+    for (int32_t input : op.in_place) {
+      size_t at = 0;
+      for (int32_t i = 0; i < input; ++i) at += static_cast<size_t>(lengths[i]);
+      if (input >= 0) becomes.push_back(at);
+    }
+    const bool whole = !op.in_place.empty() && becomes.size() == op.in_place.size();
+    if (op.shape.function)
+      found = op.shape.function(shapes, lengths, attrs);
+    else if (whole)
+      for (size_t at : becomes) found.push_back(shapes[at]);
+    else
+      found = shapes;
+    if (op.dtype.function)
+      types = op.dtype.function(dtypes, lengths, attrs);
+    else if (whole)
+      for (size_t at : becomes) types.push_back(dtypes[at]);
+    else
+      types = dtypes;
+    if (!op.dtype.function && !whole && !types.empty()) types.resize(found.size(), types[0]);
     if (found.size() != types.size())
       PD_THROW("the shape function gives ", found.size(), " shapes and the dtype function ", types.size(), " dtypes, expected one of each for each output");
     if (found.size() > static_cast<size_t>(room)) PD_THROW("there are ", found.size(), " outputs, expected at most ", room);
@@ -424,6 +521,21 @@ class OpMetaInfoBuilder {
     op_->attrs = {first, rest...};
     return *this;
   }
+  // Outputs that are inputs, written in place. Call it behind Inputs and Outputs.
+  OpMetaInfoBuilder &SetInplaceMap(std::unordered_map<std::string, std::string> &&map) {
+    op_->in_place.assign(op_->outputs.size(), -1);
+    for (const auto &pair : map) {
+      size_t from = 0, to = 0;
+      while (from < op_->inputs.size() && op_->inputs[from] != pair.first) ++from;
+      while (to < op_->outputs.size() && op_->outputs[to] != pair.second) ++to;
+      if (from == op_->inputs.size() || to == op_->outputs.size()) {
+        op_->problem = "SetInplaceMap names '" + pair.first + "' and '" + pair.second + "'";
+        continue;
+      }
+      op_->in_place[to] = static_cast<int32_t>(from);
+    }
+    return *this;
+  }
   OpMetaInfoBuilder &SetKernelFn(detail::Kernel kernel) {
     op_->kernel = kernel;
     return *this;
@@ -454,7 +566,7 @@ inline const wext_library *describe(const wext_host *offered) {
     op->attr_names.clear();
     op->has_list = false;
     for (const auto *names : {&op->inputs, &op->outputs})
-      for (const auto &name : *names) op->has_list = op->has_list || name.find("@VECTOR") != std::string::npos;
+      for (const auto &name : *names) op->has_list = op->has_list || name.find("@VECTOR") != std::string::npos || name.find("@OPTIONAL") != std::string::npos;
     for (const auto &name : op->inputs) op->input_names.push_back(name.c_str());
     for (const auto &name : op->outputs) op->output_names.push_back(name.c_str());
     for (const auto &name : op->attrs) op->attr_names.push_back(name.c_str());
@@ -479,6 +591,9 @@ inline const wext_library *describe(const wext_host *offered) {
     entry.file = op->file.c_str();
     entry.line = op->line;
     entry.infer = &run_infer;
+    entry.in_place = op->in_place.empty() ? nullptr : op->in_place.data();
+    entry.n_in_place_params = op->kernel.n_in_place;
+    entry.problem = op->problem.empty() ? nullptr : op->problem.c_str();
     entries.push_back(&entry);
   }
   library.version = WEXT_VERSION;

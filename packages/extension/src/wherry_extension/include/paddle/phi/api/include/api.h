@@ -7,31 +7,9 @@
 #include <vector>
 
 #include "paddle/phi/api/include/tensor.h"
+#include "paddle/utils/optional.h"
 
 namespace paddle {
-
-struct none_t {};
-constexpr none_t none{};
-
-// A tensor or nothing. One of a reference keeps a tensor, which is one as well.
-template <typename T>
-class optional {
- public:
-  using value_type = typename std::decay<T>::type;
-  optional() = default;
-  optional(none_t) {}                                               // NOLINT
-  optional(const value_type &value) : has_(true), value_(value) {}  // NOLINT
-  explicit operator bool() const { return has_; }
-  bool is_initialized() const { return has_; }
-  const value_type &get() const { return value_; }
-  const value_type *get_ptr() const { return has_ ? &value_ : nullptr; }
-  const value_type &operator*() const { return value_; }
-  const value_type *operator->() const { return &value_; }
-
- private:
-  bool has_ = false;
-  value_type value_;
-};
 
 namespace detail {
 
@@ -261,6 +239,10 @@ inline Tensor scatter(const Tensor &x, const Tensor &index, const Tensor &update
 inline Tensor selu(const Tensor &x, float scale, float alpha) { return detail::apply("selu", {x, scale, alpha}, 1)[0]; }
 inline std::vector<Tensor> split(const Tensor &x, const IntArray &num_or_sections, const Scalar &axis) { return detail::apply("split", {x, num_or_sections, axis}, 0); }
 inline Tensor stack(const std::vector<Tensor> &x, int axis) { return detail::apply("stack", {x, axis}, 1)[0]; }
+inline Tensor slice(const Tensor &input, const std::vector<int64_t> &axes, const IntArray &starts, const IntArray &ends, const std::vector<int64_t> &infer_flags, const std::vector<int64_t> &decrease_axis) {
+  (void)infer_flags;  // says which starts and ends are known, as all are here
+  return detail::apply("slice", {input, axes, starts, ends, decrease_axis}, 1)[0];
+}
 inline Tensor strided_slice(const Tensor &x, const std::vector<int> &axes, const IntArray &starts, const IntArray &ends, const IntArray &strides) { return detail::apply("strided_slice", {x, axes, starts, ends, strides}, 1)[0]; }
 inline Tensor thresholded_relu(const Tensor &x, float threshold) { return detail::apply("thresholded_relu", {x, threshold}, 1)[0]; }
 inline Tensor tile(const Tensor &x, const IntArray &repeat_times) { return detail::apply("tile", {x, repeat_times}, 1)[0]; }
@@ -380,6 +362,7 @@ using paddle::split;
 using paddle::sqrt;
 using paddle::square;
 using paddle::stack;
+using paddle::slice;
 using paddle::strided_slice;
 using paddle::subtract;
 using paddle::tanh;
