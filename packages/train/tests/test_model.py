@@ -488,10 +488,3 @@ def test_what_is_wrong_with_arrays_and_names_is_said(call, message):
     model.prepare("sgd", "cross_entropy")
     with pytest.raises((ValueError, TypeError), match=message):
         call(model, *arrays())
-
-
-def test_a_model_in_static_mode_says_where_it_works(monkeypatch):
-    network = nn.Linear(2, 1)
-    monkeypatch.setattr("wherry_tensor.building.building.builder", object())
-    with pytest.raises(NotImplementedError, match=r"Model: .* Got a call in static mode.* paddle\.disable_static\(\)"):
-        Model(network)

@@ -5,9 +5,10 @@ import inspect
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from contextlib import nullcontext
+from functools import partial, wraps
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -61,6 +62,26 @@ class NotReadyError(PreconditionNotMetError, AssertionError):
     """`Model.prepare` has to come first; Paddle asserts that it did."""
 
 
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def _at_once(method: _Method) -> _Method:
+    """A method of Model that handles data: in static mode nothing of that is recorded."""
+
+    @wraps(method)
+    def call(self: Model, *args: Any, **kwargs: Any) -> Any:
+        if building.builder is None or self._static is None:
+            return method(self, *args, **kwargs)
+        with building.builder.paused():
+            return method(self, *args, **kwargs)
+
+    return cast(_Method, call)
+
+
+class AssertedNotImplementedError(UnimplementedError, AssertionError):
+    """What Paddle refuses by an assertion."""
+
+
 class Model:
     """A network with what is needed to train it: an optimizer, a loss, metrics.
 
@@ -71,9 +92,11 @@ class Model:
             arguments of `network.forward`, and by `summary` without a size.
         labels: the same of the labels.
 
+    In static mode (`paddle.enable_static()`) programs are recorded for `inputs` and `labels`, and run; parameters that have no values yet get
+    their first ones when a program is recorded.
+
     Raises:
-        TypeError: `network` is not a Layer.
-        NotImplementedError: static mode is on.
+        TypeError: `network` is not a Layer; static mode is on and there are no `inputs`.
 
     Source:
         `paddle.Model`.
@@ -97,11 +120,6 @@ class Model:
                 f"Model: the network must be a Layer. Got {type(network).__name__}, expected a paddle.nn.Layer. "
                 f"Pass an instance, as Model(LeNet())."
             )
-        if building.builder is not None:
-            raise UnimplementedError(
-                "Model: it trains networks whose layers run at once. Got a call in static mode, expected one in dynamic mode. Call "
-                "paddle.disable_static() before the network is made; save(training=False) writes it as a program, and to_static runs it as one."
-            )
         self.mode = "train"
         self.network = network
         self.stop_training = False
@@ -115,6 +133,9 @@ class Model:
         self._taken: tuple[Any, int | None] | None = None  # `forward` and how many parts of a batch it takes
         self._check = False  # the next batch is looked at by the doctor
         self._seen: list[tuple[list[int], Any]] = []  # shapes and dtypes of the last inputs
+        self._static: Any = None  # what records and runs programs, in static mode
+        if building.builder is not None:
+            self._static = import_module("wherry_graph.static.model").StaticModel(self)  # by name: programs stand above this package
 
     def __repr__(self) -> str:
         parts = [f"  {name}: {value!r}".replace("\n", "\n  ") for name, value in self._parts().items()]
@@ -184,7 +205,9 @@ class Model:
         level, scaling, casting = _amp_options(amp_configs)
         self._optimizer, self._loss, self._metrics = optimizer, loss, found
         self._scaler = self._cast = None
-        if level != "O0":
+        if self._static is not None:
+            self._static.prepare(optimizer, level, scaling, casting)
+        elif level != "O0":
             self._cast = {"level": level, **casting}
             if level == "O2":
                 dtype = casting.get("dtype", "float16")
@@ -202,6 +225,7 @@ class Model:
 
     # One batch.
 
+    @_at_once
     def train_batch(self, inputs: Any, labels: Any = None, update: bool = True) -> Any:
         """Train on one batch.
 
@@ -235,6 +259,14 @@ class Model:
         """The losses, and the batch's metrics if they are `wanted`; without, nothing here waits for a device."""
         self._require_ready()
         self.mode = "train"
+        if self._static is not None:
+            if not update:
+                raise AssertedNotImplementedError(
+                    "Model: Does not support `update == False` in static graph mode by now. Got a batch whose gradients are to be kept, expected "
+                    "an update with each. Use larger batches, or dynamic mode."
+                )
+            outputs, losses = self._static.run("train", inputs, labels)
+            return losses, self._measure(outputs, labels, wanted)
         self.network.train()
         outputs, losses = self._run(inputs, labels)
         total = losses[0]
@@ -278,6 +310,7 @@ class Model:
             self._scaler.update()
         self._optimizer.clear_grad()
 
+    @_at_once
     def eval_batch(self, inputs: Any, labels: Any = None) -> Any:
         """Evaluate one batch.
 
@@ -294,11 +327,15 @@ class Model:
 
     def _evaluate(self, inputs: list[Tensor], labels: list[Tensor], wanted: bool = True) -> tuple[list[Tensor], list[Any]]:
         self.mode = "eval"
+        if self._static is not None:
+            outputs, losses = self._static.run("eval", inputs, labels)
+            return losses, self._measure(outputs, labels, wanted)
         self.network.eval()
         with no_grad():
             outputs, losses = self._run(inputs, labels)
             return losses, self._measure(outputs, labels, wanted)
 
+    @_at_once
     def predict_batch(self, inputs: Any) -> list[Any]:
         """The outputs of the network for one batch, as arrays.
 
@@ -311,6 +348,8 @@ class Model:
             [(8, 3)]
         """
         self.mode = "test"
+        if self._static is not None:
+            return [output.numpy() for output in self._static.run("test", _tensors(inputs))[0]]
         self.network.eval()
         with no_grad():
             outputs = self._forward(_tensors(inputs))
@@ -352,6 +391,7 @@ class Model:
 
     # Whole data sets.
 
+    @_at_once
     def fit(
         self, train_data: Any = None, eval_data: Any = None, batch_size: Any = _ONE, epochs: int = 1, eval_freq: int = 1,
         log_freq: int = 10, save_dir: str | None = None, save_freq: int = 1, verbose: int = 2, drop_last: bool = False,
@@ -470,7 +510,7 @@ class Model:
             step = run.step - 1
             watchers.call("on_train_batch_begin", step, logs)
             inputs, labels = self._split(batch)
-            if self._check:
+            if self._check and self._static is None:
                 self._check = False
                 self._warn_of(inputs, labels)
             updated = run.step % accumulate == 0 or run.step == steps
@@ -490,6 +530,7 @@ class Model:
         dtypes = {p.dtype.name for p in self.network.parameters() if p.dtype.is_floating}
         return None if "float64" in dtypes else "float32"
 
+    @_at_once
     def evaluate(
         self, eval_data: Any, batch_size: Any = _ONE, log_freq: int = 10, verbose: int = 2, num_workers: int = 0,
         callbacks: Any = None, num_iters: int | None = None, *, labels: Any = None,
@@ -546,6 +587,7 @@ class Model:
         watchers.call("on_eval_end", logs)
         return logs
 
+    @_at_once
     def predict(
         self, test_data: Any, batch_size: Any = _ONE, num_workers: int = 0, stack_outputs: bool = False, verbose: int = 1,
         callbacks: Any = None,
@@ -630,6 +672,7 @@ class Model:
 
     # Files and tables.
 
+    @_at_once
     def save(self, path: str, training: bool = True) -> None:
         """Write the weights to `<path>.pdparams` and the optimizer's state to `<path>.pdopt`; or a program for inference.
 
@@ -654,12 +697,15 @@ class Model:
         if not training:
             self._save_program(path)
             return
-        save(self.network.state_dict(), path + ".pdparams")
-        state = {} if self._optimizer is None else self._optimizer.state_dict()
+        save(self.network.state_dict() if self._static is None else self._static.state(), path + ".pdparams")
+        state = {} if self._optimizer is None else (self._optimizer.state_dict if self._static is None else self._static.optimizer_state)()
         if state:
             save(state, path + ".pdopt")
 
     def _save_program(self, path: str) -> None:
+        if self._static is not None:
+            self._static.save(path)
+            return
         try:
             # By name: programs stand above this package.
             jit, described = import_module("wherry_graph.jit"), import_module("wherry_graph.input_spec").InputSpec
@@ -683,6 +729,7 @@ class Model:
             if training:
                 self.network.train()
 
+    @_at_once
     def load(self, path: str, skip_mismatch: bool = False, reset_optimizer: bool = False) -> None:
         """Read what `save` wrote.
 
@@ -722,10 +769,14 @@ class Model:
                     f"Model.load: {wrong} Got it from {base + '.pdparams'}. "
                     f"Build the network as it was, or pass skip_mismatch=True."
                 )
-        self.network.set_state_dict({**self.network.state_dict(), **fitting} if skip_mismatch else fitting)
+        if self._static is not None:
+            self._static.set_state(fitting)
+        else:
+            self.network.set_state_dict({**self.network.state_dict(), **fitting} if skip_mismatch else fitting)
         if self._optimizer is not None and not reset_optimizer and os.path.exists(base + ".pdopt"):
-            self._optimizer.set_state_dict(load(base + ".pdopt"))
+            (self._optimizer.set_state_dict if self._static is None else self._static.set_optimizer_state)(load(base + ".pdopt"))
 
+    @_at_once
     def summary(self, input_size: Any = None, dtype: Any = None) -> dict[str, int]:
         """Print a table of the network: see `paddle.summary`.
 
@@ -751,7 +802,8 @@ class Model:
                     "Model.summary: 'input_size' must be specified. Got no size, no descriptions of inputs and no batch yet, "
                     "expected one of them. Write model.summary((1, 3, 224, 224))."
                 )
-        return summary(self.network, input_size, dtype)
+        with nullcontext() if self._static is None else self._static.with_values():
+            return summary(self.network, input_size, dtype)
 
 
 def _listed(value: Any) -> list[Any]:
