@@ -35,6 +35,11 @@ def _unsqueeze(x: Tensor, axis: list[int]) -> tuple[Tensor, Tensor]:
     return api.unsqueeze(x, axis), api.zeros([0, *x.shape], "int64")
 
 
+def _slice(x: Tensor, axes: list[int], starts: list[int], ends: list[int], dropped: list[int]) -> Tensor:
+    part = api.slice(x, axes, starts, ends)
+    return api.squeeze(part, dropped) if dropped else part
+
+
 def _split(x: Tensor, parts: list[int], axis: int) -> list[Tensor]:
     return api.split(x, parts[0] if len(parts) == 1 else parts, axis)
 
@@ -79,7 +84,7 @@ _OWN: dict[str, Callable[..., Any]] = {
     "cumsum": lambda x, axis, flatten, exclusive, reverse: _cumsum(x, axis, flatten, exclusive, reverse),
     "scale": _scale,
     "selu": lambda x, scale, alpha: F.selu(x, scale, alpha),
-    "slice": lambda x, axes, starts, ends, dropped: api.squeeze(api.slice(x, axes, starts, ends), dropped) if dropped else api.slice(x, axes, starts, ends),
+    "slice": _slice,
     "split": _split,
     "squeeze": lambda x, axis: api.squeeze(x, axis or None),
     "sum": lambda x, axis, dtype, keepdim: api.sum(x, axis or None, dtype, keepdim),

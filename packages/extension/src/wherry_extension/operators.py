@@ -202,7 +202,8 @@ class Operator:
     @property
     def infers(self) -> bool:
         """Are the shapes of the outputs known before it runs?"""
-        return bool(self.order or self.entry.has_shape or 0 < len(self.in_place) == len(self.outputs) or (len(self.inputs) == len(self.outputs) == 1 and not self.lists))
+        said = self.order or self.entry.has_shape or 0 < len(self.in_place) == len(self.outputs)
+        return bool(said or (len(self.inputs) == len(self.outputs) == 1 and not self.lists))
 
     @property
     def plain(self) -> bool:
