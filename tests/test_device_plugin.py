@@ -58,6 +58,16 @@ def test_template_keeps_its_own_promises(plugin):
     run(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", cwd=copy, site=site)
 
 
+def test_conformance_kit_runs_on_the_device(plugin, tmp_path):
+    _, _, site = plugin
+    some = "layout-multiply or kernel-add or kernel-matmul or vjp-divide or capture-subtract"
+    done = run(
+        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs", "wherry_tensor.testing", "--wherry-device", "mydevice", "-k", some,
+        cwd=tmp_path, site=site,
+    )  # fmt: skip
+    assert re.search(r"[5-9] passed", done.stdout), done.stdout
+
+
 def test_wheel_is_for_one_python_and_architecture_as_the_table_says(plugin):
     copy, wheel, _ = plugin
     assert re.match(r"wherry_mydevice-\d+\.\d+\.\d+-cp3\d+-cp3\d+-linux_\w+\.whl", wheel.name)

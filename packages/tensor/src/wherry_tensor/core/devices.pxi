@@ -392,8 +392,11 @@ cdef int move_bytes(int32_t device, int32_t kind, wry_storage *there, void *to, 
 cdef Tensor host_copy(Tensor x):
     """A contiguous copy of a device's tensor in host memory, complete."""
     cdef Tensor out
+    cdef bint foreign = x.storage != NULL and x.storage.foreign
     x = to_contiguous(x)
     out = new_tensor(x.t.dtype, x.t.rank, x.dims)
+    if out.storage != NULL:
+        out.storage.foreign = foreign  # bytes of bools are copied as they are
     # Empty tensors too: this is where errors of earlier work come to light.
     move_bytes(x.t.device, WRY_DEVICE_TO_HOST, x.storage, out.t.data, x.t.data, <size_t>(x.t.size * itemsizes[x.t.dtype]))
     return out
@@ -423,6 +426,8 @@ cdef Tensor copied_to(Tensor x, int32_t device):
     cdef Tensor out
     if device == 0:
         return host_copy(x)
+    if x.t.dtype == WRY_BOOL and x.storage != NULL and x.storage.foreign:
+        x = truths(x)
     x = host_view(x)  # memory that the host can see, as pinned memory, needs no copy in between
     if not x.flags & CONTIGUOUS:
         out = new_tensor(x.t.dtype, x.t.rank, x.dims)
