@@ -61,10 +61,8 @@ def test_template_keeps_its_own_promises(plugin):
 def test_conformance_kit_runs_on_the_device(plugin, tmp_path):
     _, _, site = plugin
     some = "layout-multiply or kernel-add or kernel-matmul or vjp-divide or capture-subtract"
-    done = run(
-        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs", "wherry_tensor.testing", "--wherry-device", "mydevice", "-k", some,
-        cwd=tmp_path, site=site,
-    )  # fmt: skip
+    kit = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs", "wherry_tensor.testing", "--wherry-device", "mydevice"]
+    done = run(*kit, "-k", some, cwd=tmp_path, site=site)
     assert re.search(r"[5-9] passed", done.stdout), done.stdout
 
 
