@@ -540,12 +540,37 @@ def test_ctc_of_long_and_sure_sequences_stays_finite(dtype):
     np.testing.assert_allclose(got[:, 0, 0].sum(), 200, rtol=1e-2)
 
 
-def test_second_derivative_of_ctc_is_refused():
+@pytest.mark.parametrize("norm_by_times", [False, True])
+@pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
+@pytest.mark.parametrize("blank", [0, 1, 3])
+def test_gradients_of_ctc_have_derivatives(blank, reduction, norm_by_times):
+    classes = [c for c in range(4) if c != blank]
+    # Repeated symbols, a label without symbols, one that no path gives, an example without steps.
+    labels = [[classes[0], classes[0], classes[1]], [classes[2], classes[1], 9], [9, 9, 9], [classes[0]] * 3, [9, 9, 9]]
+    arguments = [wt.to_tensor(np.array(v)) for v in (labels, [6, 5, 3, 4, 0], [3, 2, 0, 3, 0])]
+    x, direction, weight = rng.normal(size=(6, 5, 4)), rng.normal(size=(6, 5, 4)), wt.to_tensor(rng.normal(size=5))
+
+    def slope(values, create_graph=False):
+        at = leaf(values)
+        loss = F.ctc_loss(at, *arguments, blank, reduction, norm_by_times)
+        (found,) = grad((loss * weight).sum() if reduction == "none" else loss, at, create_graph=create_graph)
+        return at, found
+
+    at, found = slope(x, create_graph=True)
+    (second,) = grad((found * wt.to_tensor(direction)).sum(), at)
+    for _ in range(5):
+        move = rng.normal(size=x.shape)
+        difference = (slope(x + 1e-5 * move)[1].numpy() - slope(x - 1e-5 * move)[1].numpy()) / 2e-5
+        np.testing.assert_allclose((second.numpy() * move).sum(), (difference * direction).sum(), rtol=1e-6, atol=1e-8)
+
+
+def test_third_derivative_of_ctc_is_refused():
     x = leaf(rng.normal(size=(3, 1, 3)))
     loss = F.ctc_loss(x, wt.to_tensor([[1]]), wt.to_tensor([3]), wt.to_tensor([1]))
     (slope,) = grad(loss, x, create_graph=True)
-    with pytest.raises(NotImplementedError, match="its gradient has no derivative"):
-        slope.sum().backward()
+    (second,) = grad((slope * slope).sum(), x, create_graph=True)
+    with pytest.raises(NotImplementedError, match="its second derivative has no derivative"):
+        second.sum().backward()
 
 
 # Errors.

@@ -220,9 +220,96 @@ int ctc_loss_vjp(const wry_call *call) {
   return WRY_OK;
 }
 
+// out[t, b, c] = -ct[b] * the covariance of being at symbol c at step t and the sum of `vector` along the path, given the
+// label: what the gradient's derivative is. The mean of that sum over all paths through a state has a part up to it
+// and one from there on, both of which go from step to step as alpha and beta do. Means are in double: their
+// difference from the mean of all paths may be far smaller than they are.
+template <typename T>
+int ctc_loss_curvature(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  const T *vector = data<T>(input(call, 0)), *ct = data<T>(input(call, 1)), *log_probs = data<T>(input(call, 2));
+  const A *alpha = data<A>(input(call, 6));
+  T *out = data<T>(output(call, 0));
+  const int64_t blank = attr_int(call, 0);
+  const bool by_times = attr_bool(call, 1);
+  const Sizes z = sizes_of(call, 2);
+  const int status = check(call, z, 2, blank);
+  if (status != WRY_OK) return status;
+  const int64_t words = z.batch * Example<A>::words(z), means = z.states * (z.steps + 3) + z.classes;
+  int64_t *scratch = workspace<int64_t>(call, words);
+  double *all_means = workspace<double>(call, z.batch * means);
+  if (!scratch || !all_means) return fail_memory(call, "ctc_loss_curvature", (words + z.batch * means) * 8);
+  parallel_tasks(call, z.batch, [&](int64_t b) {
+    Example<A> e(scratch, call, z, 2, blank, b);
+    const A *a = alpha + b * z.steps * z.states;
+    const A end = e.steps ? end_of(a + (e.steps - 1) * z.states, e.states) : -A(INFINITY);
+    const int64_t used = end <= A(least) ? 0 : e.steps, S = e.states;
+    for (int64_t t = used; t < z.steps; ++t)
+      memset(static_cast<void *>(out + (t * z.batch + b) * z.classes), 0, size_t(z.classes) * sizeof(T));
+    if (!used) return;
+    const auto at = [&](const T *from, int64_t t, int64_t s) { return double(arithmetic_t<T>(from[(t * z.batch + b) * z.classes + e.symbol[s]])); };
+    // The mean of `values` over `count` neighbours of s in the direction `step`, of which `log` has the weights.
+    const auto mean = [&](const A *log, const double *values, int64_t s, int64_t step, int64_t count) {
+      A top = -A(INFINITY);
+      for (int64_t i = 0; i < count; ++i) top = max_of(top, log[s + i * step]);
+      if (!(top > A(least))) return 0.0;
+      double weight = 0, sum = 0;
+      for (int64_t i = 0; i < count; ++i) {
+        const double share = double(scalar_exp(A(log[s + i * step] - top)));
+        weight += share, sum += share * values[s + i * step];
+      }
+      return sum / weight;
+    };
+    double *const before = all_means + b * means, *const sums = before + z.states * z.steps;  // [used, S] and [classes]
+    double *after = sums + z.classes, *here = after + z.states, *const onwards = here + z.states;
+    for (int64_t t = 0; t < used; ++t)
+      for (int64_t s = 0; s < S; ++s) {
+        const int64_t ways = min_of<int64_t>(s + 1, e.skip[s] == 0 ? 3 : 2);
+        before[t * S + s] = at(vector, t, s) + (t ? mean(a + (t - 1) * z.states, before + (t - 1) * S, s, -1, ways) : 0.0);
+      }
+    const int64_t last = used - 1;
+    const double whole = mean(a + last * z.states, before + last * S, S - 1, -1, min_of<int64_t>(S, 2));
+    const double factor = double(A(ct[b])) / (by_times ? double(used) : 1.0);
+    A *beta = e.row, *on = e.next;
+    for (int64_t s = 0; s < S; ++s) beta[s] = s + 2 >= S ? A(0) : -A(INFINITY), after[s] = 0;
+    for (int64_t t = last; t >= 0; --t) {
+      if (t < last) {
+        for (int64_t s = 0; s < S; ++s) {
+          const int64_t ways = min_of<int64_t>(S - s, e.skip[s + 2] == 0 ? 3 : 2);
+          here[s] = mean(on, onwards, s, 1, ways);
+          A top = A(least);
+          for (int64_t i = 0; i < ways; ++i) top = max_of(top, on[s + i]);
+          A sum = 0;
+          for (int64_t i = 0; i < ways; ++i) sum += scalar_exp(A(on[s + i] - top));
+          beta[s] = top + scalar_log(sum);
+        }
+        double *const kept = after;
+        after = here, here = kept;
+      }
+      lower(beta, S);
+      double total = 0;
+      A top = -A(INFINITY);
+      for (int64_t s = 0; s < S; ++s) top = max_of(top, A(a[t * z.states + s] + beta[s]));
+      for (int64_t c = 0; c < z.classes; ++c) sums[c] = 0;
+      for (int64_t s = 0; s < S; ++s) {
+        const double p = top > A(least) ? double(scalar_exp(A(a[t * z.states + s] + beta[s] - top))) : 0.0;
+        total += p;
+        sums[e.symbol[s]] += p * (before[t * S + s] + after[s] - whole);
+        on[s] = beta[s] + A(at(log_probs, t, s));
+        onwards[s] = at(vector, t, s) + after[s];
+      }
+      T *to = out + (t * z.batch + b) * z.classes;
+      const double each = total == 0 ? 0 : factor / total;
+      for (int64_t c = 0; c < z.classes; ++c) to[c] = T(A(-sums[c] * each));
+    }
+  });
+  return WRY_OK;
+}
+
 const wry_kernel_entry table[] = {
     WRY_FLOAT_ROWS("ctc_loss", WRY_WANTS_CONTIGUOUS, ctc_loss),
     WRY_FLOAT_ROWS("ctc_loss_vjp", WRY_WANTS_CONTIGUOUS, ctc_loss_vjp),
+    WRY_FLOAT_ROWS("ctc_loss_curvature", WRY_WANTS_CONTIGUOUS, ctc_loss_curvature),
 };
 
 }  // namespace

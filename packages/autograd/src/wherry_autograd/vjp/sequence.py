@@ -18,14 +18,32 @@ def vjp_ctc_loss(ct, out, log_probs, labels, input_lengths, label_lengths, *, bl
 def vjp_ctc_loss_vjp(
     ct, _out, loss_ct, log_probs, labels, input_lengths, label_lengths, alpha, *, blank, norm_by_times, needs
 ):
-    if needs[1] or needs[5]:
-        raise NotImplementedError(
-            "ctc_loss: its gradient has no derivative. Got a second differentiation, expected one. "
-            "Take second derivatives of the other parts of the loss alone."
-        )
-    # The gradient is linear in the cotangent of the loss.
-    unit = ops.ctc_loss_vjp(
-        ops.full_like(loss_ct, value=1, dtype=loss_ct.dtype), log_probs, labels, input_lengths, label_lengths, alpha,
-        blank=blank, norm_by_times=norm_by_times,
+    inputs, attrs = (log_probs, labels, input_lengths, label_lengths, alpha), {"blank": blank, "norm_by_times": norm_by_times}
+    return (
+        _of_loss(ct, ops.ctc_loss_vjp, (), loss_ct, inputs, attrs) if needs[0] else None,
+        ops.ctc_loss_curvature(ct, loss_ct, *inputs, **attrs) if needs[1] else None,
+        None, None, None, None,  # what alpha contributes is in the curvature
     )
-    return ops.reduce_sum(ct * unit, axes=(0, 2), keepdim=False), None, None, None, None, None
+
+
+@vjp.rule(ops.ctc_loss_curvature)
+def vjp_ctc_loss_curvature(
+    ct, _out, vector, loss_ct, log_probs, labels, input_lengths, label_lengths, alpha, *, blank, norm_by_times, needs
+):
+    if needs[2] or needs[6]:
+        raise NotImplementedError(
+            "ctc_loss: its second derivative has no derivative. Got a third differentiation, expected two at most. "
+            "Take third derivatives of the other parts of the loss alone."
+        )
+    inputs, attrs = (log_probs, labels, input_lengths, label_lengths, alpha), {"blank": blank, "norm_by_times": norm_by_times}
+    return (
+        ops.ctc_loss_curvature(ct, loss_ct, *inputs, **attrs) if needs[0] else None,  # it is symmetric
+        _of_loss(ct, ops.ctc_loss_curvature, (vector,), loss_ct, inputs, attrs) if needs[1] else None,
+        None, None, None, None, None,
+    )
+
+
+def _of_loss(ct, op, vector, loss_ct, inputs, attrs):
+    """For the cotangent of the loss, in which both are linear."""
+    unit = op(*vector, ops.full_like(loss_ct, value=1, dtype=loss_ct.dtype), *inputs, **attrs)
+    return ops.reduce_sum(ct * unit, axes=(0, 2), keepdim=False)

@@ -21,6 +21,10 @@ ctc_loss = op("ctc_loss", "log_probs, labels, input_lengths, label_lengths", bla
               outputs="loss, alpha")
 ctc_loss_vjp = op("ctc_loss_vjp", "ct, log_probs, labels, input_lengths, label_lengths, alpha", blank=int,
                   norm_by_times=bool)
+# The derivative of sum(vector * ctc_loss_vjp(...)) by log_probs: the second derivative of the loss, which is
+# symmetric, times a vector [T, B, C]. alpha counts as what it was computed from.
+ctc_loss_curvature = op("ctc_loss_curvature", "vector, ct, log_probs, labels, input_lengths, label_lengths, alpha", blank=int,
+                        norm_by_times=bool)
 
 
 @infer.rule(ctc_loss)
@@ -31,11 +35,22 @@ def infer_ctc_loss(log_probs, labels, input_lengths, label_lengths, *, blank, no
 
 @infer.rule(ctc_loss_vjp)
 def infer_ctc_loss_vjp(ct, log_probs, labels, input_lengths, label_lengths, alpha, *, blank, norm_by_times):
-    batch, states = _sizes("ctc_loss_vjp", log_probs, labels, input_lengths, label_lengths, blank)
-    require_dtype("ctc_loss_vjp", "ct", ct.dtype, (log_probs.dtype,))
-    require_dtype("ctc_loss_vjp", "alpha", alpha.dtype, (states.dtype,))
-    require_same_shape("ctc_loss_vjp", "ct", ct.shape, "the loss", (batch,))
-    require_same_shape("ctc_loss_vjp", "alpha", alpha.shape, "the states", states.shape)
+    return _gradient("ctc_loss_vjp", ct, log_probs, labels, input_lengths, label_lengths, alpha, blank)
+
+
+@infer.rule(ctc_loss_curvature)
+def infer_ctc_loss_curvature(vector, ct, log_probs, labels, input_lengths, label_lengths, alpha, *, blank, norm_by_times):
+    require_dtype("ctc_loss_curvature", "vector", vector.dtype, (log_probs.dtype,))
+    require_same_shape("ctc_loss_curvature", "vector", vector.shape, "log_probs", log_probs.shape)
+    return _gradient("ctc_loss_curvature", ct, log_probs, labels, input_lengths, label_lengths, alpha, blank)
+
+
+def _gradient(op_name, ct, log_probs, labels, input_lengths, label_lengths, alpha, blank):
+    batch, states = _sizes(op_name, log_probs, labels, input_lengths, label_lengths, blank)
+    require_dtype(op_name, "ct", ct.dtype, (log_probs.dtype,))
+    require_dtype(op_name, "alpha", alpha.dtype, (states.dtype,))
+    require_same_shape(op_name, "ct", ct.shape, "the loss", (batch,))
+    require_same_shape(op_name, "alpha", alpha.shape, "the states", states.shape)
     return log_probs
 
 
@@ -66,5 +81,5 @@ def _sizes(op_name, log_probs, labels, input_lengths, label_lengths, blank):
     return batch, Meta((batch, steps, states), float64 if log_probs.dtype == float64 else float32)
 
 
-for _op in (ctc_loss, ctc_loss_vjp):
+for _op in (ctc_loss, ctc_loss_vjp, ctc_loss_curvature):
     decompose.exempt(_op, "a recursion over time and labels whose steps depend on sizes and values")

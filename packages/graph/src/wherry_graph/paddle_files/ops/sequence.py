@@ -37,6 +37,7 @@ def write_ctc_loss(w, log_probs, labels, input_lengths, label_lengths, *, blank,
 
 
 paddle.exempt(ops.ctc_loss_vjp, "Paddle's operator takes what its own loss kept for the gradient, which has another form")
+paddle.exempt(ops.ctc_loss_curvature, "Paddle has no second derivative of this loss")
 
 
 @reads("gather_tree")

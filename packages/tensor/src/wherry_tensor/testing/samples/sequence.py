@@ -100,7 +100,7 @@ def _sure(rng):
 _SUMS = {"float32": (2e-5, 2e-5), "float16": (1e-2, 1e-2), "bfloat16": (6e-2, 6e-2)}
 
 
-@spec(ops.ctc_loss, reference=_ctc_loss, grad_of=(0,), grad_through=(0,), cast=(0,), second_order=False, tolerance=_SUMS)
+@spec(ops.ctc_loss, reference=_ctc_loss, grad_of=(0,), grad_through=(0,), cast=(0,), tolerance=_SUMS)
 def spec_ctc_loss(rng):
     for x, labels, times, lengths, blank in _cases(rng):
         yield case(x, labels, times, lengths, blank=blank, norm_by_times=False)
@@ -119,9 +119,53 @@ def spec_ctc_loss(rng):
     yield bad(x, labels.astype(float), one, one, error=TypeError, match="`labels` has dtype float64", **attrs)
 
 
-@spec(ops.ctc_loss_vjp, reference=_ctc_loss_vjp, cast=(0, 1), grad_of=(0,), second_order=False, dtypes="float64", tolerance=_SUMS)
+@spec(ops.ctc_loss_vjp, reference=_ctc_loss_vjp, cast=(0, 1), grad_of=(0,), dtypes="float64", tolerance=_SUMS)
 def spec_ctc_loss_vjp(rng):
     for x, labels, times, lengths, blank in (*_cases(rng), _long(rng), _sure(rng)):
         _, alpha = _ctc_loss(x, labels, times, lengths, blank, False)
         for by_times in False, True:
             yield case(rng.standard_normal(x.shape[1]), x, labels, times, lengths, alpha, blank=blank, norm_by_times=by_times)
+
+
+def _mean(logs, values):
+    top = max(logs, default=-np.inf)
+    return np.average(values, weights=np.exp(np.array(logs) - top)) if top > -np.inf else 0.0
+
+
+def _ctc_loss_curvature(vector, ct, log_probs, labels, input_lengths, label_lengths, alpha, blank, norm_by_times):
+    """The covariance of being somewhere and the sum of `vector` along a path. (That it is the derivative of the gradient
+    is what the check of gradients says.)"""
+    out = np.zeros_like(log_probs)
+    for b in range(len(ct)):
+        steps, symbols = int(input_lengths[b]), np.array(_states(labels[b], label_lengths[b], blank))
+        x, forward, along = log_probs[:steps, b], alpha[b, :steps, : len(symbols)], vector[:steps, b][:, symbols]
+        if _end(forward, symbols) == -np.inf or not steps:
+            continue
+        onwards = _alpha(x[::-1], symbols[::-1])[::-1, ::-1]
+        skips = [s > 1 and s % 2 and symbols[s] != symbols[s - 2] for s in range(len(symbols))]
+        before, after = along.copy(), np.zeros_like(along)
+        for t, s in itertools.product(range(1, steps), range(len(symbols))):
+            ways = [r for r in (s, s - 1, s - 2) if r >= 0 and (r > s - 2 or skips[s])]
+            before[t, s] += _mean([forward[t - 1, r] for r in ways], [before[t - 1, r] for r in ways])
+        for t, s in itertools.product(range(steps - 2, -1, -1), range(len(symbols))):
+            ways = [r for r in (s, s + 1, s + 2) if r < len(symbols) and (r < s + 2 or skips[r])]
+            after[t, s] = _mean([onwards[t + 1, r] for r in ways], [along[t + 1, r] + after[t + 1, r] for r in ways])
+        whole = _mean(forward[-1, -2:], before[-1, -2:])
+        for t in range(steps):
+            ways = forward[t] + onwards[t] - x[t, symbols]
+            total = _log_sum(ways)
+            for s, symbol in enumerate(symbols):
+                if total > -np.inf:
+                    share = ct[b] * np.exp(ways[s] - total) / (steps if norm_by_times else 1)
+                    out[t, b, symbol] -= share * (before[t, s] + after[t, s] - whole)
+    return out
+
+
+@spec(ops.ctc_loss_curvature, reference=_ctc_loss_curvature, cast=(0, 1, 2), grad_of=(0, 1), dtypes="float64",
+      tolerance=_SUMS)
+def spec_ctc_loss_curvature(rng):
+    for x, labels, times, lengths, blank in (*_cases(rng), _long(rng), _sure(rng)):
+        _, alpha = _ctc_loss(x, labels, times, lengths, blank, False)
+        for by_times in False, True:
+            yield case(rng.standard_normal(x.shape), rng.standard_normal(x.shape[1]), x, labels, times, lengths, alpha,
+                       blank=blank, norm_by_times=by_times)
