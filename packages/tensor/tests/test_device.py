@@ -33,6 +33,13 @@ def test_absent_devices_are_refused(name):
         w.to_tensor([1.0], place=name)
 
 
+def test_what_is_neither_dtype_nor_device_is_told_about_both():
+    with pytest.raises(TypeError, match=r"unknown dtype. Got 'Mine:1'.*It names no device either: .*called 'Mine'"):
+        w.ones([1]).to("Mine:1")
+    with pytest.raises(TypeError, match=r"unknown dtype. Got 'float 32', .*Check the spelling.$"):
+        w.ones([1]).to("float 32")
+
+
 def test_errors_about_absent_devices_say_what_was_looked_for_and_where(monkeypatch):
     monkeypatch.setenv("CUSTOM_DEVICE_ROOT", "/opt/plug-ins")
     with pytest.raises(ValueError, match=r"device plug-in called 'npu', one for Ascend NPUs") as caught:

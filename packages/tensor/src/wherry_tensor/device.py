@@ -349,7 +349,7 @@ def as_place(place: Any, op_name: str) -> Place:
     if isinstance(place, Place):
         return place
     named = _device_name(place) if isinstance(place, str) else None
-    if named is None and _has_form(place):
+    if named is None and names_absent_device(place):
         raise InvalidArgumentError(absent(op_name, place))
     if named is None:
         raise InvalidArgumentError(
@@ -377,8 +377,8 @@ def names_device(value: Any) -> bool:
     return isinstance(value, Place) or (isinstance(value, str) and _device_name(value) is not None)
 
 
-def _has_form(device: Any) -> bool:
-    """Whether `device` could be the name of a plug-in's device, as "CustomCPU:0"."""
+def names_absent_device(device: Any) -> bool:
+    """Whether `device` could be the name of a plug-in's device, as "CustomCPU:0", were it there."""
     if not isinstance(device, str):
         return False
     kind, colon, number = device.partition(":")
@@ -434,7 +434,7 @@ def set_device(device: str) -> Place:
         raise TypeError(
             f"set_device: a device is named by a str. Got {short(device)}, expected 'cpu'. Write set_device('cpu')."
         )
-    if _device_name(device) is None and not _has_form(device):
+    if _device_name(device) is None and not names_absent_device(device):
         raise InvalidArgumentError(
             f"set_device: this is no name of a device. Got {short(device)}, expected 'cpu', 'gpu', 'gpu:0', 'xpu', ... "
             f"Check the spelling.{' '.join(['', *failures])}"

@@ -12,7 +12,7 @@ from typing import Any
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import integer, require_tensor
-from wherry_tensor.device import Place, device_code, names_device, place_of
+from wherry_tensor.device import Place, absent, device_code, names_absent_device, names_device, place_of
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, UnimplementedError, short
 from wherry_tensor.suggestions import FOREIGN, did_you_mean, hint_for
@@ -201,10 +201,15 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     if unknown:
         raise TypeError(f"to: unknown arguments. Got {', '.join(unknown)}, expected device, dtype, blocking or other.")
     out = self if given.get("device") is None else on_device(self, device_code(given["device"], "to"))
-    dtype = given.get("dtype")
-    if dtype is None or as_dtype(dtype, "to") is out.dtype:
+    if given.get("dtype") is None:
         return out
-    return ops.cast(out, as_dtype(dtype, "to"))
+    try:
+        dtype = as_dtype(given["dtype"], "to")
+    except TypeError as error:
+        if not args or not names_absent_device(args[0]):
+            raise
+        raise TypeError(f"{error} It names no device either: {absent('to', args[0])}") from None
+    return out if dtype is out.dtype else ops.cast(out, dtype)
 
 
 @_method
