@@ -211,3 +211,34 @@ def test_autograd_says_what_it_wants():
     ):
         with pytest.raises((TypeError, ValueError, AssertionError), match="Got"):
             call()
+
+
+def nested():
+    deep: list = []
+    for _ in range(100_000):
+        deep = [deep]
+    return deep
+
+
+UNEXPECTED = {
+    "a dict in place of a tensor": (lambda: paddle.incubate.nn.functional.fused_feedforward({}, paddle.ones([2, 2]), paddle.ones([2, 2])), TypeError, "must be a Tensor"),
+    "no layer": (lambda: paddle.sparse.nn.SyncBatchNorm.convert_sync_batchnorm(3), TypeError, "Got int, expected Layer"),
+    "segments without an axis": (lambda: paddle.geometric.segment_sum(paddle.ones([]), paddle.to_tensor(1)), ValueError, "segment_ids is no row"),
+    "nodes that are floats": (lambda: paddle.incubate.graph_khop_sampler(*[paddle.ones([2])] * 3, [2]), ValueError, "numbers of nodes"),
+    "an index beyond int64": (lambda: paddle.ones([3])[[1, 1 << 63]], IndexError, "an index is out of range"),
+    "a pass": (lambda: paddle.inference.PassBuilder().append_pass(nested()), ValueError, "there is no such pass"),
+    "groups": (lambda: paddle.sparse.nn.Conv3D(4, 4, 3, groups=nested()), ValueError, "what is not stored is 0"),
+    "a reduction": (lambda: paddle.geometric.send_u_recv(*[paddle.ones([3])] * 3, nested()), ValueError, "there is no such reduction"),
+    "a name": (lambda: paddle.inference.Tensor(nested(), "uint8", [4], False), TypeError, "a predictor makes them"),
+    "a direction": (lambda: paddle.nn.LSTM(2, 2, direction=nested()), ValueError, "direction should be forward"),
+    "a stride": (lambda: paddle.static.nn.sequence_conv(paddle.ones([2]), 2, 3, nested()), ValueError, "the stride is 1"),
+    "a path for autotune": (lambda: paddle.incubate.autotune.set_config("\ud800"), ValueError, "names no file"),
+    "a destination": (lambda: paddle.nn.Linear(1, 1).state_dict(np.zeros(3)), TypeError, "expected a dict that is filled"),
+}
+
+
+@pytest.mark.parametrize("case", UNEXPECTED)
+def test_arguments_that_nobody_expects_have_errors_of_our_own(case):
+    call, kind, text = UNEXPECTED[case]
+    with pytest.raises(kind, match=text):
+        call()

@@ -73,7 +73,7 @@ def _pass_named(name: str) -> Callable[[Any], Any]:
     if found is None or name in ("default", "pipeline"):
         known = [n for n in graph_passes.__all__ if n.islower() and n not in ("default", "pipeline")]
         raise InvalidArgumentError(
-            f"pass_builder: there is no such pass. Got {name!r}, expected one of {', '.join(known)}. Passes of Paddle's graphs do not exist here."
+            f"pass_builder: there is no such pass. Got {short(name)}, expected one of {', '.join(known)}. Paddle's own do not exist here."
         )
     return found
 

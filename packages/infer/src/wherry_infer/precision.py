@@ -12,6 +12,7 @@ from wherry_graph.replay import replayed
 from wherry_infer.kinds import PlaceType, PrecisionType
 from wherry_tensor import ops
 from wherry_tensor._core import bfloat16, float16, float32
+from wherry_tensor.arguments import path_of
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_train import amp
 
@@ -106,5 +107,10 @@ def convert_to_mixed_precision(
     PlaceType(backend)
     if isinstance(black_list, str) or not isinstance(black_list, Iterable) or not all(isinstance(name, str) for name in black_list):
         raise InvalidTypeError(f"convert_to_mixed_precision: black_list names ops. Got {short(black_list)}, expected a set of str.")
+    for name, path in (
+        ("model_file", model_file), ("params_file", params_file),
+        ("mixed_model_file", mixed_model_file), ("mixed_params_file", mixed_params_file),
+    ):  # fmt: skip
+        path_of(path, "convert_to_mixed_precision", name)
     program = mixed(load_model("", model_path=model_file, params_path=params_file), mixed_precision, keep_io_types, black_list)
     save_model("", program, model_path=mixed_model_file, params_path=mixed_params_file)

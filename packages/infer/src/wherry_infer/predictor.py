@@ -42,6 +42,8 @@ class Tensor:
     """
 
     def __init__(self, name: str, dtype: str, shape: Sequence[int], is_input: bool) -> None:
+        if not isinstance(name, str) or not isinstance(dtype, str):
+            raise TypeError(f"inference.Tensor: a predictor makes them. Got name {short(name)}, expected a str. Call get_input_handle(name).")
         self._name = name
         self._dtype = dtype
         self._shape = list(shape)  # as the program has it, -1: any

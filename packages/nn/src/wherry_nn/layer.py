@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from time import perf_counter_ns
 from typing import Any, ParamSpec, Protocol, Self, TypeVar, overload
 
@@ -778,6 +778,8 @@ class Layer:
         self, destination: dict[str, Any] | None, include_sublayers: bool, prefix: str, all_buffers: bool, use_hook: bool
     ) -> dict[str, Any]:
         state = OrderedDict() if destination is None else destination
+        if not isinstance(state, MutableMapping):
+            raise InvalidTypeError(f"state_dict: 'destination' has the wrong type. Got {type(state).__name__}, expected a dict that is filled.")
         for name, parameter in self._parameters.items():
             if parameter is not None:
                 state[prefix + name] = parameter

@@ -105,6 +105,8 @@ def segment_max(data: Tensor, segment_ids: Tensor, name: str | None = None) -> T
 
 def _segments(owner: str, data: Any, segment_ids: Any) -> tuple[Tensor, Tensor, int]:
     data, ids = require_tensor(data, owner, "data"), _indices(owner, segment_ids, "segment_ids")
+    if ids.ndim != 1:
+        raise InvalidArgumentError(f"{owner}: segment_ids is no row. Got shape {ids.shape}, expected [n], one for each row of data.")
     if ids.size == 0 and not is_symbolic(ids):
         return data, ids, 0
     last = ops.select(ids, axis=0, index=ids.shape[0] - 1)
@@ -150,8 +152,8 @@ def send_u_recv(
 
 
 def _reduced(owner: str, parameter: str, x: Tensor, source: Any, target: Any, how: Any, out_size: Any, rows: Any = None) -> Tensor:
-    if how not in ("sum", "mean", "max", "min"):
-        raise InvalidArgumentError(f"{owner}: there is no such reduction. Got {parameter}={how!r}, expected 'sum', 'mean', 'max' or 'min'.")
+    if not isinstance(how, str) or how not in ("sum", "mean", "max", "min"):
+        raise InvalidArgumentError(f"{owner}: there is no such reduction. Got {parameter}={short(how)}, expected 'sum', 'mean', 'max' or 'min'.")
     source = None if source is None else _indices(owner, source, "src_index")
     target = _indices(owner, target, "dst_index")
     count = rows if rows is not None else x.shape[0]

@@ -116,9 +116,16 @@ def graph_khop_sampler(
     if return_eids and sorted_eids is None:
         raise InvalidArgumentError("graph_khop_sampler: the numbers of edges are asked for. Got sorted_eids=None. Pass sorted_eids.")
     dtype = require_tensor(row, "graph_khop_sampler", "row").dtype
-    nodes: list[int] = list(dict.fromkeys(require_tensor(input_nodes, "graph_khop_sampler", "input_nodes").tolist()))
+    for name, given in (("row", row), ("colptr", colptr), ("input_nodes", input_nodes)):
+        given = require_tensor(given, "graph_khop_sampler", name)
+        if given.dtype.name not in ("int32", "int64") or not (given.ndim == 1 or given.ndim == 2 and given.shape[1] == 1):
+            raise InvalidArgumentError(
+                f"graph_khop_sampler: {name} is no row of numbers of nodes. Got {given.dtype.name}{given.shape}, expected int32 or int64 "
+                f"and [n] or [n, 1]."
+            )
+    nodes: list[int] = list(dict.fromkeys(input_nodes.flatten().tolist()))
     number = {node: at for at, node in enumerate(nodes)}
-    start, first = [number[node] for node in input_nodes.tolist()], 0
+    start, first = [number[node] for node in input_nodes.flatten().tolist()], 0
     source: list[int] = []
     target: list[int] = []
     edges: list[int] = []

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from wherry_tensor.arguments import path_of
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 
 __all__ = ["set_config"]
@@ -34,7 +35,7 @@ def set_config(config: dict[str, Any] | str | None = None) -> None:
     """
     if isinstance(config, str):
         try:
-            config = json.loads(Path(config).read_text())
+            config = json.loads(Path(path_of(config, "autotune.set_config", "config")).read_text())
         except json.JSONDecodeError as error:
             raise InvalidArgumentError(
                 f"autotune.set_config: this file is not JSON. Got {error}, expected an object with the keys {', '.join(_PARTS)}. Mend the file."

@@ -212,6 +212,7 @@ def fused_feedforward(
     """
     refuse_ring("fused_feedforward", ring_id)
     function = activation_of(activation, "fused_feedforward")
+    require_tensor(x, "fused_feedforward")
     out = _normed(x, ln1_scale, ln1_bias, ln1_epsilon) if pre_layer_norm else x
     out = dropout(function(fused_linear(out, linear1_weight, linear1_bias)), dropout1_rate, training=training, mode=mode)
     out = dropout(fused_linear(out, linear2_weight, linear2_bias), dropout2_rate, training=training, mode=mode)

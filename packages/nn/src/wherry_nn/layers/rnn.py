@@ -674,7 +674,7 @@ class RNNBase(LayerList):
         op_name = type(self).__name__
         if direction not in ("forward", "bidirect", "bidirectional"):
             raise InvalidArgumentError(
-                f"{op_name}: direction should be forward or bidirect (or bidirectional), received direction = {direction}. "
+                f"{op_name}: direction should be forward or bidirect (or bidirectional), received direction = {short(direction)}. "
                 f"Got {short(direction)}, expected one of these three. For one that runs backward alone use "
                 f"RNN({self.cell_type.__name__}(...), is_reverse=True)."
             )

@@ -16,7 +16,7 @@ from wherry_sparse.tensors import SparseCooTensor, SparseCsrTensor, SparseTensor
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64
 from wherry_tensor.arguments import one_axis, require_tensor, to_dtype
-from wherry_tensor.errors import InvalidArgumentError, UnimplementedError
+from wherry_tensor.errors import InvalidArgumentError, UnimplementedError, short
 from wherry_tensor.functions.movement import concat, reshape
 
 __all__ = ["attention", "conv2d", "conv3d", "leaky_relu", "max_pool3d", "relu", "relu6", "softmax", "subm_conv2d", "subm_conv3d"]
@@ -288,7 +288,7 @@ def _points(owner: str, x: Any, data_format: str, rank: int) -> SparseCooTensor:
 
 
 def _each(owner: str, name: str, value: Any, rank: int) -> list[int]:
-    values = [value] * rank if isinstance(value, int) else list(value)
+    values = [value] * rank if isinstance(value, int) else list(value) if isinstance(value, (list, tuple)) else []
     if len(values) != rank or not all(isinstance(v, int) and v >= (0 if name == "padding" else 1) for v in values):
-        raise InvalidArgumentError(f"{owner}: {name} is out of range. Got {value}, expected an int, or {rank} of them.")
+        raise InvalidArgumentError(f"{owner}: {name} is out of range. Got {short(value)}, expected an int, or {rank} of them.")
     return values

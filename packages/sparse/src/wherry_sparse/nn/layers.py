@@ -9,7 +9,7 @@ from wherry_nn.initializer import Normal
 from wherry_sparse.nn import functional as F
 from wherry_sparse.tensors import SparseCooTensor, SparseTensor, require_sparse
 from wherry_tensor.arguments import integer
-from wherry_tensor.errors import InvalidArgumentError, UnimplementedError, short
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError, short
 
 
 class ReLU(Layer):
@@ -103,6 +103,8 @@ class SyncBatchNorm(BatchNorm):
     @classmethod
     def convert_sync_batchnorm(cls, layer: Layer) -> Layer:
         """The layer, with a SyncBatchNorm in place of each BatchNorm of sparse tensors."""
+        if not isinstance(layer, Layer):
+            raise InvalidTypeError(f"convert_sync_batchnorm: 'layer' has the wrong type. Got {type(layer).__name__}, expected Layer.")
         if isinstance(layer, BatchNorm) and not isinstance(layer, SyncBatchNorm):
             made = cls(layer._num_features, layer._momentum, layer._epsilon)
             made.set_state_dict(layer.state_dict())
@@ -123,7 +125,7 @@ class _Conv(Layer):
         owner = type(self).__name__
         if padding_mode != "zeros" or groups != 1:
             raise InvalidArgumentError(
-                f"{owner}: what is not stored is 0. Got padding_mode={padding_mode!r} and groups={groups}, expected 'zeros' and 1."
+                f"{owner}: what is not stored is 0. Got padding_mode={short(padding_mode)} and groups={short(groups)}, expected 'zeros' and 1."
             )
         for name, channels in (("in_channels", in_channels), ("out_channels", out_channels)):
             if integer(channels, owner, name) < 1:

@@ -26,6 +26,7 @@ from wherry_tensor.arguments import (
     short,
     too_many_indices,
 )
+from wherry_tensor.errors import InvalidIndexError
 from wherry_tensor.sizes import Size, has_sizes
 
 __all__ = ["getitem", "setitem"]
@@ -446,6 +447,8 @@ def _index_of_list(item: Any) -> Any:
                 part = part.item()
             if not hasattr(type(part), "__index__"):
                 raise _bad_list(item)
+            if not -(1 << 63) <= int(part) < 1 << 63:
+                raise InvalidIndexError(f"getitem: an index is out of range. Got {int(part)}, expected a number that fits int64.")
             flat.append(part)
         elif not isinstance(part, (list, tuple, range)) or len(part) != shape[depth]:
             raise _bad_list(item)

@@ -426,7 +426,7 @@ def sequence_conv(
         `paddle.static.nn.sequence_conv`.
     """
     if filter_stride != 1:
-        raise InvalidArgumentError(f"sequence_conv: the stride is 1. Got filter_stride={filter_stride}, expected 1.")
+        raise InvalidArgumentError(f"sequence_conv: the stride is 1. Got filter_stride={short(filter_stride)}, expected 1.")
     rows = _rows(input, "sequence_conv")
     make = Maker("sequence_conv", name)
     weight = make.parameter([filter_size * input.shape[1], num_filters], param_attr, input.dtype)
