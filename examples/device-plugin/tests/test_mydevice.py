@@ -75,6 +75,17 @@ def test_gradients_find_the_way_back_from_the_device():
     assert x.grad.place.is_cpu_place() and x.grad.tolist() == [3.0, 4.0]
 
 
+def test_check_of_the_installation_counts_the_devices(capsys):
+    paddle.set_device("mydevice")
+    try:
+        paddle.utils.run_check()
+        assert paddle.get_device() == "mydevice:0"
+    finally:
+        paddle.set_device("cpu")
+    said = capsys.readouterr().out
+    assert "works well on 1 MYDEVICE." in said and "works well on 2 MYDEVICEs." in said and "is installed successfully!" in said
+
+
 def test_programs_are_compiled_saved_and_loaded_on_it(tmp_path):
     x = np.random.default_rng(0).standard_normal((4, 3)).astype("float32")
     paddle.set_device("mydevice")

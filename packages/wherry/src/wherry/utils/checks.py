@@ -19,7 +19,7 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 def run_check() -> None:
-    """Check the installation: a linear layer has to learn y = 3x on this device; prints what was found.
+    """Check the installation: a linear layer has to learn y = 3x on this device, then on each of its kind; prints what was found.
 
     Raises:
         RuntimeError: the loss did not fall as it must; kernels of another build may be installed.
@@ -36,6 +36,25 @@ def run_check() -> None:
     import wherry
 
     print("Running verify Wherry program ...")
+    here = wherry.get_device()
+    kind, device = here.partition(":")[0], here.partition(":")[0].upper()
+    _learns()
+    print(f"Wherry works well on 1 {device}.")
+    others = [name for name in wherry.device.get_available_device() if name.startswith(f"{kind}:")]
+    if len(others) > 1:
+        try:
+            for name in others:
+                wherry.set_device(name)
+                _learns()
+        finally:
+            wherry.set_device(here)
+        print(f"Wherry works well on {len(others)} {device}s.")
+    print("Wherry is installed successfully! Let's start deep learning with Wherry now.")
+
+
+def _learns() -> None:
+    import wherry
+
     layer = wherry.nn.Linear(1, 1, weight_attr=wherry.nn.initializer.Constant(0.0))
     optimizer = wherry.optimizer.SGD(0.5, parameters=layer.parameters())
     x = wherry.linspace(-1, 1, 16).reshape([16, 1])
@@ -47,11 +66,9 @@ def run_check() -> None:
     answer = layer(wherry.ones([1, 1])).item()
     if not abs(answer - 3) < 1e-3:
         raise PreconditionNotMetError(
-            f"run_check: a linear layer did not learn y = 3x. Got {answer} for x = 1, expected 3. "
+            f"run_check: a linear layer did not learn y = 3x on {wherry.get_device()}. Got {answer} for x = 1, expected 3. "
             f"Install packages of matching versions: pip install --force-reinstall wherry"
         )
-    device = wherry.get_device().split(":")[0].upper()
-    print(f"Wherry works well on 1 {device}.\nWherry is installed successfully! Let's start deep learning with Wherry now.")
 
 
 def require_version(min_version: str, max_version: str | None = None) -> None:
