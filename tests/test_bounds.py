@@ -221,7 +221,7 @@ def nested():
 
 
 UNEXPECTED = {
-    "a dict in place of a tensor": (lambda: paddle.incubate.nn.functional.fused_feedforward({}, paddle.ones([2, 2]), paddle.ones([2, 2])), TypeError, "must be a Tensor"),
+    "a dict for a tensor": (lambda: paddle.incubate.nn.functional.fused_feedforward({}, X, X), TypeError, "must be a Tensor"),
     "no layer": (lambda: paddle.sparse.nn.SyncBatchNorm.convert_sync_batchnorm(3), TypeError, "Got int, expected Layer"),
     "segments without an axis": (lambda: paddle.geometric.segment_sum(paddle.ones([]), paddle.to_tensor(1)), ValueError, "segment_ids is no row"),
     "nodes that are floats": (lambda: paddle.incubate.graph_khop_sampler(*[paddle.ones([2])] * 3, [2]), ValueError, "numbers of nodes"),
