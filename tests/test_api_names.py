@@ -18,7 +18,6 @@ import wherry
 TABLE = Path(__file__).parent / "data" / "api-2.3.tsv"
 
 _OF_INSTANCES = "the layer's parameter: an attribute of instances, where tests of layers look"
-_LATER = "is not there yet; asking for it says so"
 _STATIC = "feeds static programs, which are replaced by capture"
 _MOVED = "left this namespace: Paddle 2.6 has it in paddle.nn.utils"
 _GONE = "gone in Paddle 2.6"
@@ -27,7 +26,6 @@ _GONE = "gone in Paddle 2.6"
 EXCLUDED = {
     **{f"paddle.nn.{layer}.{name}": _OF_INSTANCES for layer in ("Linear", "Conv1D", "Conv2D", "Conv3D") for name in ("weight", "bias")},
     **{f"paddle.nn.functional.{name}": _MOVED for name in ("weight_norm", "remove_weight_norm", "spectral_norm")},
-    **{f"paddle.static.nn.{name}": _LATER for name in ("crf_decoding", "deform_conv2d", "multi_box_head")},
     **{f"paddle.static.Variable.{name}": "a property, as on Tensor" for name in ("place", "size")},
     **{
         f"paddle.inference.{kind}.{name}": "of each member of the enumeration, where tests of predictors look"

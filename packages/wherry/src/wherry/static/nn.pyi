@@ -22,6 +22,9 @@ from wherry_graph.static.nn.control import cond as cond
 from wherry_graph.static.nn.control import static_pylayer as static_pylayer
 from wherry_graph.static.nn.control import switch_case as switch_case
 from wherry_graph.static.nn.control import while_loop as while_loop
+from wherry_graph.static.nn.detection import multi_box_head as multi_box_head
+from wherry_graph.static.nn.recurrent import StaticRNN as StaticRNN
+from wherry_graph.static.nn.recurrent import crf_decoding as crf_decoding
 from wherry_graph.static.nn.sequence import sequence_concat as sequence_concat
 from wherry_graph.static.nn.sequence import sequence_conv as sequence_conv
 from wherry_graph.static.nn.sequence import sequence_enumerate as sequence_enumerate
