@@ -76,8 +76,8 @@ typedef struct wext_op {
   // declared input. Gives the number of results, or -1 with a text in error[WRY_ERROR_SIZE].
   int (*infer)(const void *data, const wry_meta *inputs, const int64_t *lengths, const wry_attr *attrs, wry_meta *results,
                int32_t room, char *error);
-  const int32_t *in_place;     // for each output, which input becomes it, or -1; NULL: none does
-  int32_t n_in_place_params;   // inputs that the kernel function writes
+  const int32_t *in_place;    // for each output, which input becomes it, or -1; NULL: none does
+  int32_t n_in_place_params;  // inputs that the kernel function writes
   int32_t reserved;
   const char *problem;  // what the builder was told and cannot be; NULL: nothing
 } wext_op;
