@@ -18,9 +18,9 @@ from programs import needs_paddle, start  # noqa: E402
 pytestmark = needs_paddle
 
 PROGRAM = Path(__file__).parent / "whole_model_program.py"
-QUICK = ["lenet", "resnet18", "mobilenet_v1", "mobilenet_v2", "mobilenet_v3", "transformer", "lstm", "gru", "detector", "flow"]
+QUICK = ["lenet", "resnet18", "mobilenet_v1", "mobilenet_v2", "mobilenet_v3", "transformer", "lstm", "gru", "detector", "yolo", "regions", "flow"]
 LARGE = ["resnet50", "vgg11"]
-OURS = [name for name in QUICK if name != "detector"]  # that wherry defines
+OURS = [name for name in QUICK if name not in ("detector", "yolo")]  # that wherry defines
 NAMES = [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in LARGE)]
 
 

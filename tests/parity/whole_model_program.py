@@ -67,6 +67,77 @@ class Detector(nn.Layer):
         return paddle.gather(boxes, kept), paddle.gather(scores, kept), kept
 
 
+def best_boxes(boxes, scores):
+    """What detectors of Paddle end with: an operator that no function of `paddle.vision` calls."""
+    how = {"score_threshold": 0.05, "nms_top_k": 20, "keep_top_k": 12, "nms_threshold": 0.4, "normalized": False, "nms_eta": 1.0}
+    how["background_label"] = -1
+    if paddle.in_dynamic_mode():
+        return paddle._C_ops.multiclass_nms3(boxes, scores, None, *how.values())
+    helper = paddle.base.layer_helper.LayerHelper("multiclass_nms3")
+    out, index, count = (helper.create_variable_for_type_inference(dtype) for dtype in ("float32", "int32", "int32"))
+    helper.append_op(
+        type="multiclass_nms3", inputs={"BBoxes": boxes, "Scores": scores}, attrs=how, outputs={"Out": out, "Index": index, "NmsRoisNum": count}
+    )
+    return out, index, count
+
+
+class Yolo(nn.Layer):
+    """Boxes of two layers, and the best of each class."""
+
+    ANCHORS = ([10, 13, 16, 30], [33, 23, 30, 61])
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Sequential(nn.Conv2D(3, 8, 3, 4, 1), nn.BatchNorm2D(8), nn.LeakyReLU(0.1), nn.Conv2D(8, 16, 3, 2, 1), nn.LeakyReLU(0.1))
+        self.second = nn.Sequential(nn.Conv2D(16, 16, 3, 2, 1), nn.BatchNorm2D(16), nn.LeakyReLU(0.1))
+        self.heads = nn.LayerList([nn.Conv2D(16, 2 * (5 + 3), 1) for _ in range(2)])
+
+    def forward(self, image):
+        features = [self.first(image)]
+        features.append(self.second(features[0]))
+        size = paddle.expand(paddle.shape(image)[2:].reshape([1, 2]), [paddle.shape(image)[0], 2]).astype("int32")
+        boxes, scores = [], []
+        for head, x, anchors, ratio in zip(self.heads, features, self.ANCHORS, (8, 16)):
+            found = paddle.vision.ops.yolo_box(head(x), size, anchors, 3, 0.2, ratio, scale_x_y=1.05)
+            boxes.append(found[0])
+            scores.append(paddle.transpose(found[1], [0, 2, 1]))
+        return best_boxes(paddle.concat(boxes, 1), paddle.concat(scores, 2))
+
+
+class Regions(nn.Layer):
+    """Proposals, the levels of a pyramid, regions cut out of them, and a class and a box for each."""
+
+    def __init__(self):
+        super().__init__()
+        self.features = nn.Sequential(nn.Conv2D(3, 8, 3, 4, 1), nn.ReLU(), nn.Conv2D(8, 8, 3, 2, 1), nn.ReLU())
+        self.coarse = nn.MaxPool2D(2)
+        self.scores, self.places = nn.Conv2D(8, 3, 1), nn.Conv2D(8, 12, 1)
+        self.out = nn.Linear(8 * 9, 3 + 4)
+
+    def forward(self, image):
+        x = self.features(image)
+        rows, columns = 8, 8
+        y0, x0 = (np.arange(n, dtype="float32").reshape(shape) * 8 for n, shape in ((rows, (-1, 1, 1)), (columns, (1, -1, 1))))
+        half = np.array([4, 8, 16], "float32")
+        sides = [np.broadcast_to(side, (rows, columns, 3)) for side in (x0 - half, y0 - half, x0 + half, y0 + half)]
+        anchors = paddle.to_tensor(np.stack(sides, -1).astype("float32"))
+        size = paddle.expand(paddle.shape(image)[2:].reshape([1, 2]), [paddle.shape(image)[0], 2]).astype("float32")
+        rois, scores, counts = paddle.vision.ops.generate_proposals(
+            paddle.nn.functional.sigmoid(self.scores(x)), self.places(x), size, anchors, paddle.ones_like(anchors), 40, 8, 0.6, 2.0,
+            return_rois_num=True,
+        )
+        levels, order, numbers = paddle.vision.ops.distribute_fpn_proposals(rois, 3, 4, 4, 20, rois_num=counts)
+        maps = [x, self.coarse(x)]
+        parts = [paddle.vision.ops.roi_align(maps[i], levels[i], numbers[i], 3, 1 / (8 << i), sampling_ratio=2) for i in range(2)]
+        parts = paddle.gather(paddle.concat(parts), order.reshape([-1]))
+        said = self.out(parts.flatten(1))
+        deltas = said[:, 3:].unsqueeze(1) * 0.1
+        boxes = paddle.vision.ops.box_coder(rois, [0.1, 0.1, 0.2, 0.2], deltas, "decode_center_size", box_normalized=False, axis=1).squeeze(1)
+        classes = paddle.transpose(paddle.nn.functional.softmax(said[:, :3]), [1, 0]).unsqueeze(0)
+        best, many, _ = paddle.vision.ops.matrix_nms(boxes.unsqueeze(0), classes, 0.05, 0.01, 20, 10, return_index=True, normalized=False)
+        return best, many, scores, counts
+
+
 class Flow(nn.Layer):
     """A choice and a loop, whose rounds depend on the data."""
 
@@ -103,6 +174,8 @@ MODELS = {
     "lstm": (lambda: Recurrent(nn.LSTM), [None, 7, 5], "float32"),
     "gru": (lambda: Recurrent(nn.GRU), [None, 7, 5], "float32"),
     "detector": (Detector, [None, 3, 64, 64], "float32"),
+    "yolo": (Yolo, [None, 3, 64, 64], "float32"),
+    "regions": (Regions, [None, 3, 64, 64], "float32"),
     "flow": (Flow, [None, 4], "float32"),
 }
 

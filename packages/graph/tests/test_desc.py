@@ -96,7 +96,7 @@ def _cycle(program):
         (lambda p: setattr(p.blocks[0].vars[2].type.lod_tensor.tensor, "dtype", 77), "no dtype that is known. Got 77"),
         (lambda p: p.blocks[0].ops[1].inputs.append(Slot("Z", ["nobody"])), "'nobody' as input 'Z', which no block declares"),
         (lambda p: p.blocks[0].ops[1].inputs.append(Slot("X", ["x"])), "input 'X' twice"),
-        (lambda p: p.blocks[0].ops[1].attrs.append(Attr("trans_x", AttrType.INT, 1)), "attribute 'trans_x' twice"),
+        (lambda p: p.blocks[0].ops[1].attrs.append(Attr("trans_x", AttrType.INT, 1)), "attribute 'trans_x' twice, of two types"),
         (lambda p: p.blocks[0].ops[1].attrs.append(Attr("sub_block", AttrType.BLOCK, 1)), "runs block 1"),
         (lambda p: p.blocks[0].ops[1].attrs.append(Attr("v", AttrType.VAR, "nobody")), "'nobody', which no block declares"),
         (lambda p: p.blocks[0].ops[1].attrs.append(Attr("s", AttrType.SCALAR, desc.Scalar(2))), "scalar of type 2"),

@@ -4,6 +4,7 @@ tests/parity compares with Paddle itself.
 """
 import os
 import pickle
+from io import BytesIO
 
 import numpy as np
 import pytest
@@ -29,6 +30,7 @@ from wherry_graph.ir import Program
 from wherry_graph.paddle_files import desc, models, store
 from wherry_graph.paddle_files.column import READS, paddle
 from wherry_graph.paddle_files.desc import Attr, AttrType, OpDesc, Slot, tensor_var
+from wherry_graph.paddle_files.params import write_params
 from wherry_graph.paddle_files.reading import UnreadableOp
 from wherry_graph.spelled import SPELLED
 from wherry_graph.testing.model_files import flow, network, small_program
@@ -61,7 +63,7 @@ def same(program, again, *inputs):
 
 
 # Ops that are not written, and why; "python -m wherry ops <name>" says it too.
-UNWRITTEN = {"ctc_loss_vjp", "ctc_loss_curvature", "matrix_exp", "log_standard_gamma", "edge_extreme"}
+UNWRITTEN = {"ctc_loss_vjp", "ctc_loss_curvature", "matrix_exp", "log_standard_gamma"}
 
 
 @pytest.mark.parametrize("op", list(specs), ids=lambda op: op.name)
@@ -344,6 +346,58 @@ def test_an_operator_that_is_not_read_is_named_with_the_place_of_a_rule():
 def test_operators_that_do_not_fit_are_refused_by_name(op, message):
     with pytest.raises(ModelFileError, match=message):
         models.read_program(small_with(op, tensor_var("z", "float32", [-1])))
+
+
+# Programs that Paddle's passes have changed.
+
+
+def test_of_an_attribute_that_is_said_twice_the_last_counts():
+    twice = [Attr("fuse_activation", AttrType.STRING, b""), Attr("axis", AttrType.INT, -1), Attr("fuse_activation", AttrType.STRING, b"relu")]
+    program = small_program()
+    block = program.blocks[0]
+    block.vars.append(tensor_var("z", "float32", [-1]))
+    position = next(i for i, op in enumerate(block.ops) if op.type == "fetch")
+    source = block.ops[position].inputs[0].arguments[0]
+    given = [Slot("X", [source]), Slot("Y", [source])]
+    block.ops.insert(position, OpDesc("fused_elementwise_sub", given, [Slot("Out", ["z"])], twice))
+    assert "relu" in [node.type for node in models.read_program(desc.serialize(program)).walk()]
+
+
+@pytest.mark.parametrize(
+    ("op", "message"),
+    [
+        (OpDesc("fused_elementwise_add", [Slot("X", ["t1"]), Slot("Y", ["t1"])], [Slot("Out", ["z"])],
+                [Attr("fuse_activation", AttrType.STRING, b"cube")]), "'fuse_activation' is 'cube'"),
+        (OpDesc("multiclass_nms3", [Slot("BBoxes", ["t1"]), Slot("Scores", ["t1"])], [Slot("Out", ["z"])]), r"\[images, boxes, 4\]"),
+        (OpDesc("yolo_box", [Slot("X", ["t1"]), Slot("ImgSize", ["t1"])], [Slot("Boxes", ["z"])], [Attr("anchors", AttrType.INTS, [1])]),
+         "a channel for each number"),
+        (OpDesc("prior_box", [Slot("Input", ["t1"]), Slot("Image", ["t1"])], [Slot("Boxes", ["z"])], [Attr("min_sizes", AttrType.FLOATS, [-1.0])]),
+         "positive numbers"),
+        (OpDesc("distribute_fpn_proposals", [Slot("FpnRois", ["t1"])], [Slot("MultiFpnRois", ["z"])],
+                [Attr("min_level", AttrType.INT, 0), Attr("max_level", AttrType.INT, 2**31 - 1)]), "num_lvl"),
+    ],
+)  # fmt: skip
+def test_heads_of_detectors_that_do_not_fit_are_refused_by_name(op, message):
+    with pytest.raises(ModelFileError, match=message):
+        models.read_program(small_with(op, tensor_var("z", "float32", [-1])))
+
+
+def test_numbers_that_were_folded_into_constants_decide_on_shapes():
+    def f(x):
+        return wt.full([3], 2.0) * x.sum()
+
+    program = recorded(f, wt.ones([2]))
+    written = desc.parse(models.write_program(program))
+    block = written.blocks[0]
+    shapes = [[attr.value for attr in op.attrs if attr.name == "shape"] for op in block.ops]
+    index, fill = shapes.index([[3]]), block.ops[shapes.index([[3]])]
+    block.vars.append(tensor_var("length", "int32", [1], persistable=True, stop_gradient=True))
+    block.ops[index] = OpDesc("fill_constant", [Slot("ShapeTensor", ["length"])], fill.outputs, fill.attrs)
+    file = BytesIO()
+    write_params(file, params={"length": wt.to_tensor([5], dtype="int32")}, mark=None)
+    again = models.params_from_bytes(desc.serialize(written), file.getvalue())
+    assert again.fetches[0].sizes == (5,)
+    assert compiled(again)(wt.ones([2]))[0].tolist() == [4.0] * 5
 
 
 def test_results_of_decomposed_ops_keep_their_names():

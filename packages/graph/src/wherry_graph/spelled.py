@@ -94,4 +94,34 @@ def _doubling(
     return list(while_loop(lambda k, *_now: ops.less_than(k, end), step, [one, *values])[1:])
 
 
-SPELLED: dict[Op, Callable[..., Any]] = {ops.gcd: _gcd, ops.linear_scan: _linear_scan, ops.cumprod: _cumprod, ops.cummax: _cummax}
+def _suppress(boxes: Tensor, group: Tensor, *, threshold: float, offset: float) -> Tensor:
+    """One box after the other strikes those behind it, if none before has struck it."""
+    many = boxes.shape[0]
+    places = ops.arange(start=0, step=1, length=many, dtype=int64)
+    zero, longer, limit = (ops.full(shape=(), value=value, dtype=boxes.dtype) for value in (0, offset, threshold))
+    low, high = (ops.slice(boxes, axes=(1,), starts=(i,), ends=(i + 2,), steps=(1,)) for i in (0, 2))
+
+    def product(sides: Tensor) -> Tensor:
+        return ops.reduce_prod(sides, axes=(1,), keepdim=False)
+
+    area = product(high - low + longer)
+
+    def step(i: Tensor, kept: Tensor) -> list[Tensor]:
+        this = ops.reshape(i, shape=(1,))
+        mine = [ops.gather(x, this, axis=0) for x in (low, high, area, group, kept)]
+        sides = ops.minimum(high, mine[1]) - ops.maximum(low, mine[0])
+        common = product(ops.where(ops.greater_equal(sides, zero), sides + longer, zero))
+        struck = ops.greater_than(common / (area + mine[2] - common), limit)
+        for other in (ops.equal(group, mine[3]), ops.greater_than(places, this), mine[4]):
+            struck = ops.logical_and(struck, other)
+        return [i + ops.full(shape=(), value=1, dtype=int64), ops.logical_and(kept, ops.logical_not(struck))]
+
+    kept = ops.equal(group, group)
+    end = ops.reduce_sum(ops.full_like(group, value=1, dtype=int64), axes=(0,), keepdim=False)
+    begin = [ops.full(shape=(), value=0, dtype=int64), kept]
+    return while_loop(lambda i, _kept: ops.less_than(i, end), step, begin)[1]
+
+
+SPELLED: dict[Op, Callable[..., Any]] = {
+    ops.gcd: _gcd, ops.linear_scan: _linear_scan, ops.cumprod: _cumprod, ops.cummax: _cummax, ops.suppress: _suppress,
+}  # fmt: skip

@@ -589,12 +589,9 @@ def _check_op(op: OpDesc, block: int, blocks: int, known: set[str]) -> None:
                     )
     said: dict[str | None, Attr] = {}
     for attr in op.attrs:
-        # Paddle repeats some attributes of backward operators.
-        before = said.setdefault(attr.name, attr)
-        if before is not attr and before != attr:
-            raise ModelFileError(
-                f"the file is damaged: {op.type!r} has the attribute {attr.name!r} twice, with other values. Save the model again."
-            )
+        # Paddle repeats some: what its passes changed stands behind what was there, and the last counts.
+        if said.setdefault(attr.name, attr).type != attr.type:
+            raise ModelFileError(f"the file is damaged: {op.type!r} has the attribute {attr.name!r} twice, of two types. Save the model again.")
         if attr.type in (AttrType.BLOCK, AttrType.BLOCKS):
             for index in attr.value if attr.type == AttrType.BLOCKS else [attr.value]:
                 if index is None or not 0 < index < blocks or index == block:

@@ -195,7 +195,7 @@ def load_model(prefix: str, *, model_path: str | None = None, params_path: str |
     """
     params_path = params_path or prefix + PARAMS
     described, values = _described_with_values(model_path or prefix + MODEL, params_path)
-    program = program_of(described, training)
+    program = program_of(described, training, values)
     program.__dict__["described"] = described, _extent(program)
     bind_values(program, values, _info_at(params_path))
     return program
@@ -250,7 +250,7 @@ def in_training(program: Program) -> Program:
     described = _description_of(program)
     if described is None or not any(attr.name == "is_test" for block in described.blocks for op in block.ops for attr in op.attrs):
         return program
-    out = program_of(described, True)
+    out = program_of(described, True, {x.name: x.bound for x in program.bound_variables() if x.bound is not None})
     for x in program.bound_variables():
         y = out.blocks[0].vars.get(x.name)
         if y is not None and x.bound is not None and (x.persistable or x.is_parameter):
@@ -308,7 +308,7 @@ def params_from_bytes(described: bytes, data: bytes) -> Program:
         raise ModelFileError(
             "load: the parameters are those of another save. Expected the ones that were saved with the program. Pass both of one save."
         )
-    program = program_of(found)
+    program = program_of(found, None, values)
     bind_values(program, values)
     return program
 

@@ -5,7 +5,7 @@ records. What an operator of a backward pass computes is what autograd says of t
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from wherry_autograd import enable_grad, grad, no_grad
@@ -144,6 +144,9 @@ class OpView:
         if listed:
             return [_whole(x) for x in listed]
         whole = self.maybe(tensor)
+        if whole is not None and whole.ndim < 2 and "folded" in whole.__dict__:
+            numbers = whole.folded.tolist()
+            return numbers if isinstance(numbers, list) else [numbers]
         if whole is not None:
             return [_whole(whole[i]) for i in range(int(whole.shape[0]))] if whole.ndim else [_whole(whole)]
         return self.integers(attr, default)
@@ -193,8 +196,9 @@ def _known(x: Tensor) -> Any:
     """The number of a tensor that a program makes of a constant; None if it is not known."""
     if not isinstance(x, Variable):
         return None
-    if x.bound is not None:
-        return x.bound.item() if x.bound.size == 1 and not x.persistable else None
+    bound = x.__dict__.get("folded", None if x.persistable else x.bound)
+    if bound is not None:
+        return bound.item() if bound.size == 1 else None
     node = x.made_by
     if node is None:
         return None
@@ -213,10 +217,11 @@ class Reader:
         desc: what the file says.
         program: what it becomes.
         training: are operators read as they train, or as they predict? None: as the file says of each.
+        values: of what is saved with the program, by name, as far as it is known.
     """
 
-    def __init__(self, desc: ProgramDesc, training: bool | None = None) -> None:
-        self.desc, self.training = desc, training
+    def __init__(self, desc: ProgramDesc, training: bool | None = None, values: Mapping[str, Tensor] | None = None) -> None:
+        self.desc, self.training, self.values = desc, training, values or {}
         self.program = Program()
         self.scopes: list[dict[str, Any]] = [{}]  # name -> tensor; inner blocks last
         self.descs: list[dict[str, VarDesc]] = []  # the same blocks' variables
@@ -367,6 +372,9 @@ class Reader:
                 kind = StaticParameter if var.is_parameter else Variable
                 stop = not var.is_parameter if var.stop_gradient is None else var.stop_gradient
                 x = into.add(kind.of(into, tensor.dims, dtype, name, persistable=True, stop_gradient=stop))
+                value = self.values.get(name)
+                if value is not None and value.size <= _core.MAX_RANK and not is_floating_point(value) and name not in written:
+                    x.__dict__["folded"] = value  # a number of a program that was optimized: shapes may be made of it
             else:
                 continue
             self.scopes[0][name] = x
@@ -577,12 +585,13 @@ class Reader:
             ]
 
 
-def program_of(desc: ProgramDesc, training: bool | None = None) -> Program:
+def program_of(desc: ProgramDesc, training: bool | None = None, values: Mapping[str, Tensor] | None = None) -> Program:
     """Read a program that a file describes.
 
     Args:
         desc: what the file says.
         training: read operators that do (dropout, batch normalization, ...) as they train, or as they predict; None: as the file says.
+        values: of parameters and constants by name; the numbers among them may decide on shapes. None: they are not known yet.
 
     Raises:
         ModelFileError: the operators do not fit together.
@@ -590,5 +599,5 @@ def program_of(desc: ProgramDesc, training: bool | None = None) -> Program:
     """
     import wherry_graph.paddle_files.ops  # noqa: F401  the rules
 
-    return Reader(desc, training).read()
+    return Reader(desc, training, values).read()
 

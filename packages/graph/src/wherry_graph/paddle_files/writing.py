@@ -135,6 +135,7 @@ class Writer:
         self._pure: set[int] = set()  # ids of operators that do nothing but compute their results
         self._uses: Counter[int] = Counter()  # id of a variable -> how many need it
         self._numbers: dict[int, tuple[Value, Any]] = {}  # id of a value that is one number -> itself, the number
+        self._filled: dict[int, tuple[Value, Any]] = {}  # the same of a tensor all of whose elements are one number
         self._prologue = 0  # where in the first block the next constant goes
 
     # What rules call.
@@ -191,7 +192,9 @@ class Writer:
             "dtype": code_of(name), "shape": longs(plain), "value": _as_float(value), "str_value": _as_text(value), "force_cpu": False,
             "place_type": -1,
         }
-        return self("fill_constant", more, attrs, dtype=name, shape=plain)
+        found = self("fill_constant", more, attrs, dtype=name, shape=plain)
+        self._filled[id(found)] = found, value
+        return found
 
     def count(self, n: Any) -> Value:
         """The whole numbers below `n`, a number or a tensor of one."""
@@ -211,12 +214,16 @@ class Writer:
         """`x` in another shape."""
         if tuple(shape) == x.shape and not any(type(n) is Size or n < 0 for n in shape):
             return x
-        more, plain = self.shape_inputs("ShapeTensor", shape) if sum(type(n) is Size for n in shape) > 1 else ({}, _plain(shape))
+        more, plain = self.shape_inputs("ShapeTensor", shape) if sum(type(n) is Size or n == -1 for n in shape) > 1 else ({}, _plain(shape))
         return self("reshape2", {"X": x, **more}, {"shape": plain}, ("Out", "~XShape"), shape=plain)
 
     def number(self, x: Value) -> Any:
         """The number that a constant is; None for anything else."""
         return self._numbers[id(x)][1] if id(x) in self._numbers else None
+
+    def filled(self, x: Value) -> Any:
+        """The number that all elements of a tensor are, if that is known; else None."""
+        return self._filled[id(x)][1] if id(x) in self._filled else None
 
     def ranked(self, x: Value, other: Value) -> Value:
         """`x` with an axis, if it has none and `other` has: Paddle's faster kernels want one, and the result is the same."""

@@ -3,9 +3,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 import wherry_tensor as api
-from wherry_tensor import Tensor, ops
+from wherry_nn.utils.boxes import coded, decayed, decoded, on_levels, priors, proposed, remaining
+from wherry_tensor import Tensor
 from wherry_tensor.arguments import integer, integers_of, require_rank, require_tensor
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, short
 from wherry_vision.ops.reading import count as counted
@@ -55,11 +57,11 @@ def nms(
     iou_threshold = real(iou_threshold, "nms", "iou_threshold")
     group = api.zeros([boxes.shape[0]], "int64")
     if scores is None:
-        return _kept(boxes, group, iou_threshold)
+        return remaining(boxes, group, iou_threshold)
     require_rank(scores, "nms", 1, name="scores", layout="a score for each box")
     order = api.argsort(scores, descending=True)
     if category_idxs is None:
-        return api.gather(order, _kept(api.gather(boxes, order), group, iou_threshold))
+        return api.gather(order, remaining(api.gather(boxes, order), group, iou_threshold))
     if categories is None:
         raise AssertedArgumentError(
             "nms: if category_idxs is given, categories which is a list of unique id of all categories is necessary. Got None, expected a list."
@@ -74,13 +76,8 @@ def nms(
     group = api.gather(category_idxs.astype("int64"), order)
     wanted = api.any(group.unsqueeze(1) == api.to_tensor(list(integers_of(categories, "nms", "categories")), dtype="int64").reshape([1, -1]), axis=1)
     chosen = api.gather(order, api.nonzero(wanted).reshape([-1]))
-    kept = _kept(api.gather(boxes, chosen), api.gather(category_idxs.astype("int64"), chosen), iou_threshold)
+    kept = remaining(api.gather(boxes, chosen), api.gather(category_idxs.astype("int64"), chosen), iou_threshold)
     return api.gather(chosen, kept)[:top_k]
-
-
-def _kept(boxes: Tensor, group: Tensor, threshold: float, offset: float = 0.0) -> Tensor:
-    """The numbers of the boxes that remain, in their order."""
-    return api.nonzero(ops.suppress(boxes, group, threshold=threshold, offset=offset)).reshape([-1])
 
 
 def box_coder(
@@ -125,23 +122,13 @@ def box_coder(
     if share is not None and not isinstance(share, Tensor):
         share = api.to_tensor(reals(share, "box_coder", "prior_box_var", 4), dtype=prior_box.dtype)
     if code_type == "encode_center_size":
-        require_rank(target_box, "box_coder", 2, name="target_box", layout="[N, 4]")
-        size = prior_box[:, 2:] - prior_box[:, :2] + one
-        middle = prior_box[:, :2] + size / 2
-        given = target_box.unsqueeze(1)
-        moved = ((given[:, :, :2] + given[:, :, 2:]) / 2 - middle) / size
-        grown = api.log(api.abs((given[:, :, 2:] - given[:, :, :2] + one) / size))
-        coded = api.concat([moved, grown], -1)
-        return coded if share is None else coded / share
+        found = coded(prior_box, require_rank(target_box, "box_coder", 2, name="target_box", layout="[N, 4]"), one)
+        return found if share is None else found / share
     if target_box.ndim != 3:
         raise InvalidArgumentError(f"box_coder: what boxes differ by has three axes. Got shape {target_box.shape}, expected [N, M, 4].")
-    prior_box = prior_box.unsqueeze(axis)
     if share is not None:
         target_box = target_box * (share.unsqueeze(axis) if share.ndim == 2 else share)
-    size = prior_box[:, :, 2:] - prior_box[:, :, :2] + one
-    middle = target_box[:, :, :2] * size + prior_box[:, :, :2] + size / 2
-    half = api.exp(target_box[:, :, 2:]) * size / 2
-    return api.concat([middle - half, middle + half - one], -1)
+    return decoded(prior_box.unsqueeze(axis), target_box, one)
 
 
 def prior_box(
@@ -205,32 +192,13 @@ def prior_box(
             f"prior_box: sides are positive. Got min_sizes={short(smallest)} and max_sizes={short(largest)}, expected numbers above 0. "
             f"They count pixels."
         )
-    ratios = [1.0]
-    for ratio in reals(aspect_ratios, "prior_box", "aspect_ratios"):
+    ratios = reals(aspect_ratios, "prior_box", "aspect_ratios")
+    for ratio in ratios:
         if not 1e-100 < ratio < 1e100:
             raise InvalidArgumentError(
                 f"prior_box: a ratio of width to height is positive. Got {ratio} among aspect_ratios, expected numbers above 0. Leave it out."
             )
-        if all(abs(ratio - other) >= 1e-6 for other in ratios):
-            ratios += [ratio, 1 / ratio] if flip else [ratio]
-    sides: list[tuple[float, float]] = []
-    for i, side in enumerate(smallest):
-        shaped = [(side * math.sqrt(ratio), side / math.sqrt(ratio)) for ratio in ratios]
-        square = [(math.sqrt(side * largest[i]),) * 2] if largest else []
-        sides += [shaped[0], *square, *shaped[1:]] if min_max_aspect_ratios_order else [*shaped, *square]
-    rows, columns = input.shape[2:]
-    high, wide = image.shape[2:]
-    if not (step_x and step_y):
-        step_x, step_y = wide / columns, high / rows
-    dtype = input.dtype
-    shape = [rows, columns, len(sides)]
-    middle_x = ((api.arange(columns, dtype=dtype) + offset) * step_x).reshape([1, columns, 1]).expand(shape)
-    middle_y = ((api.arange(rows, dtype=dtype) + offset) * step_y).reshape([rows, 1, 1]).expand(shape)
-    half_x, half_y = (api.to_tensor([side[axis] / 2 for side in sides], dtype=dtype) for axis in (0, 1))
-    boxes = api.stack([(middle_x - half_x) / wide, (middle_y - half_y) / high, (middle_x + half_x) / wide, (middle_y + half_y) / high], -1)
-    if clip:
-        boxes = api.clip(boxes, 0.0, 1.0)
-    return boxes, api.to_tensor(shares, dtype=dtype).expand([*shape, 4])
+    return priors(input, image, smallest, largest, ratios, shares, flip, clip, (step_x, step_y), offset, min_max_aspect_ratios_order)
 
 
 def distribute_fpn_proposals(
@@ -276,20 +244,7 @@ def distribute_fpn_proposals(
     if rois_num is None:
         raise AssertedArgumentError("distribute_fpn_proposals: rois_num should not be None in dygraph mode. Got None, expected an int32 tensor.")
     require_rank(rois_num, "distribute_fpn_proposals", 1, name="rois_num", layout="a number of boxes for each image")
-    sides = fpn_rois[:, 2:] - fpn_rois[:, :2]
-    valid = api.logical_and(sides[:, 0] >= 0, sides[:, 1] >= 0)
-    sides = sides + (1.0 if pixel_offset else 0.0)
-    area = api.where(valid, sides[:, 0] * sides[:, 1], api.zeros([], fpn_rois.dtype))
-    level = api.floor(api.log2(api.sqrt(area) / scale + 1e-8) + refer_level).clip(min_level, max_level).astype("int32")
-    images = api.arange(rois_num.shape[0], dtype="int64")
-    image = api.repeat_interleave(images, rois_num.astype("int64"), 0)
-    rois, order, counts = [], [], []
-    for wanted in range(min_level, max_level + 1):
-        places = api.nonzero(level == wanted).reshape([-1])
-        rois.append(api.gather(fpn_rois, places))
-        order.append(places)
-        counts.append(api.sum((api.gather(image, places).unsqueeze(1) == images).astype("int32"), axis=0, dtype="int32"))
-    return rois, api.argsort(api.concat(order)).astype("int32").unsqueeze(1), counts
+    return on_levels(fpn_rois, rois_num, min_level, max_level, refer_level, scale, pixel_offset)
 
 
 def matrix_nms(
@@ -350,52 +305,9 @@ def matrix_nms(
             f"matrix_nms: each class has a score for each box. Got bboxes of shape {bboxes.shape} and scores of shape {scores.shape}, expected "
             f"[N, M, 4] and [N, C, M]."
         )
-    n, classes, count = scores.shape
-    found, counts, indices = [], [], []
-    for b in range(n):
-        rows = []
-        for label in range(classes):
-            if label == background_label:
-                continue
-            mine = scores[b, label]
-            places = api.nonzero(mine > score_threshold).reshape([-1])
-            places = api.gather(places, api.argsort(api.gather(mine, places), descending=True))
-            places = places[:nms_top_k] if nms_top_k > -1 else places
-            if places.shape[0] == 0:
-                continue
-            score = _decayed(api.gather(bboxes[b], places), api.gather(mine, places), use_gaussian, gaussian_sigma, 0.0 if normalized else 1.0)
-            kept = api.nonzero(score > post_threshold).reshape([-1])
-            rows.append((api.gather(score, kept), api.gather(places, kept), api.full([kept.shape[0]], label, scores.dtype)))
-        if not rows:
-            counts.append(0)
-            continue
-        score, places, of_class = (api.concat(parts) for parts in zip(*rows, strict=True))
-        order = api.argsort(score, descending=True)
-        order = order[:keep_top_k] if keep_top_k > -1 else order
-        score, places, of_class = (api.gather(part, order) for part in (score, places, of_class))
-        found.append(api.concat([of_class.unsqueeze(1), score.unsqueeze(1), api.gather(bboxes[b], places)], 1))
-        indices.append(places + b * count)
-        counts.append(int(order.shape[0]))
-    out = api.concat(found) if found else api.zeros([0, 6], bboxes.dtype)
-    index = (api.concat(indices) if indices else api.zeros([0], "int64")).astype("int32").unsqueeze(1)
-    return out, api.to_tensor(counts, dtype="int32") if return_rois_num else None, index if return_index else None
-
-
-def _decayed(boxes: Tensor, score: Tensor, use_gaussian: bool, sigma: float, offset: float) -> Tensor:
-    """The scores of boxes, best first, lowered."""
-    low = api.maximum(boxes[:, :2].unsqueeze(1), boxes[:, :2].unsqueeze(0))
-    sides = api.minimum(boxes[:, 2:].unsqueeze(1), boxes[:, 2:].unsqueeze(0)) - low
-    sides = api.where(sides >= 0, sides + offset, api.zeros([], boxes.dtype))
-    common = sides[:, :, 0] * sides[:, :, 1]
-    own = boxes[:, 2:] - boxes[:, :2] + offset
-    area = own[:, 0] * own[:, 1]
-    overlap = common / (area.unsqueeze(1) + area.unsqueeze(0) - common)
-    better = api.triu(api.ones(overlap.shape, overlap.dtype), 1) > 0  # [j, i]: j stands before i
-    zero, one = api.zeros([], overlap.dtype), api.ones([], overlap.dtype)
-    overlap = api.where(better, overlap, zero)
-    most = api.max(overlap, axis=0).unsqueeze(1)  # of each box with a better one
-    decay = api.exp((most**2 - overlap**2) * sigma) if use_gaussian else (1 - overlap) / (1 - most)
-    return api.min(api.where(better, decay, one), axis=0) * score
+    sigma = gaussian_sigma if use_gaussian else None
+    out, counts, index = decayed(bboxes, scores, score_threshold, post_threshold, nms_top_k, keep_top_k, sigma, background_label, normalized)
+    return out, counts if return_rois_num else None, index if return_index else None
 
 
 def generate_proposals(
@@ -456,54 +368,20 @@ def generate_proposals(
     post_nms_top_n = integer(post_nms_top_n, "generate_proposals", "post_nms_top_n")
     if eta > 1:
         raise AssertedArgumentError(f"generate_proposals: eta is at most 1. Got {eta}, expected a factor that lowers the threshold.")
-    n = scores.shape[0]
-    one = 1.0 if pixel_offset else 0.0
-    all_scores = scores.transpose([0, 2, 3, 1]).reshape([n, -1])
-    all_deltas = bbox_deltas.reshape([n, -1, 4, *bbox_deltas.shape[2:]]).transpose([0, 3, 4, 1, 2]).reshape([n, -1, 4])
-    anchors, variances = anchors.reshape([-1, 4]), variances.reshape([-1, 4])
-    found, chosen_scores, counts = [], [], []
-    for b in range(n):
-        order = api.argsort(all_scores[b], descending=True)
-        order = order[:pre_nms_top_n] if pre_nms_top_n > 0 else order
-        score, deltas = api.gather(all_scores[b], order), api.gather(all_deltas[b], order) * api.gather(variances, order)
-        anchor = api.gather(anchors, order)
-        size = anchor[:, 2:] - anchor[:, :2] + one
-        middle = deltas[:, :2] * size + anchor[:, :2] + size / 2
-        half = api.exp(api.minimum(deltas[:, 2:], api.full([], math.log(1000 / 16), deltas.dtype))) * size / 2
-        border = api.concat([img_size[b, 1:], img_size[b, :1]]) - one
-        zero = api.zeros([], anchor.dtype)
-        low = api.maximum(api.minimum(middle - half, border), zero)
-        high = api.maximum(api.minimum(middle + half - one, border), zero)
-        sides = high - low + one
-        large = api.all(sides >= max(min_size, 1.0), axis=1)
-        if pixel_offset:
-            large = api.logical_and(large, api.all(low + sides / 2 <= border + one, axis=1))
-        kept = api.nonzero(large).reshape([-1])
-        boxes, score = api.gather(api.concat([low, high], 1), kept), api.gather(score, kept)
-        if kept.shape[0] == 0:
-            boxes, score = api.zeros([1, 4], boxes.dtype), api.zeros([1], score.dtype)
-        elif nms_thresh > 0:
-            if eta < 1:
-                kept = _kept_adaptively(boxes, nms_thresh, eta, one)
-            else:
-                kept = _kept(boxes, api.zeros([boxes.shape[0]], "int64"), nms_thresh, one)
-            kept = kept[:post_nms_top_n] if post_nms_top_n > 0 else kept
-            boxes, score = api.gather(boxes, kept), api.gather(score, kept)
-        found.append(boxes)
-        chosen_scores.append(score)
-        counts.append(int(boxes.shape[0]))
-    return api.concat(found), api.concat(chosen_scores).unsqueeze(1), api.to_tensor(counts, dtype="int32")
+    kept = remaining if eta == 1 else partial(_kept_adaptively, eta)
+    return proposed(scores, bbox_deltas, img_size, anchors, variances, pre_nms_top_n, post_nms_top_n, nms_thresh, min_size, pixel_offset, kept)
 
 
-def _kept_adaptively(boxes: Tensor, threshold: float, eta: float, offset: float) -> Tensor:
-    """As `_kept`, with a threshold that falls with each box that is kept."""
+def _kept_adaptively(eta: float, boxes: Tensor, group: Tensor, threshold: float, offset: float) -> Tensor:
+    """As `remaining`, with a threshold of each group that falls with each box that is kept."""
     kept: list[int] = []
-    rows = boxes.tolist()
-    for i, box in enumerate(rows):
-        if all(_share(box, rows[other], offset) <= threshold for other in kept):
+    rows, groups = boxes.tolist(), group.tolist()
+    thresholds: dict[int, float] = {}
+    for i, (box, mine) in enumerate(zip(rows, groups, strict=True)):
+        limit = thresholds.setdefault(mine, threshold)
+        if all(_share(box, rows[other], offset) <= limit for other in kept if groups[other] == mine):
             kept.append(i)
-            if threshold > 0.5:
-                threshold *= eta
+            thresholds[mine] = limit * eta if limit > 0.5 else limit
     return api.to_tensor(kept, dtype="int64")
 
 

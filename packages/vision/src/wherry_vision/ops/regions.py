@@ -8,7 +8,9 @@ import wherry_tensor as api
 from wherry_nn import Layer
 from wherry_nn.functional._windows import sizes
 from wherry_nn.initializer import Normal
+from wherry_nn.utils.boxes import image_of
 from wherry_tensor import Tensor, ops
+from wherry_tensor._core import is_symbolic
 from wherry_tensor.arguments import require_rank, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 from wherry_vision.ops.reading import count, real
@@ -146,6 +148,8 @@ def _images(op_name: str, x: Tensor, boxes: Tensor, boxes_num: Tensor) -> Tensor
         raise InvalidArgumentError(
             f"{op_name}: boxes_num has a number for each image. Got {boxes_num.shape[0]} for {x.shape[0]} images, expected as many."
         )
+    if is_symbolic(boxes_num):
+        return image_of(count, boxes.shape[0])
     return api.repeat_interleave(api.arange(0, x.shape[0], dtype="int64"), count, 0)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import wherry_tensor as api
 from wherry_nn import functional as F
+from wherry_nn.utils.boxes import centers, column_of, from_yolo
 from wherry_tensor import Tensor, ops
 from wherry_tensor.arguments import integers_of, require_rank
 from wherry_tensor.errors import InvalidArgumentError, short
@@ -35,19 +36,6 @@ def _anchors(values: Any, op_name: str) -> list[float]:
             f"{op_name}: anchors are pairs of a width and a height. Got {short(values)}, expected an even number of them. Write [10, 13, 16, 30]."
         )
     return sides
-
-
-def _column(values: Sequence[float], like: Tensor) -> Tensor:
-    return api.to_tensor(list(values), dtype=like.dtype).reshape([1, -1, 1, 1])
-
-
-def _centers(parts: Tensor, scale: float) -> tuple[Tensor, Tensor]:
-    """The middles of the boxes as shares of the image."""
-    shift = -0.5 * (scale - 1)
-    columns = api.arange(parts.shape[4], dtype=parts.dtype)
-    rows = api.arange(parts.shape[3], dtype=parts.dtype).reshape([-1, 1])
-    x = (columns + F.sigmoid(parts[:, :, 0]) * scale + shift) / parts.shape[4]
-    return x, (rows + F.sigmoid(parts[:, :, 1]) * scale + shift) / parts.shape[3]
 
 
 def yolo_box(
@@ -96,26 +84,8 @@ def yolo_box(
     iou_aware_factor = real(iou_aware_factor, "yolo_box", "iou_aware_factor")
     require_rank(img_size, "yolo_box", 2, name="img_size", layout="[N, 2]")
     count = len(shapes) // 2
-    parts = _parts("yolo_box", x, count, 5 + class_num, first=count if iou_aware else 0)
-    n, _, _, rows, columns = parts.shape
-    size = img_size.astype(x.dtype)
-    high, wide = (size[:, i].reshape([-1, 1, 1, 1]) for i in (0, 1))
-    middle_x, middle_y = _centers(parts, scale_x_y)
-    middle_x, middle_y = middle_x * wide, middle_y * high
-    half_x = api.exp(parts[:, :, 2]) * _column(shapes[0::2], x) * wide / (ratio * columns) / 2
-    half_y = api.exp(parts[:, :, 3]) * _column(shapes[1::2], x) * high / (ratio * rows) / 2
-    objectness = F.sigmoid(parts[:, :, 4])
-    if iou_aware:
-        objectness = objectness ** (1 - iou_aware_factor) * F.sigmoid(x[:, :count]) ** iou_aware_factor
-    seen = (objectness >= conf_thresh).astype(x.dtype)
-    sides = [middle_x - half_x, middle_y - half_y, middle_x + half_x, middle_y + half_y]
-    if clip_bbox:
-        zero = api.zeros([], x.dtype)
-        sides[:2] = [api.maximum(side, zero) for side in sides[:2]]
-        sides[2:] = [api.minimum(side, end - 1) for side, end in zip(sides[2:], (wide, high), strict=True)]
-    boxes = api.stack(sides, -1) * seen.unsqueeze(-1)
-    scores = F.sigmoid(parts[:, :, 5:]) * (objectness * seen).unsqueeze(2)
-    return boxes.reshape([n, -1, 4]), scores.transpose([0, 1, 3, 4, 2]).reshape([n, -1, class_num])
+    _parts("yolo_box", x, count, 5 + class_num, first=count if iou_aware else 0)
+    return from_yolo(x, img_size, shapes, class_num, conf_thresh, ratio, clip_bbox, scale_x_y, iou_aware, iou_aware_factor)
 
 
 def yolo_loss(
@@ -185,9 +155,9 @@ def yolo_loss(
     there_is = api.logical_and(gt_box[:, :, 2] > 1e-6, gt_box[:, :, 3] > 1e-6)
     # Where a prediction overlaps a box enough, it may say that there is one.
     detached = parts.detach()
-    middle_x, middle_y = _centers(detached, scale_x_y)
-    widths = api.exp(detached[:, :, 2]) * _column([pairs[2 * m] for m in anchor_mask], x) / wide
-    heights = api.exp(detached[:, :, 3]) * _column([pairs[2 * m + 1] for m in anchor_mask], x) / high
+    middle_x, middle_y = centers(detached, scale_x_y)
+    widths = api.exp(detached[:, :, 2]) * column_of([pairs[2 * m] for m in anchor_mask], x) / wide
+    heights = api.exp(detached[:, :, 3]) * column_of([pairs[2 * m + 1] for m in anchor_mask], x) / high
     predicted = [side.reshape([n, -1, 1]) for side in (middle_x, middle_y, widths, heights)]
     given = [gt_box[:, :, i].unsqueeze(1) for i in range(4)]
     overlap = api.where(there_is.unsqueeze(1), _overlap(predicted, given), zero)

@@ -9,6 +9,7 @@ from wherry_graph.paddle_files.ops import (
     creation,
     detection,
     elementwise,
+    fused,
     indexing,
     linalg,
     loss,
@@ -25,6 +26,6 @@ from wherry_graph.paddle_files.ops import (
 )
 
 __all__ = [
-    "activation", "attention", "contraction", "control", "convolution", "convolution3d", "creation", "detection", "elementwise", "indexing", "linalg",
-    "loss", "movement", "normalization", "optimizer", "random", "recurrent", "reduction", "resampling", "sequence", "sparse", "spectral",
+    "activation", "attention", "contraction", "control", "convolution", "convolution3d", "creation", "detection", "elementwise", "fused", "indexing",
+    "linalg", "loss", "movement", "normalization", "optimizer", "random", "recurrent", "reduction", "resampling", "sequence", "sparse", "spectral",
 ]  # fmt: skip

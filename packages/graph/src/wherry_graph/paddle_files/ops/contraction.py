@@ -28,7 +28,7 @@ def read_old_matmul(o):
     return out if alpha == 1.0 else out * alpha
 
 
-def _rows(x, axes):
+def rows_of(x, axes):
     """x as a matrix whose rows are its first `axes` axes together."""
     rows, columns = 1, 1
     for i, n in enumerate(x.shape):
@@ -44,19 +44,10 @@ def read_mul(o):
     x, y = o.x("X"), o.x("Y")
     left, right = o.integer("x_num_col_dims", 1), o.integer("y_num_col_dims", 1)
     out = ops.matmul(
-        x if x.ndim == 2 and left == 1 else _rows(x, left), y if y.ndim == 2 and right == 1 else _rows(y, right), transpose_x=False,
+        x if x.ndim == 2 and left == 1 else rows_of(x, left), y if y.ndim == 2 and right == 1 else rows_of(y, right), transpose_x=False,
         transpose_y=False,
     )
     return out if x.ndim == left + 1 and y.ndim == right + 1 and left == right == 1 else api.reshape(out, [*x.shape[:left], *y.shape[right:]])
-
-
-@reads("fc")
-def read_fc(o):
-    x, axes = o.x("Input"), o.integer("in_num_col_dims", 1)
-    out = api.reshape(api.matmul(_rows(x, axes), o.x("W")), [*x.shape[:axes], o.x("W").shape[1]])
-    bias = o.maybe("Bias")
-    out = out if bias is None else out + api.reshape(bias, [-1])
-    return ops.relu(out) if o.text("activation_type", "") == "relu" else out
 
 
 reads("bmm")(lambda o: api.bmm(o.x("X"), o.x("Y")))

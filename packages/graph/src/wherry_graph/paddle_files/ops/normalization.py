@@ -80,12 +80,19 @@ def write_batch_norm_infer(w, x, mean, variance, scale, bias, *, epsilon, data_f
 
 @reads("batch_norm", "sync_batch_norm", out="Y")
 def read_batch_norm(o):
+    found = _batch_norm(o)
+    if o.flag("fuse_with_relu"):  # of a program that Paddle optimized
+        found["Y"] = ops.relu(found["Y"])
+    return found
+
+
+def _batch_norm(o):
     x, mean, variance = (o.x(name) for name in ("X", "Mean", "Variance"))
     scale, bias = o.maybe("Scale"), o.maybe("Bias")
     epsilon, momentum, layout = o.number("epsilon", 1e-5), o.number("momentum", 0.9), o.text("data_layout", "NCHW")
     layout = "NHWC" if layout in ("NHWC", "NDHWC", "NLC") and x.ndim > 2 else "NCHW"
     if (o.flag("is_test") and not o.flag("trainable_statistics")) or o.flag("use_global_stats"):
-        return ops.batch_norm_infer(x, mean, variance, scale, bias, epsilon=epsilon, data_format=layout)
+        return {"Y": ops.batch_norm_infer(x, mean, variance, scale, bias, epsilon=epsilon, data_format=layout)}
     out, batch_mean, batch_variance = ops.batch_norm(x, scale, bias, epsilon=epsilon, data_format=layout)
     return {
         "Y": out, "MeanOut": mean * momentum + batch_mean * (1 - momentum), "VarianceOut": variance * momentum + batch_variance * (1 - momentum),

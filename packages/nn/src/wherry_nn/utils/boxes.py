@@ -1,0 +1,349 @@
+"""The arithmetic of boxes: for `paddle.vision.ops`, and for the operators of Paddle's programs that compute the same.
+
+Arguments were checked by whoever calls. Nothing here looks at values, so that everything may be captured with sizes that are not known;
+how many boxes are found follows from data. Boxes of all images are one list, in which numbers of groups (image and class) stand beside them.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import wherry_tensor as api
+from wherry_tensor import Tensor, ops
+from wherry_tensor.arguments import integer
+from wherry_tensor.errors import InvalidArgumentError
+
+__all__ = [
+    "Kept", "best", "by_group", "centers", "coded", "column_of", "decayed", "decoded", "from_yolo", "image_of", "many_classes", "on_levels",
+    "overlap", "place_in", "places_of", "priors", "proposed", "remaining",
+]  # fmt: skip
+
+Kept = Callable[[Tensor, Tensor, float, float], Tensor]  # which boxes remain: of boxes, groups, a threshold, and what sides are longer by
+
+
+# Lists that are made of several.
+
+
+def remaining(boxes: Tensor, group: Tensor, threshold: float, offset: float = 0.0) -> Tensor:
+    """The numbers of the boxes that remain, in their order, when each that does strikes worse ones of its group."""
+    return places_of(ops.suppress(boxes, group, threshold=threshold, offset=offset))
+
+
+def places_of(mask: Tensor) -> Tensor:
+    """Where a list of bools is true."""
+    return api.nonzero(mask).reshape([-1])
+
+
+def by_group(group: Tensor, score: Tensor) -> Tensor:
+    """The order of a list by groups, and by scores in each, the best first."""
+    order = api.argsort(score, descending=True)
+    many = score.shape[0]
+    return api.gather(order, api.argsort(api.gather(group, order) * many + api.arange(many, dtype="int64")))
+
+
+def place_in(group: Tensor) -> Tensor:
+    """The place of each among those of its group, where groups follow on each other."""
+    return api.arange(group.shape[0], dtype="int64") - api.searchsorted(group, group)
+
+
+def best(group: Tensor, score: Tensor, most: int) -> Tensor:
+    """The numbers of the best of each group, in the order of the list."""
+    order = by_group(group, score)
+    chosen = api.gather(order, places_of(place_in(api.gather(group, order)) < most))
+    return api.sort(chosen)
+
+
+def counted(image: Tensor, images: Any) -> Tensor:
+    """How many each image has, int32."""
+    return api.sum((image.unsqueeze(1) == api.arange(images, dtype="int64")).astype("int32"), axis=0, dtype="int32")
+
+
+def image_of(counts: Tensor, boxes: Any) -> Tensor:
+    """The image of each of so many boxes, from how many each has; beyond the last one comes what is no image."""
+    ends = api.cumsum(counts.astype("int64"), 0)
+    return api.searchsorted(ends, api.arange(boxes, dtype="int64"), right=True)
+
+
+def overlap(a: Sequence[Tensor], b: Sequence[Tensor], offset: float) -> Tensor:
+    """The share of the area of both that boxes have in common, one by one; of each a list of x1, y1, x2, y2."""
+    zero = api.zeros([], a[0].dtype)
+    sides = []
+    for i in 0, 1:
+        side = api.minimum(a[2 + i], b[2 + i]) - api.maximum(a[i], b[i])
+        sides.append(api.where(side >= 0, side + offset, zero))
+    common = sides[0] * sides[1]
+    areas = [(x[2] - x[0] + offset) * (x[3] - x[1] + offset) for x in (a, b)]
+    return common / (areas[0] + areas[1] - common)
+
+
+# Differences of boxes.
+
+
+def coded(prior: Tensor, target: Tensor, one: float) -> Tensor:
+    """What boxes `[N, 4]` differ by from each of others `[M, 4]`: `[N, M, 4]`. Sides are longer by `one`."""
+    size = prior[:, 2:] - prior[:, :2] + one
+    middle = prior[:, :2] + size / 2
+    given = target.unsqueeze(1)
+    moved = ((given[:, :, :2] + given[:, :, 2:]) / 2 - middle) / size
+    grown = api.log(api.abs((given[:, :, 2:] - given[:, :, :2] + one) / size))
+    return api.concat([moved, grown], -1)
+
+
+def decoded(prior: Tensor, deltas: Tensor, one: float) -> Tensor:
+    """Boxes that differ by `deltas` from others; both are `[..., 4]`."""
+    size = prior[..., 2:] - prior[..., :2] + one
+    middle = deltas[..., :2] * size + prior[..., :2] + size / 2
+    half = api.exp(deltas[..., 2:]) * size / 2
+    return api.concat([middle - half, middle + half - one], -1)
+
+
+def priors(
+    input: Tensor, image: Tensor, smallest: Sequence[float], largest: Sequence[float], ratios: Sequence[float], shares: Sequence[float], flip: bool,
+    clip: bool, steps: Sequence[float], offset: float, squares_first: bool,
+) -> tuple[Tensor, Tensor]:
+    """The first boxes of SSD, and the variances of each: see `paddle.vision.ops.prior_box`."""
+    wanted = [1.0]
+    for ratio in ratios:
+        if all(abs(ratio - other) >= 1e-6 for other in wanted):
+            wanted += [ratio, 1 / ratio] if flip else [ratio]
+    sides: list[tuple[float, float]] = []
+    for i, side in enumerate(smallest):
+        shaped = [(side * math.sqrt(ratio), side / math.sqrt(ratio)) for ratio in wanted]
+        square = [(math.sqrt(side * largest[i]),) * 2] if largest else []
+        sides += [shaped[0], *square, *shaped[1:]] if squares_first else [*shaped, *square]
+    rows, columns = input.shape[2:]
+    high, wide = image.shape[2:]
+    step_x, step_y = steps if steps[0] and steps[1] else (wide / columns, high / rows)
+    dtype = input.dtype
+    shape = [rows, columns, len(sides)]
+    middle_x = ((api.arange(columns, dtype=dtype) + offset) * step_x).reshape([1, columns, 1]).expand(shape)
+    middle_y = ((api.arange(rows, dtype=dtype) + offset) * step_y).reshape([rows, 1, 1]).expand(shape)
+    half_x, half_y = (api.to_tensor([side[axis] / 2 for side in sides], dtype=dtype) for axis in (0, 1))
+    boxes = api.stack([(middle_x - half_x) / wide, (middle_y - half_y) / high, (middle_x + half_x) / wide, (middle_y + half_y) / high], -1)
+    return api.clip(boxes, 0.0, 1.0) if clip else boxes, api.to_tensor(list(shares), dtype=dtype).expand([*shape, 4])
+
+
+# YOLO.
+
+
+def column_of(values: Sequence[float], like: Tensor) -> Tensor:
+    """A number for each anchor."""
+    return api.to_tensor(list(values), dtype=like.dtype).reshape([1, -1, 1, 1])
+
+
+def centers(parts: Tensor, scale: float) -> tuple[Tensor, Tensor]:
+    """The middles of boxes `[N, anchors, numbers, H, W]` as shares of the image."""
+    shift = -0.5 * (scale - 1)
+    columns = api.arange(parts.shape[4], dtype=parts.dtype)
+    rows = api.arange(parts.shape[3], dtype=parts.dtype).reshape([-1, 1])
+    x = (columns + ops.sigmoid(parts[:, :, 0]) * scale + shift) / parts.shape[4]
+    return x, (rows + ops.sigmoid(parts[:, :, 1]) * scale + shift) / parts.shape[3]
+
+
+def from_yolo(
+    x: Tensor, img_size: Tensor, anchors: Sequence[float], class_num: int, conf_thresh: float, ratio: int, clip_bbox: bool, scale: float,
+    iou_aware: bool, iou_aware_factor: float,
+) -> tuple[Tensor, Tensor]:
+    """Boxes and scores from what a YOLO network gives: see `paddle.vision.ops.yolo_box`."""
+    count = len(anchors) // 2
+    first = count if iou_aware else 0
+    parts = x[:, first:].reshape([x.shape[0], count, 5 + class_num, x.shape[2], x.shape[3]])
+    rows, columns = parts.shape[3:]
+    places = count * rows * columns
+    size = img_size.astype(x.dtype)
+    high, wide = (size[:, i].reshape([-1, 1, 1, 1]) for i in (0, 1))
+    middle_x, middle_y = centers(parts, scale)
+    middle_x, middle_y = middle_x * wide, middle_y * high
+    half_x = api.exp(parts[:, :, 2]) * column_of(anchors[0::2], x) * wide / (ratio * columns) / 2
+    half_y = api.exp(parts[:, :, 3]) * column_of(anchors[1::2], x) * high / (ratio * rows) / 2
+    objectness = ops.sigmoid(parts[:, :, 4])
+    if iou_aware:
+        objectness = objectness ** (1 - iou_aware_factor) * ops.sigmoid(x[:, :count]) ** iou_aware_factor
+    seen = (objectness >= conf_thresh).astype(x.dtype)
+    sides = [middle_x - half_x, middle_y - half_y, middle_x + half_x, middle_y + half_y]
+    if clip_bbox:
+        zero = api.zeros([], x.dtype)
+        sides[:2] = [api.maximum(side, zero) for side in sides[:2]]
+        sides[2:] = [api.minimum(side, end - 1) for side, end in zip(sides[2:], (wide, high), strict=True)]
+    boxes = api.stack(sides, -1) * seen.unsqueeze(-1)
+    scores = ops.sigmoid(parts[:, :, 5:]) * (objectness * seen).unsqueeze(2)
+    return boxes.reshape([-1, places, 4]), scores.transpose([0, 1, 3, 4, 2]).reshape([-1, places, class_num])
+
+
+# Levels of a pyramid.
+
+
+def on_levels(
+    rois: Tensor, rois_num: Tensor | None, least: int, most: int, refer_level: int, refer_scale: float, pixel_offset: bool
+) -> tuple[list[Tensor], Tensor, list[Tensor]]:
+    """Boxes by level, where each stands in all of them, and how many of each level lie in each image: see `distribute_fpn_proposals`."""
+    if not 0 < most - least + 1 < 100:
+        raise InvalidArgumentError(f"distribute_fpn_proposals: num_lvl should be in [1, 100). Got levels {least} to {most}.")
+    sides = rois[:, 2:] - rois[:, :2]
+    valid = api.logical_and(sides[:, 0] >= 0, sides[:, 1] >= 0)
+    sides = sides + (1.0 if pixel_offset else 0.0)
+    area = api.where(valid, sides[:, 0] * sides[:, 1], api.zeros([], rois.dtype))
+    level = api.floor(api.log2(api.sqrt(area) / refer_scale + 1e-8) + refer_level).clip(least, most).astype("int32")
+    image = None if rois_num is None else image_of(rois_num, rois.shape[0])
+    found, order, counts = [], [], []
+    for wanted in range(least, most + 1):
+        places = places_of(level == wanted)
+        found.append(api.gather(rois, places))
+        order.append(places)
+        if image is not None and rois_num is not None:
+            counts.append(counted(api.gather(image, places), rois_num.shape[0]))
+    return found, api.argsort(api.concat(order)).astype("int32").unsqueeze(1), counts
+
+
+# Choices among scored boxes.
+
+
+class _Candidates:
+    """The boxes of each image and class with scores above a threshold, the best of them, by image, class, and score.
+
+    Attributes:
+        box: where each stands among the boxes of all images.
+        cell: where it stands among the boxes that `boxes` has, which are others for each class in regions of their own.
+        group: image and class as one number.
+    """
+
+    def __init__(self, bboxes: Tensor, scores: Tensor, rois_num: Tensor | None, threshold: float, most: int, background: int) -> None:
+        if rois_num is None:
+            self.images, self.classes, per_image = scores.shape
+        else:  # boxes of their own for each class, those of the first image first
+            self.images, (per_image, self.classes) = rois_num.shape[0], scores.shape
+            scores = scores.transpose([1, 0])
+        classes = api.arange(self.classes, dtype="int64")
+        seen = api.logical_and(scores > threshold, (classes != background).reshape([-1, 1]))
+        places = places_of(seen.reshape([-1]))
+        self.score = api.gather(scores.reshape([-1]), places)
+        row = places // per_image  # image and class, or the class
+        self.box = places - row * per_image
+        if rois_num is None:
+            self.group = row
+            self.box = row // self.classes * per_image + self.box
+            self.cell, self.boxes = self.box, bboxes.reshape([-1, bboxes.shape[2]])
+        else:
+            self.group = api.gather(image_of(rois_num, per_image), self.box) * self.classes + row
+            self.cell, self.boxes = self.box * self.classes + row, bboxes.reshape([-1, bboxes.shape[2]])
+            self.box = self.cell
+        self.take(by_group(self.group, self.score))
+        if most > -1:
+            self.take(places_of(place_in(self.group) < most))
+
+    def take(self, places: Tensor) -> None:
+        """Go on with some."""
+        self.score, self.group, self.box, self.cell = (api.gather(x, places) for x in (self.score, self.group, self.box, self.cell))
+
+    @property
+    def image(self) -> Tensor:
+        return self.group // self.classes
+
+    def corners(self) -> Tensor:
+        return api.gather(self.boxes, self.cell)
+
+    def rows(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Class, score and box of each; how many each image has; where each stood."""
+        label = (self.group - self.image * self.classes).astype(self.score.dtype)
+        out = api.concat([label.unsqueeze(1), self.score.unsqueeze(1), self.corners()], 1)
+        return out, counted(self.image, self.images), self.box.astype("int32").unsqueeze(1)
+
+
+def many_classes(
+    bboxes: Tensor, scores: Tensor, rois_num: Tensor | None, score_threshold: float, nms_threshold: float, nms_top_k: int, keep_top_k: int,
+    background: int, normalized: bool, kept: Kept = remaining,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Of each class the boxes that no better one overlaps: Paddle's operator `multiclass_nms3`.
+
+    Args:
+        bboxes: `[N, M, 4]`, or with `rois_num` `[R, C, 4]`, a box of its own for each class.
+        scores: `[N, C, M]`, or with `rois_num` `[R, C]`.
+        rois_num: how many of R lie in each image, or None.
+        score_threshold: boxes that have no more are not looked at.
+        nms_threshold: the overlap beyond which the worse box goes.
+        nms_top_k: how many of each class are looked at, the best; -1: all.
+        keep_top_k: how many of an image remain at most, the best; -1: all.
+        background: a class that is left out; -1: none.
+        normalized: coordinates are shares; False: they are pixels, at which boxes end.
+        kept: says which remain.
+
+    Returns:
+        `[K, 6]`: class, score and box; int32 `[N]`: how many each image has; int32 `[K, 1]`: where each stood.
+    """
+    found = _Candidates(bboxes, scores, rois_num, score_threshold, nms_top_k, background)
+    found.take(kept(found.corners(), found.group, nms_threshold, 0.0 if normalized else 1.0))
+    if keep_top_k > -1:
+        found.take(best(found.image, found.score, keep_top_k))
+    return found.rows()
+
+
+def decayed(
+    bboxes: Tensor, scores: Tensor, score_threshold: float, post_threshold: float, nms_top_k: int, keep_top_k: int, sigma: float | None,
+    background: int, normalized: bool,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Boxes whose scores are lowered by how much better ones overlap them: see `paddle.vision.ops.matrix_nms`. `sigma` None: by a line."""
+    found = _Candidates(bboxes, scores, None, score_threshold, nms_top_k, background)
+    many = found.score.shape[0]
+    place = place_in(found.group)
+    # Each box with each better one of its group: of the boxes with n before them n pairs.
+    ends = api.cumsum(place, 0)
+    total = integer(api.sum(place), "matrix_nms", "scores")
+    pairs = api.arange(total, dtype="int64")
+    worse = api.searchsorted(ends, pairs, right=True)
+    better = worse - (api.gather(ends, worse) - pairs)  # those right before it
+    sides = [found.corners()[:, i] for i in range(4)]
+    shared = overlap(*([api.gather(side, which) for side in sides] for which in (better, worse)), 0.0 if normalized else 1.0)
+    most = api.gather(ops.edge_extreme(shared, None, worse, count=many, largest=True, sorted=True), better)
+    decay = (1 - shared) / (1 - most) if sigma is None else api.exp((most**2 - shared**2) * sigma)
+    one = api.ones([], decay.dtype)
+    decay = api.minimum(ops.edge_extreme(decay, None, worse, count=many, largest=False, sorted=True), one)
+    found.score = api.where(place > 0, decay, one) * found.score
+    found.take(places_of(found.score > post_threshold))
+    found.take(by_group(found.image, found.score))
+    if keep_top_k > -1:
+        found.take(places_of(place_in(found.image) < keep_top_k))
+    return found.rows()
+
+
+def proposed(
+    scores: Tensor, deltas: Tensor, img_size: Tensor, anchors: Tensor, variances: Tensor, first: int, last: int, threshold: float, min_size: float,
+    pixel_offset: bool, kept: Kept = remaining,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The boxes that a region proposal network offers, their scores, and how many each image has: see `generate_proposals`."""
+    images, one = scores.shape[0], 1.0 if pixel_offset else 0.0
+    anchor_count = scores.shape[1] * scores.shape[2] * scores.shape[3]
+    scores = scores.transpose([0, 2, 3, 1]).reshape([-1, anchor_count])
+    deltas = deltas.reshape([-1, deltas.shape[1] // 4, 4, *deltas.shape[2:]]).transpose([0, 3, 4, 1, 2]).reshape([-1, 4])
+    order = api.argsort(scores, axis=1, descending=True)
+    order = order[:, :first] if first > 0 else order
+    image = (api.arange(images, dtype="int64").unsqueeze(1) + api.zeros_like(order)).reshape([-1])
+    places = order.reshape([-1])
+    score = api.gather(scores.reshape([-1]), image * anchor_count + places)
+    limit = api.to_tensor([math.inf, math.inf, math.log(1000 / 16), math.log(1000 / 16)], dtype=deltas.dtype)
+    delta = api.gather(deltas, image * anchor_count + places) * api.gather(variances.reshape([-1, 4]), places)
+    boxes = decoded(api.gather(anchors.reshape([-1, 4]), places), api.minimum(delta, limit), one)
+    border = api.concat([img_size[:, 1:], img_size[:, :1]], 1) - one
+    border = api.gather(border, image)
+    zero = api.zeros([], boxes.dtype)
+    low, high = (api.maximum(api.minimum(side, border), zero) for side in (boxes[:, :2], boxes[:, 2:]))
+    sides = high - low + one
+    large = api.all(sides >= max(min_size, 1.0), axis=1)
+    if pixel_offset:
+        large = api.logical_and(large, api.all(low + sides / 2 <= border + one, axis=1))
+    # An image without any has one of zeros, which stands behind its others.
+    large = large.reshape([images, -1])
+    none = api.logical_not(api.any(large, axis=1, keepdim=True))
+    blank = api.zeros_like(none.astype(boxes.dtype))
+    boxes = api.concat([api.concat([low, high], 1).reshape([images, -1, 4]), blank.unsqueeze(2).expand([-1, 1, 4])], 1).reshape([-1, 4])
+    score = api.concat([score.reshape([images, -1]), blank], 1).reshape([-1])
+    taken = places_of(api.concat([large, none], 1).reshape([-1]))
+    image = taken // (order.shape[1] + 1)
+    boxes, score = api.gather(boxes, taken), api.gather(score, taken)
+    if threshold > 0:
+        taken = kept(boxes, image, threshold, one)
+        boxes, score, image = (api.gather(x, taken) for x in (boxes, score, image))
+        if last > 0:
+            taken = places_of(place_in(image) < last)
+            boxes, score, image = (api.gather(x, taken) for x in (boxes, score, image))
+    return boxes, score.unsqueeze(1), counted(image, images)
