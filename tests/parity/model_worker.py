@@ -41,10 +41,18 @@ def made(item):
         return name, str(error)[:200]
 
 
+def operator(kind, inputs, attrs, *outputs):
+    """An operator that no function calls; outputs are slots with dtypes, "Index int32"."""
+    helper = paddle.base.layer_helper.LayerHelper(kind)
+    found = {slot: helper.create_variable_for_type_inference(dtype) for slot, dtype in map(str.split, outputs)}
+    helper.append_op(type=kind, inputs=inputs, attrs=attrs, outputs=found)
+    return list(found.values())
+
+
 def program_of(call):
     dtype = next((dtype for dtype in ("float32", *call.dtypes) if dtype in call.dtypes and dtype != "as given"), None)
     main, startup = paddle.static.Program(), paddle.static.Program()
-    names = {"paddle": paddle, "np": np, "F": paddle.nn.functional}
+    names = {"paddle": paddle, "np": np, "F": paddle.nn.functional, "operator": operator}
     feed = {}
     with paddle.utils.unique_name.guard(), paddle.static.program_guard(main, startup), warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -74,3 +74,23 @@ call("paddle.polygamma(x, 2)", x=positive(3, 4))
 call("paddle.nextafter(x, y)", x=normal(3), y=normal(3, seed=1))
 call("paddle.renorm(x, 2.0, 0, 1.0)", x=normal(3, 4))
 call("paddle.nanmedian(x, 1)", x=np.array([[1.0, np.nan, 3, 2], [4, 5, 6, 7]]))
+
+# What detectors end with, an operator that no function calls. Boxes of all sides, scores of three classes.
+MANY = np.random.default_rng(3).uniform(0, 20, (2, 12, 2))
+MANY = np.concatenate([MANY, MANY + np.random.default_rng(4).uniform(1, 15, (2, 12, 2))], 2)
+for attrs in (
+    "background_label=-1", "background_label=0, keep_top_k=5", "background_label=2, nms_top_k=4", "normalized=False, background_label=-1, keep_top_k=7",
+    "nms_eta=0.8, nms_threshold=0.7, background_label=-1", "score_threshold=0.9, background_label=-1", "keep_top_k=0, background_label=-1",
+):
+    how = f"dict(dict(score_threshold=0.1, nms_threshold=0.3, nms_top_k=-1, keep_top_k=-1, nms_eta=1.0, normalized=True), {attrs})"
+    outs = "'Out float32', 'Index int32', 'NmsRoisNum int32'"
+    call(f"operator('multiclass_nms3', {{'BBoxes': x, 'Scores': s}}, {how}, {outs})", x=MANY, s=positive(2, 3, 12) / 2)
+    call(f"operator('multiclass_nms3', {{'BBoxes': x, 'Scores': s, 'RoisNum': n}}, {how}, {outs})", x=np.concatenate([MANY, MANY + 3, MANY / 2], 2).reshape(24, 3, 4),
+         s=positive(24, 3) / 2, n=np.array([11, 13], "int32"))
+call("operator('iou_similarity', {'X': x, 'Y': y}, {'box_normalized': False}, 'Out float32')", x=BOXES, y=BOXES[1:4] + 1)
+call("operator('fused_softmax_mask', {'X': x, 'Mask': m}, {}, 'Out float32')", x=normal(2, 2, 4, 32), m=normal(2, 1, 4, 32))
+call("paddle.vision.ops.generate_proposals(s, d, i, a, v, 6, 4, 0.7, 0.1, 0.9, pixel_offset=True, return_rois_num=True)", s=positive(2, 3, 2, 2), d=normal(2, 12, 2, 2) / 4,
+     i=np.array([[32.0, 32.0], [20, 32]]), a=np.abs(normal(2, 2, 3, 4)).cumsum(-1) * 4, v=positive(2, 2, 3, 4))
+call("paddle.vision.ops.distribute_fpn_proposals(x, 2, 5, 4, 8, rois_num=n)[2]", x=BOXES, n=np.array([2, 3], "int32"))
+call("paddle.vision.ops.distribute_fpn_proposals(x, 2, 5, 4, 8, pixel_offset=True, rois_num=n)[0]", x=BOXES, n=np.array([2, 0, 3], "int32"))
+call("paddle.vision.ops.matrix_nms(x, s, 0.2, 0.1, 6, 9, background_label=-1, normalized=False, return_index=True)", x=MANY, s=positive(2, 3, 12) / 2)

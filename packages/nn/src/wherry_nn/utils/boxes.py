@@ -203,8 +203,8 @@ class _Candidates:
     """The boxes of each image and class with scores above a threshold, the best of them, by image, class, and score.
 
     Attributes:
-        box: where each stands among the boxes of all images.
-        cell: where it stands among the boxes that `boxes` has, which are others for each class in regions of their own.
+        score: of each.
+        box: where it stands among the boxes of all images; where each class has boxes of its own, those of all classes.
         group: image and class as one number.
     """
 
@@ -214,34 +214,32 @@ class _Candidates:
         else:  # boxes of their own for each class, those of the first image first
             self.images, (per_image, self.classes) = rois_num.shape[0], scores.shape
             scores = scores.transpose([1, 0])
+        self.boxes = bboxes.reshape([-1, bboxes.shape[2]])
         classes = api.arange(self.classes, dtype="int64")
         seen = api.logical_and(scores > threshold, (classes != background).reshape([-1, 1]))
         places = places_of(seen.reshape([-1]))
         self.score = api.gather(scores.reshape([-1]), places)
         row = places // per_image  # image and class, or the class
-        self.box = places - row * per_image
+        place = places - row * per_image
         if rois_num is None:
-            self.group = row
-            self.box = row // self.classes * per_image + self.box
-            self.cell, self.boxes = self.box, bboxes.reshape([-1, bboxes.shape[2]])
+            self.group, self.box = row, row // self.classes * per_image + place
         else:
-            self.group = api.gather(image_of(rois_num, per_image), self.box) * self.classes + row
-            self.cell, self.boxes = self.box * self.classes + row, bboxes.reshape([-1, bboxes.shape[2]])
-            self.box = self.cell
+            self.group = api.gather(image_of(rois_num, per_image), place) * self.classes + row
+            self.box = place * self.classes + row
         self.take(by_group(self.group, self.score))
         if most > -1:
             self.take(places_of(place_in(self.group) < most))
 
     def take(self, places: Tensor) -> None:
         """Go on with some."""
-        self.score, self.group, self.box, self.cell = (api.gather(x, places) for x in (self.score, self.group, self.box, self.cell))
+        self.score, self.group, self.box = (api.gather(x, places) for x in (self.score, self.group, self.box))
 
     @property
     def image(self) -> Tensor:
         return self.group // self.classes
 
     def corners(self) -> Tensor:
-        return api.gather(self.boxes, self.cell)
+        return api.gather(self.boxes, self.box)
 
     def rows(self) -> tuple[Tensor, Tensor, Tensor]:
         """Class, score and box of each; how many each image has; where each stood."""
@@ -275,6 +273,8 @@ def many_classes(
     found.take(kept(found.corners(), found.group, nms_threshold, 0.0 if normalized else 1.0))
     if keep_top_k > -1:
         found.take(best(found.image, found.score, keep_top_k))
+    if rois_num is not None:  # those come as they stood
+        found.take(api.argsort(found.group * found.boxes.shape[0] + found.box))
     return found.rows()
 
 
@@ -293,7 +293,8 @@ def decayed(
     worse = api.searchsorted(ends, pairs, right=True)
     better = worse - (api.gather(ends, worse) - pairs)  # those right before it
     sides = [found.corners()[:, i] for i in range(4)]
-    shared = overlap(*([api.gather(side, which) for side in sides] for which in (better, worse)), 0.0 if normalized else 1.0)
+    pair = [[api.gather(side, which) for side in sides] for which in (better, worse)]
+    shared = overlap(pair[0], pair[1], 0.0 if normalized else 1.0)
     most = api.gather(ops.edge_extreme(shared, None, worse, count=many, largest=True, sorted=True), better)
     decay = (1 - shared) / (1 - most) if sigma is None else api.exp((most**2 - shared**2) * sigma)
     one = api.ones([], decay.dtype)
