@@ -597,3 +597,23 @@ def test_data_refuses_levels_that_no_sequence_has(level, error):
 def test_a_variable_has_sizes_of_62_bits():
     with static.program_guard(static.Program()), pytest.raises(ValueError, match="no tensor has such a size"):
         static.default_main_program().global_block().create_var(shape=[2**70])
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_spectral_norm_divides_by_the_largest_singular_value(dim):
+    x = static.data("x", [4, 3, 2])
+    found = static.nn.spectral_norm(x, dim=dim, power_iters=60)
+    assert found.shape == [4, 3, 2]
+    data = values(4, 3, 2)
+    largest = np.linalg.svd(np.moveaxis(data, dim, 0).reshape(data.shape[dim], -1))[1][0]
+    np.testing.assert_allclose(run({"x": data}, found)[0], data / largest, rtol=1e-4)
+
+
+def test_sparse_embedding_is_an_embedding_whose_rows_are_trained():
+    ids = static.data("ids", [None, 2], "int64")
+    rows = static.nn.sparse_embedding(ids, [10, 4], param_attr=nn.ParamAttr(initializer=nn.initializer.Constant(1.0)))
+    optimizer.SGD(1.0).minimize(rows.sum())
+    exe = started()
+    exe.run(feed={"ids": np.array([[1, 3]])})
+    (table,) = (static.global_scope().value(p.name).numpy() for p in static.default_main_program().all_parameters())
+    np.testing.assert_array_equal(table[:, 0], [1, 0, 1, 0, 1, 1, 1, 1, 1, 1])

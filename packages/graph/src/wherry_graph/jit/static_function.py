@@ -231,7 +231,7 @@ class StaticFunction:
         if not self._warned:
             self._warned = True
             warn(
-                f"to_static: {self._function.__qualname__} cannot be captured and runs op by op, because of {place}: {reason} "
+                f"to_static: {self._function.__qualname__} cannot be captured and runs op by op, because of {place}: {reason.rstrip('.')}. "
                 f"With full_graph=True this is an error."
             )
         return None

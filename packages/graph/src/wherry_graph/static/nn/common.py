@@ -598,7 +598,7 @@ def spectral_norm(weight: Tensor, dim: int = 0, power_iters: int = 1, eps: float
         columns = columns * weight.shape[i]
     make = Maker("spectral_norm", name)
     vectors = [make.parameter([n], ParamAttr(initializer=Normal(0.0, 1.0), trainable=False), weight.dtype) for n in (rows, columns)]
-    matrix = ops.reshape(ops.transpose(weight, axes=order), shape=(rows, columns))
+    matrix = ops.reshape(ops.transpose(weight, perm=order), shape=(rows, columns))
     fixed = matrix.detach()
     u, v = vectors
     small = ops.full(shape=(), value=eps, dtype=weight.dtype)
