@@ -1,5 +1,5 @@
 #!/bin/bash
-# Build the compiled parts of one package in place, for work on it: bash tools/dev.sh tensor|ops-cpu|autograd|graph
+# Build the compiled parts of one package in place, for work on it: bash tools/dev.sh tensor|ops-cpu|autograd|graph|extension
 # Uses the interpreter $PYTHON, else the link build/dev/python, else the active one.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -14,9 +14,11 @@ export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1   # what one clone has compiled s
   cmake -S "$root/packages/$package" -B "$build" -G Ninja -DPython_EXECUTABLE="$python" -DCMAKE_BUILD_TYPE=Release "${@:2}" >"$build/configure.log" \
     || { cat "$build/configure.log"; exit 1; }
   cmake --build "$build" -j "${JOBS:-2}" | tail -n 5
-  find "$build" -maxdepth 1 -name '*.so' | while read -r so; do
+  (cd "$build" && find . -maxdepth 2 -name '*.so' \( -path './*.so' -not -path './*/*' -o -path './lib/*.so' \)) | while read -r so; do
     # A running process keeps the old file: replace by rename, never write into it.
-    cp "$so" "$root/packages/$package/src/$import/.$(basename "$so").new"
-    mv -f "$root/packages/$package/src/$import/.$(basename "$so").new" "$root/packages/$package/src/$import/$(basename "$so")"
+    to=$root/packages/$package/src/$import/$(dirname "$so")
+    mkdir -p "$to"
+    cp "$build/$so" "$to/.$(basename "$so").new"
+    mv -f "$to/.$(basename "$so").new" "$to/$(basename "$so")"
   done
 ) 9>"$build/.lock"

@@ -1,6 +1,7 @@
-"""Operators written in C++: Paddle's custom operators, compiled, loaded and made members of the vocabulary.
+"""Other people's code: Paddle's custom operators in C++, and devices that are written against Paddle's C interface.
 
-`cpp_extension` builds and loads them, `sysconfig` says where the headers are. Loading this package loads neither.
+`cpp_extension` builds and loads operators, `plugins` loads devices, `sysconfig` says where the headers are. Loading this package
+loads none of them.
 """
 from __future__ import annotations
 

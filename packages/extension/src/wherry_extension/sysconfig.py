@@ -4,13 +4,13 @@ from __future__ import annotations
 import os
 
 import wherry_extension
-import wherry_tensor
 
 __all__ = ["get_include", "get_lib"]
 
 
 def get_include() -> str:
-    """The folder of the headers: `paddle/extension.h` for operators in C++, `wherry/abi.h` for kernels in C.
+    """The folder of the headers: `paddle/extension.h` for operators in C++, `paddle/phi/extension.h` and `paddle/phi/backends/device_ext.h` for
+    device plug-ins, `wherry/abi.h` for kernels in C.
 
     Returns:
         An absolute path.
@@ -27,7 +27,8 @@ def get_include() -> str:
 
 
 def get_lib() -> str:
-    """The folder of the compiled modules. Libraries of operators need none of them to link.
+    """The folder to link from. Libraries of operators and plug-ins need nothing of it; it has the names that Paddle's would link
+    (`core_avx.so`, `libpaddle.so`), with nothing in them.
 
     Returns:
         An absolute path.
@@ -40,4 +41,4 @@ def get_lib() -> str:
         >>> os.path.isdir(wherry.sysconfig.get_lib())
         True
     """
-    return os.path.dirname(os.path.abspath(wherry_tensor.__file__))
+    return os.path.join(os.path.dirname(os.path.abspath(wherry_extension.__file__)), "lib")

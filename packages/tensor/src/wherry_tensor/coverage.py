@@ -48,6 +48,7 @@ def of_device(device: str) -> str:
     Raises:
         ValueError: there is no such device.
     """
+    device = next((known for known in _devices() if known.lower() == device.lower()), device)
     if device not in _devices():
         raise ValueError(
             f"there is no device of this name. Got {device!r}, expected one of {', '.join(_devices())}. "

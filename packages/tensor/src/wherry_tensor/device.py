@@ -228,13 +228,11 @@ def plugin_folders() -> list[str]:
     are installed to.
     """
     import os
-    import site
-    import sysconfig
+    import sys
 
     named = os.environ.get("CUSTOM_DEVICE_ROOT", "")
-    installed = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))), sysconfig.get_path("platlib"), sysconfig.get_path("purelib")]
-    if site.ENABLE_USER_SITE:
-        installed.append(site.getusersitepackages())
+    installed = [os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+    installed += [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]
     found = [os.path.abspath(path) for path in named.split(os.pathsep) if path]
     found += [os.path.join(path, name) for path in installed for name in ("wherry-plugins", "paddle-plugins")]
     return list(dict.fromkeys(found))

@@ -16,7 +16,7 @@ _missing.speak()  # before the imports that may find a package missing
 # ruff: noqa: E402
 # Registers the kernels now: asking the installed packages for their entry points is slower.
 import wherry_ops_cpu.column as _kernels
-from wherry import _absent, _later_methods, _screen
+from wherry import _absent, _device_plugins, _later_methods, _screen
 from wherry_autograd import enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled
 from wherry_tensor import *  # noqa: F403
 from wherry_tensor import __all__ as _tensor_names
@@ -28,6 +28,7 @@ _absent.install()
 _no_such_name = _absent.looked_up(__name__)
 for _module in ("device", "linalg"):  # in place of the star's `device`, which is tensor's
     _import_module(f"{__name__}.{_module}")
+_device_plugins.install()
 
 __version__ = "0.5.0"
 

@@ -100,6 +100,7 @@ def print_ops(names: list[str], device: str | None = None, required: bool = Fals
 
     with contextlib.suppress(ModuleNotFoundError):  # without the package `onnx` its column is left out
         load_rules()
+    from wherry_extension.plugins import rules  # noqa: F401
 
     try:
         if device is not None:

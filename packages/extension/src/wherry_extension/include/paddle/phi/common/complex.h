@@ -1,0 +1,4 @@
+// phi::dtype::complex.
+#pragma once
+
+#include "paddle/phi/common/data_type.h"
