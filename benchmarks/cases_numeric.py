@@ -1,4 +1,5 @@
-"""The cases of linear algebra and Fourier transforms: what each framework runs, side by side. float32."""
+"""The cases of linear algebra and Fourier transforms (float32) and of recurrent layers in three dtypes: what each framework
+runs, side by side."""
 from __future__ import annotations
 
 import numpy as np
@@ -45,10 +46,35 @@ def cases_of(linalg, fft, tensor):
     }
 
 
+def recurrent_cases(layers, inputs, no_grad, clear):
+    """One layer of 128 to 256 features, 16 sequences of 64 steps. `layers`: a class by name; the rest: what frameworks call otherwise."""
+    cases = {}
+    for name, layer_of in layers.items():
+        for dtype in ("float32", "bfloat16", "float16"):
+            layer, x = layer_of(dtype), inputs(dtype)
+
+            def forward(layer=layer, x=x):
+                with no_grad():
+                    return layer(x)
+
+            def step(layer=layer, x=x):
+                layer(x)[0].sum().backward()
+                clear(layer)
+
+            cases |= {f"{name}, {dtype}": forward, f"{name}, {dtype}, forward+backward": step}
+    return cases
+
+
 def torch_cases():
     import torch
 
-    return cases_of(torch.linalg, torch.fft, lambda x: torch.from_numpy(np.ascontiguousarray(x)))
+    def layer_of(kind):
+        return lambda dtype: kind(128, 256, batch_first=True).to(getattr(torch, dtype))
+
+    layers = {"LSTM": layer_of(torch.nn.LSTM), "GRU": layer_of(torch.nn.GRU), "SimpleRNN": layer_of(torch.nn.RNN)}
+    return cases_of(torch.linalg, torch.fft, lambda x: torch.from_numpy(np.ascontiguousarray(x))) | recurrent_cases(
+        layers, lambda dtype: torch.from_numpy(values([16, 64, 128])).to(getattr(torch, dtype)), torch.no_grad,
+        lambda layer: layer.zero_grad())
 
 
 def paddle_cases():
@@ -62,4 +88,6 @@ def paddle_cases():
 def wherry_cases():
     import wherry
 
-    return cases_of(wherry.linalg, wherry.fft, wherry.to_tensor)
+    layers = {name: lambda dtype, name=name: getattr(wherry.nn, name)(128, 256).astype(dtype) for name in ("LSTM", "GRU", "SimpleRNN")}
+    return cases_of(wherry.linalg, wherry.fft, wherry.to_tensor) | recurrent_cases(
+        layers, lambda dtype: wherry.to_tensor(values([16, 64, 128])).astype(dtype), wherry.no_grad, lambda layer: layer.clear_gradients())

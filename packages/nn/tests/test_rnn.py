@@ -283,12 +283,43 @@ def test_nothing_to_do(kind, shape):
     assert x.grad.shape == list(shape) and all((p.grad.numpy() == 0).all() for p in layer.parameters())
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_half_precision_runs(kind):
-    layer, x = LAYERS[kind](4, 3), wt.randn([2, 5, 4])
-    expected = layer(x)[0].numpy()
-    layer.astype("bfloat16")
-    np.testing.assert_allclose(layer(x.astype("bfloat16"))[0].astype("float32").numpy(), expected, atol=0.05)
+def test_16_bits_round_what_float32_computes(kind, dtype):
+    """Outputs, last states and gradients of a layer of 16 bits and of one in float32 with the same (rounded) weights."""
+    narrow = LAYERS[kind](16, 24, 2, "bidirect").astype(dtype)
+    wide = copy.deepcopy(narrow).astype("float32")
+    x, lengths = wt.randn([5, 12, 16]).astype(dtype), wt.to_tensor([12, 3, 1, 7, 12])
+    found = []
+    for layer, values in (narrow, x), (wide, x.astype("float32")):
+        values.stop_gradient = False
+        outputs, last = layer(values, sequence_length=lengths)
+        (outputs.astype("float32").square().sum() + sum(s.astype("float32").sum() for s in listed(last))).backward()
+        results = [outputs, *listed(last), values.grad, *(p.grad for p in layer.parameters())]
+        assert all(r.dtype == values.dtype for r in results)
+        found.append([r.astype("float32").numpy() for r in results])
+    rounding = {"float16": 2.0**-11, "bfloat16": 2.0**-8}[dtype]
+    for a, b in zip(*found, strict=True):
+        # Each layer and each step backwards rounds what it hands on; sums of these errors stay below a dozen roundings.
+        assert np.abs(a - b).max() <= 12 * rounding * max(np.abs(b).max(), 0.1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "weight_hh", "bias"),
+    [("SimpleRNN", 1.0, [2.0**-11]), ("LSTM", 0.0, [-7.0, 20.0, 3.0, 3.0]), ("GRU", 0.0, [0.0, 7.0, 3.0])],
+)
+def test_16_bits_add_up_in_float32(kind, weight_hh, bias):
+    """A state that grows by less than half a rounding of bfloat16 with each step."""
+    layer = LAYERS[kind](1, 1)
+    weight_ih, hidden, bias_ih, bias_hh = layer.parameters()
+    for p, value in (weight_ih, 0.0), (hidden, weight_hh), (bias_hh, 0.0):
+        p.set_value(wt.full(p.shape, value))
+    bias_ih.set_value(wt.to_tensor(bias))
+    narrow = copy.deepcopy(layer).astype("bfloat16")
+    wide = copy.deepcopy(narrow).astype("float32")
+    x = wt.ones([1, 300, 1])
+    exact, rounded = wide(x)[0].numpy(), narrow(x.astype("bfloat16"))[0].astype("float32").numpy()
+    np.testing.assert_allclose(rounded, exact, rtol=2.0**-8)  # one rounding, however many steps
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -6,9 +6,10 @@
 // depend on each other, so each thread takes some of them through all steps without waiting for the
 // others; an element's sum has the same order whichever thread computes it.
 //
-// float32 and float64; 16-bit floats use the decomposition. Not done: a second thread for a single
-// sequence.
+// 16-bit floats are float32 from the first step to the last, and are rounded where they leave. Not done: a
+// second thread for a single sequence.
 #include "gemm.h"
+#include "images.h"
 #include "lanemath.h"
 #include "rows.h"
 
@@ -414,15 +415,53 @@ int simple_rnn_vjp(const wry_call *call) {
   return WRY_OK;
 }
 
-#define WIDE_ROWS(op, kernel) \
-  WRY_ROW(op, float, WRY_WANTS_CONTIGUOUS, kernel), WRY_ROW(op, double, WRY_WANTS_CONTIGUOUS, kernel)
+// ---- 16 bits ------------------------------------------------------------------------------------
+
+// The same call with floats in place of T.
+template <typename T, int (*kernel)(const wry_call *)>
+int in_float(const wry_call *call) {
+  constexpr int most_inputs = 13, most_outputs = 5;
+  wry_tensor wide_inputs[most_inputs], wide_outputs[most_outputs];
+  const wry_tensor *inputs[most_inputs];
+  wry_tensor *outputs[most_outputs];
+  bool failed = false;
+  int64_t values = 0;
+  const auto widened = [&](const wry_tensor *t, wry_tensor *wide, const float *memory) {
+    *wide = *t;
+    wide->data = const_cast<float *>(memory);
+    wide->dtype = WRY_FLOAT32;
+    values += t->size;
+  };
+  for (int i = 0; i < call->n_inputs; ++i) {
+    inputs[i] = input(call, i);
+    if (!inputs[i] || inputs[i]->dtype != code_of<T>::value) continue;  // lengths stay what they are
+    widened(inputs[i], wide_inputs + i, as_arithmetic<T>(call, inputs[i], &failed));
+    inputs[i] = wide_inputs + i;
+  }
+  for (int i = 0; i < call->n_outputs; ++i) {
+    widened(output(call, i), wide_outputs + i, workspace<float>(call, output(call, i)->size + 1));
+    failed |= !wide_outputs[i].data;
+    outputs[i] = wide_outputs + i;
+  }
+  if (failed) return fail_memory(call, "a recurrent layer of 16 bits", 4 * values);
+  wry_call wide = *call;
+  wide.inputs = inputs, wide.outputs = outputs;
+  const int status = kernel(&wide);
+  for (int i = 0; i < call->n_outputs && status == WRY_OK; ++i) deliver<T>(call, data<float>(outputs[i]), output(call, i));
+  return status;
+}
+
+#define RECURRENT_ROWS(op, kernel)                                                                     \
+  WRY_ROW(op, float, WRY_WANTS_CONTIGUOUS, kernel), WRY_ROW(op, double, WRY_WANTS_CONTIGUOUS, kernel), \
+      {op, WRY_FLOAT16, WRY_WANTS_CONTIGUOUS, in_float<float16, kernel<float>>, nullptr},              \
+  { op, WRY_BFLOAT16, WRY_WANTS_CONTIGUOUS, in_float<bfloat16, kernel<float>>, nullptr }
 const wry_kernel_entry table[] = {
-    WIDE_ROWS("lstm", lstm),
-    WIDE_ROWS("lstm_vjp", lstm_vjp),
-    WIDE_ROWS("gru", gru),
-    WIDE_ROWS("gru_vjp", gru_vjp),
-    WIDE_ROWS("simple_rnn", simple_rnn),
-    WIDE_ROWS("simple_rnn_vjp", simple_rnn_vjp),
+    RECURRENT_ROWS("lstm", lstm),
+    RECURRENT_ROWS("lstm_vjp", lstm_vjp),
+    RECURRENT_ROWS("gru", gru),
+    RECURRENT_ROWS("gru_vjp", gru_vjp),
+    RECURRENT_ROWS("simple_rnn", simple_rnn),
+    RECURRENT_ROWS("simple_rnn_vjp", simple_rnn_vjp),
 };
 
 }  // namespace

@@ -247,6 +247,23 @@ def test_decorate_casts_all_but_normalizations():
     assert model.count.dtype.name == "int64"
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.SimpleRNN])
+def test_recurrent_layers_run_as_their_weights_are(kind, dtype, x):
+    """Paddle's lists name them neither white nor black: float32 in O1, 16 bits once `decorate` has cast them."""
+    linear, layer = nn.Linear(4, 4), kind(4, 3)
+    for level, wanted in ("O1", "float32"), ("O2", dtype):
+        models = [linear, layer]
+        if level == "O2":
+            models = amp.decorate(models, level=level, dtype=dtype)
+        with amp.auto_cast(level=level, dtype=dtype):
+            out = models[1](models[0](x).unsqueeze(0))[0]
+        assert out.dtype.name == wanted
+        out.astype("float32").sum().backward()
+        assert {p.grad.dtype.name for p in models[1].parameters()} == {wanted}
+        layer.clear_gradients()
+
+
 def test_decorate_leaves_excluded_layers():
     model = Model()
     amp.decorate(model, level="O2", excluded_layers=[model.last])
