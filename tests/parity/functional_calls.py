@@ -275,6 +275,9 @@ for reduction in ("mean", "sum", "none", "x"):
     call(f"F.ctc_loss(x, i, n, m, {r})", x=normal(5, 2, 4), i=np.array([[1, 2], [3, 3]], "int32"), n=np.array([5, 4]), m=np.array([2, 2]))
     call(f"F.ctc_loss(x, i, n, m, blank=3, {r})", x=normal(6, 2, 4), i=np.array([[1, 2], [0, 0]], "int32"), n=np.array([6, 4]), m=np.array([2, 1]))
     call(f"F.ctc_loss(x, i, n, m, {r}, norm_by_times=True)", x=normal(5, 2, 4), i=np.array([[1, 2], [3, 3]], "int32"), n=np.array([5, 4]), m=np.array([2, 2]))
+    for favour in (0.0, 0.001, 0.5):
+        call(f"F.rnnt_loss(F.log_softmax(x), i, n, m, fastemit_lambda={favour}, {r})", x=normal(2, 4, 3, 5), i=np.array([[1, 2], [3, 4]], "int32"), n=np.array([4, 3], "int32"), m=np.array([2, 1], "int32"))
+    call(f"F.rnnt_loss(x, i, n, m, 2, {r})", x=normal(2, 5, 4, 6), i=np.array([[1, 5, 4], [0, 3, 1]], "int32"), n=np.array([5, 5], "int32"), m=np.array([3, 2], "int32"))
 call("F.kl_div(x, y.detach())", x=normal(3, 4), y=positive(3, 4, seed=1))
 call("F.kl_div(x, y, 'batchmean')", grad=False, x=normal(3, 4), y=positive(3, 4, seed=1))
 call("F.cross_entropy(x, i, soft_label=True)", x=normal(3, 4), i=np.array([0, 2, 3]))

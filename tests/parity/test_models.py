@@ -149,7 +149,6 @@ TABLES = ("calls", "functional_calls", "numeric_calls/3", "operator_calls")
 
 # Operators that no rule reads, and what is missing.
 UNREAD = {
-    "warprnnt": "there is no loss of transducers",
 }  # fmt: skip
 
 # Calls whose programs are not the same question, by a part of the expression.

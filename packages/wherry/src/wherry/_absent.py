@@ -36,8 +36,6 @@ _WORDS = {  # those of which one can only say that they are not here yet
         all_gather all_reduce alltoall barrier broadcast fleet gather irecv isend launch new_group ProcessMesh recv
         reduce reduce_scatter scatter send shard_tensor spawn split wait
     """,
-    "nn": "RNNTLoss",
-    "nn.functional": "rnnt_loss",
 }
 for _module, _names in _WORDS.items():
     NOT_YET.setdefault(_module, {}).update(dict.fromkeys(_names.split(), ""))

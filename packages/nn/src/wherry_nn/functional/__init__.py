@@ -16,6 +16,7 @@ from wherry_nn.functional import (
     sampling,
     sliding,
     structured_loss,
+    transducer_loss,
     vision,
 )
 from wherry_nn.functional.activation import *
@@ -33,6 +34,7 @@ from wherry_nn.functional.resizing import *
 from wherry_nn.functional.sampling import *
 from wherry_nn.functional.sliding import *
 from wherry_nn.functional.structured_loss import *
+from wherry_nn.functional.transducer_loss import *
 from wherry_nn.functional.vision import *
 
 __all__ = []
@@ -51,4 +53,5 @@ __all__ += resizing.__all__
 __all__ += sampling.__all__
 __all__ += sliding.__all__
 __all__ += structured_loss.__all__
+__all__ += transducer_loss.__all__
 __all__ += vision.__all__

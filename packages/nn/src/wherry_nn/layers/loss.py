@@ -7,6 +7,7 @@ from typing import Any
 from wherry_nn.functional import loss as F
 from wherry_nn.functional import margin_loss as margins
 from wherry_nn.functional import structured_loss as structured
+from wherry_nn.functional import transducer_loss as transducer
 from wherry_nn.functional._losses import unknown_reduction
 from wherry_nn.layer import Layer
 from wherry_tensor._core import Tensor
@@ -30,6 +31,7 @@ __all__ = [
     "MultiMarginLoss",
     "NLLLoss",
     "PoissonNLLLoss",
+    "RNNTLoss",
     "SmoothL1Loss",
     "SoftMarginLoss",
     "TripletMarginLoss",
@@ -735,6 +737,43 @@ class CTCLoss(Layer):
     ) -> Tensor:
         return structured.ctc_loss(
             log_probs, labels, input_lengths, label_lengths, self.blank, self.reduction, norm_by_times=norm_by_times
+        )
+
+
+class RNNTLoss(Layer):
+    """Loss of recurrent neural network transducers; see `nn.functional.rnnt_loss`.
+
+    Args:
+        blank: the class of the blank.
+        fastemit_lambda: gradients of symbols are multiplied by 1 more than this.
+        reduction: "mean", "sum" or "none".
+        name: accepted for compatibility; unused.
+
+    Shape:
+        `input` `[B, T, U + 1, classes]`, `label` `[B, U]`, lengths `[B]`, to `[]`, or to `[B]` with "none".
+
+    Raises:
+        ValueError: an unknown reduction; when called, what `rnnt_loss` raises.
+
+    Source:
+        `paddle.nn.RNNTLoss`.
+
+    Examples:
+        >>> scores = wherry.nn.functional.log_softmax(wherry.zeros([1, 2, 2, 3]))
+        >>> one = wherry.to_tensor([1])
+        >>> print(wherry.nn.RNNTLoss()(scores, wherry.to_tensor([[1]]), one * 2, one).numpy().round(4))
+        2.6027
+    """
+
+    def __init__(self, blank: int = 0, fastemit_lambda: float = 0.001, reduction: str = "mean", name: str | None = None) -> None:
+        super().__init__()
+        self.blank = blank
+        self.reduction = _known("RNNTLoss", reduction)
+        self.fastemit_lambda = fastemit_lambda
+
+    def forward(self, input: Tensor, label: Tensor, input_lengths: Tensor, label_lengths: Tensor) -> Tensor:
+        return transducer.rnnt_loss(
+            input, label, input_lengths, label_lengths, self.blank, self.fastemit_lambda, self.reduction
         )
 
 

@@ -107,6 +107,7 @@ from wherry_nn.functional.sliding import unfold as unfold
 from wherry_nn.functional.structured_loss import ctc_loss as ctc_loss
 from wherry_nn.functional.structured_loss import dice_loss as dice_loss
 from wherry_nn.functional.structured_loss import hsigmoid_loss as hsigmoid_loss
+from wherry_nn.functional.transducer_loss import rnnt_loss as rnnt_loss
 from wherry_nn.functional.vision import affine_grid as affine_grid
 from wherry_nn.functional.vision import channel_shuffle as channel_shuffle
 from wherry_nn.functional.vision import grid_sample as grid_sample

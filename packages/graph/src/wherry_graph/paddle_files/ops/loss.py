@@ -99,6 +99,12 @@ def read_warpctc(o):
     return api.unsqueeze(loss, 1)
 
 
+@reads("warprnnt", out="loss")
+def read_warprnnt(o):
+    given = o.x("input"), o.x("label"), o.x("input_lengths"), o.x("label_lengths")
+    return F.rnnt_loss(*given, o.integer("blank"), o.number("fastemit_lambda"), "none")
+
+
 @reads("class_center_sample")
 def read_class_center_sample(o):
     if o.integer("nranks", 1) != 1:

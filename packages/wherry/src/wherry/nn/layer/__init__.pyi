@@ -74,6 +74,7 @@ from wherry_nn.layers.loss import MultiLabelSoftMarginLoss as MultiLabelSoftMarg
 from wherry_nn.layers.loss import MultiMarginLoss as MultiMarginLoss
 from wherry_nn.layers.loss import NLLLoss as NLLLoss
 from wherry_nn.layers.loss import PoissonNLLLoss as PoissonNLLLoss
+from wherry_nn.layers.loss import RNNTLoss as RNNTLoss
 from wherry_nn.layers.loss import SmoothL1Loss as SmoothL1Loss
 from wherry_nn.layers.loss import SoftMarginLoss as SoftMarginLoss
 from wherry_nn.layers.loss import TripletMarginLoss as TripletMarginLoss
