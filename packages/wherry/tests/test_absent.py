@@ -18,7 +18,6 @@ import wherry
         ("wherry.optimizer.lr.StepLR", "Did you mean 'StepDecay'?"),
         ("wherry.nn.initializer.kaiming_normal_", "Did you mean 'KaimingNormal'?"),
         ("wherry.callbacks.WandbCallback", "wherry.callbacks.WandbCallback: Paddle has it, but no package of Wherry"),
-        ("wherry.nn.RNNTLoss", "Paddle has it"),
         ("wherry.LazyGuard", "Paddle has it"),
         ("wherry.static.Progam", "Did you mean 'Program'?"),
         ("wherry.distributed.all_reduce", "Paddle has it"),
