@@ -9,6 +9,7 @@ from wherry_graph import static
 from wherry_graph.paddle_files import desc
 from wherry_nn import functional as F
 from wherry_nn import unique_name
+from wherry_tensor import to_tensor
 from wherry_train import load, optimizer, save
 
 
@@ -155,3 +156,25 @@ def test_a_saved_program_has_its_operators_whether_it_was_fetched_from_or_not(tm
     (expected,) = exe.run(main, feed=data, fetch_list=[out])
     static.load(again, str(tmp_path / "net"), exe)
     np.testing.assert_array_equal(exe.run(again, feed=data, fetch_list=[out.name])[0], expected)
+
+
+def test_a_loop_that_is_not_wanted_is_not_saved(tmp_path):
+    x = static.data("x", [None, 4])
+
+    def looped(y):
+        return static.nn.while_loop(lambda i, y: i < 3, lambda i, y: [i + 1, y * x], [to_tensor(0), y])[1]
+
+    first, second = looped(static.nn.fc(x, 4)), looped(x + 1.0)
+    loss = (first + second).mean()
+    test = static.default_main_program().clone(for_test=True)
+    optimizer.SGD(0.1).minimize(loss)
+    exe = static.Executor()
+    exe.run(static.default_startup_program())
+    data = {"x": values(3, 4)}
+    for program in (test, static.default_main_program(), static.default_main_program().clone(for_test=True)):
+        (expected,) = exe.run(test, feed=data, fetch_list=[second])
+        ends = [program.global_block().var(one.name) for one in (x, second)]
+        static.save_inference_model(str(tmp_path / "net"), ends[:1], ends[1:], exe, program=program)
+        saved, _, targets = static.load_inference_model(str(tmp_path / "net"), exe)
+        assert saved.num_blocks == 3 and not saved.all_parameters()
+        np.testing.assert_allclose(exe.run(saved, feed=data, fetch_list=targets)[0], expected, rtol=1e-5)

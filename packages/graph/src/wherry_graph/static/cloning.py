@@ -44,7 +44,11 @@ def pruned(program: Program, feeds: Sequence[Variable], fetches: Sequence[Variab
 
 
 def _forget_unused(program: Program, *others: Sequence[Variable]) -> None:
-    """Drop the variables of the first block that no node needs any more, and that neither last nor are fed."""
+    """Drop the blocks that no node has any more, and the variables of the first one that none needs and that neither last nor are fed."""
+    kept = {id(block) for node in program.walk() for block in node.blocks}
+    program.blocks[1:] = [block for block in program.blocks[1:] if id(block) in kept]
+    for i, block in enumerate(program.blocks):
+        block.index = i
     used = {id(x) for xs in others for x in xs}
     for node in program.walk():
         used.update(id(x) for x in (*node.reads(), *node.outputs))
