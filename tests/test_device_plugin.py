@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from wherry.sysconfig import get_include, get_lib
+
 ROOT = Path(__file__).parent.parent
 TEMPLATE = ROOT / "examples" / "device-plugin"
 
@@ -113,3 +115,72 @@ def test_a_further_host_gets_a_release_of_its_own(plugin, tmp_path):
     assert 'wherry-tensor==88.0.0"' in (later / "pyproject.toml").read_text()
     again = run(sys.executable, "tools/tables.py", "--pair", "88.0.0", cwd=later, check=False)
     assert again.returncode != 0 and "there is a release for it. Got 88.0.0" in again.stderr
+
+
+@pytest.fixture(scope="module")
+def beside_paddles(plugin, tmp_path_factory):
+    """The folders with the template's wheel and that of the manual's CustomCPU, installed side by side."""
+    folder = tmp_path_factory.mktemp("custom_cpu")
+    source = shutil.copytree(ROOT / "packages" / "extension" / "tests" / "data" / "custom_cpu", folder / "source")
+    text = (source / "setup.py").read_text()
+    text = re.sub(r"/path/to/site-packages/paddle/include/?", get_include(), text)
+    (source / "setup.py").write_text(text.replace("/path/to/site-packages/paddle/fluid/", get_lib()))
+    environment = {**os.environ, "CFLAGS": "-O0"}
+    done = subprocess.run([sys.executable, "setup.py", "-q", "bdist_wheel"], cwd=source, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    site = folder / "site-packages"
+    for wheel in (*(source / "dist").glob("*.whl"), plugin[1]):
+        zipfile.ZipFile(wheel).extractall(site)
+    assert list((site / "paddle-plugins").glob("libpaddle_custom_cpu*.so"))
+    return [site, *plugin[2][1:]]
+
+
+def test_device_of_paddles_interface_and_one_of_ours_live_in_one_process(beside_paddles):
+    program = """
+import numpy as np
+import wherry as paddle
+
+assert sorted(paddle.device.get_all_custom_device_type()) == ["CustomCPU", "mydevice"], paddle.device.get_all_custom_device_type()
+numbers = np.arange(6, dtype="float32").reshape(2, 3)
+x = paddle.to_tensor(numbers, place="CustomCPU")
+y = paddle.to_tensor(numbers, place="mydevice:1")
+assert [repr(t.place) for t in (x, y)] == ["Place(CustomCPU:0)", "Place(mydevice:1)"]
+np.testing.assert_array_equal((x + x).numpy(), numbers + numbers)  # a kernel of each
+np.testing.assert_array_equal((y + y).numpy(), numbers + numbers)
+np.testing.assert_array_equal((x.mydevice(1) + y.customcpu().mydevice(1)).numpy(), numbers + numbers)
+try:
+    x + y
+except ValueError as error:
+    print(error)
+for name in ("CustomCPU", "mydevice:0", "cpu"):
+    paddle.set_device(name)
+    w = paddle.ones([3], "float32")
+    w.stop_gradient = False
+    (paddle.to_tensor(numbers) + w).sum().backward()
+    assert w.place == w.grad.place and w.grad.tolist() == [2.0, 2.0, 2.0], (name, w.place, w.grad)
+print(paddle.device.get_available_device())
+"""
+    done = run(sys.executable, "-W", "ignore", "-c", program, site=beside_paddles)
+    mixed, there = done.stdout.splitlines()
+    assert "the inputs are on different devices" in mixed and "CustomCPU:0" in mixed and "mydevice:1" in mixed
+    assert there == "['cpu', 'CustomCPU:0', 'mydevice:0', 'mydevice:1']" and not done.stderr
+
+
+@pytest.mark.parametrize(("kind", "place"), [("npu", "paddle.NPUPlace(1)"), ("mlu", "paddle.device.MLUPlace(1)"), ("xpu", "paddle.XPUPlace(1)")])
+def test_names_of_hardware_resolve_to_libraries_that_bring_it(tmp_path, kind, place):
+    source = ROOT / "packages" / "extension" / "tests" / "data" / "test_device.c"
+    command = ["cc", "-std=gnu11", "-fPIC", "-shared", f'-DNAME="{kind}"', f"-I{get_include()}", str(source), "-o", str(tmp_path / f"lib{kind}.so")]
+    subprocess.run(command, check=True)
+    program = f"""
+import wherry as paddle
+others = {{"npu", "mlu", "xpu", "ipu", "rocm"}} - {{"{kind}"}}
+assert paddle.device.is_compiled_with_{kind}() and not any(getattr(paddle.device, f"is_compiled_with_{{name}}")() for name in others)
+assert repr(paddle.set_device("{kind}:1")) == repr({place}) == "Place({kind}:1)"
+assert repr(paddle.set_device("{kind}")) == "Place({kind}:0)" and len(paddle.static.{kind}_places()) == 2
+assert repr(paddle.to_tensor([1.0], place="cpu").{kind}(1).place) == "Place({kind}:1)"
+paddle.utils.run_check()
+"""
+    environment = {**os.environ, "CUSTOM_DEVICE_ROOT": str(tmp_path), f"FLAGS_selected_{kind}s": "0,1"}
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert f"works well on 1 {kind.upper()}." in done.stdout and f"works well on 2 {kind.upper()}s." in done.stdout
