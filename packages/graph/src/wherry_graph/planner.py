@@ -14,8 +14,8 @@ What cannot be planned is said by an exception: `Cut` (the nodes have to be divi
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from wherry_graph._executor import Arenas, Planned, facts_of, viewed
 from wherry_graph.capture import capture
@@ -26,13 +26,15 @@ from wherry_tensor._core import DType, Op, Tensor, plan_of
 from wherry_tensor.ops.declare import Meta, decompose
 from wherry_tensor.sizes import has_sizes, resolved
 
-__all__ = ["Cut", "NeedsNumber", "Unplannable", "plan"]
+__all__ = ["Cut", "Layout", "NeedsNumber", "Unplannable", "laid_out", "plan"]
 
 ARENA, EXTERNAL, RESULT = 0, 1, 2
 WANTS_CONTIGUOUS, MAY_ALIAS, STRIDED_OUTPUT = 1, 2, 4  # of wherry/abi.h
 ALIGNMENT = 64
 FOLDED = 4096  # elements: what is larger is computed by each run, instead of being kept
+SIZES = 12  # elements of whole numbers that are computed ahead for kernels elsewhere: shapes, no more
 TILE = 16384  # elements that a thread computes at a time of what is fused (measured: of 8192 to 65536 the fastest, from 400 000 elements on)
+WHOLE = {_core.bool_, _core.uint8, _core.int8, _core.int16, _core.int32, _core.int64}
 ALWAYS = 1 << 60  # the step at which what is handed out is not needed any more
 
 
@@ -96,6 +98,10 @@ class Value:
     def is_contiguous(self) -> bool:
         return self.whole or _same_strides(self.shape, self.strides, _contiguous(self.shape)) or 0 in self.shape
 
+    def fills(self, buffer: Buffer) -> bool:
+        """Is it all of this buffer, without gaps?"""
+        return self.is_contiguous and self.offset == 0 and self.dtype.itemsize * _count(self.shape) == buffer.nbytes
+
 
 def _count(shape: tuple[int, ...]) -> int:
     n = 1
@@ -148,9 +154,85 @@ def plan(
     return Planned(layouts, [], [], [], [], [], 0, arenas, numbers, True)
 
 
+class Layout(NamedTuple):
+    """A plan as data, for an executor elsewhere: what is the same for every size, and what has to be laid out there.
+
+    Attributes:
+        slots: dtype, shape, strides, number of the buffer, offset in bytes of each value.
+        buffers: kind (ARENA, EXTERNAL, RESULT), index of the external or result, dtype, shape, and the steps between which it is needed.
+        steps: op, attributes, slots of the inputs (-1: absent) and of the outputs.
+        constants: tensors behind the inputs among the externals.
+        outputs: the slot of each.
+    """
+
+    slots: list[tuple[DType, tuple[int, ...], tuple[int, ...], int, int]]
+    buffers: list[tuple[int, int, DType, tuple[int, ...], int, int]]
+    steps: list[tuple[Op, tuple[Any, ...], list[int], list[int]]]
+    constants: list[Tensor]
+    outputs: list[int]
+
+
+def laid_out(
+    nodes: Sequence[Node], inputs: Sequence[Variable], outputs: Sequence[Variable], given: Sequence[Tensor],
+    flags_of: Callable[[Op, DType], int | None],
+) -> Layout:
+    """Plan nodes for kernels that are elsewhere. Nothing is computed ahead but what sizes need, and each output fills a result of its own.
+
+    Args:
+        nodes, inputs, outputs: as for `plan`.
+        given: a tensor for each input; symbolic ones serve, their values are not looked at.
+        flags_of: the flags of the kernel for an op whose first input (without any: first output) has a dtype; None where there is none.
+
+    Raises:
+        Cut: the shape of a node's result depends on data; NeedsNumber: the shape of one depends on the value of an input.
+        Unplannable: a node writes to what cannot be written to.
+        NotImplementedError: there is neither a kernel nor a decomposition for an op; the message names it.
+    """
+    planner = _Planner(inputs, given, (), fold=False, flags_of=flags_of)
+    for index, node in enumerate(nodes):
+        planner.node(index, node)
+    own: set[int] = set()
+    for x in outputs:
+        v = planner.values[id(x)]
+        if v.known is None and (v.buffer.kind != ARENA or id(v.buffer) in own or not v.fills(v.buffer)):  # type: ignore[union-attr, arg-type]
+            v = planner.values[id(x)] = planner.contiguous(v)
+        own.add(id(v.buffer))
+    handed, _ = planner.closed(outputs)
+    slots: list[Any] = []
+    buffers: list[Any] = []
+    numbers: dict[int, int] = {}
+
+    def slot(v: Value | None) -> int:
+        if v is None:
+            return -1
+        if v.slot < 0:
+            v.slot = len(slots)
+            root = v.buffer.root()  # type: ignore[union-attr]
+            if id(root) not in numbers:
+                numbers[id(root)] = len(buffers)
+                buffers.append(root)
+            slots.append((v.dtype, v.shape, v.strides, numbers[id(root)], v.offset))
+        return v.slot
+
+    steps = [(step.op, step.attrs, [slot(v) for v in ins], [slot(v) for v in outs]) for step, ins, outs, _node in planner.steps]
+    found = [slot(v) for v in handed]
+    return Layout(slots, [(b.kind, b.index, b.dtype, b.shape, b.first, b.last) for b in buffers], steps, planner.constants, found)
+
+
+class _Call(NamedTuple):
+    """What a step needs to know where the kernel is elsewhere; a `Plan` says the same of kernels that are here."""
+
+    op: Op
+    attrs: tuple[Any, ...]
+    kernel_flags: int
+
+
 class _Planner:
-    def __init__(self, inputs: Sequence[Variable], given: Sequence[Tensor], numbers: tuple[tuple[int, int], ...], fold: bool) -> None:
-        self.given, self.numbers, self.fold = given, numbers, fold
+    def __init__(
+        self, inputs: Sequence[Variable], given: Sequence[Tensor], numbers: tuple[tuple[int, int], ...], fold: bool,
+        flags_of: Callable[[Op, DType], int | None] | None = None,
+    ) -> None:
+        self.given, self.numbers, self.fold, self.flags_of = given, numbers, fold, flags_of
         self.steps: list[tuple[Any, list[Value | None], list[Value], Node]] = []
         self.externals: list[Buffer] = []
         self.constants: list[Tensor] = []
@@ -164,7 +246,8 @@ class _Planner:
             shape = tuple(tensor.shape)
             buffer = Buffer(EXTERNAL, tensor.dtype, shape, i)
             self.externals.append(buffer)
-            self.values[id(x)] = Value(buffer, tensor.dtype, shape, tuple(tensor.strides))
+            # Elsewhere they come without gaps.
+            self.values[id(x)] = Value(buffer, tensor.dtype, shape, tuple(tensor.strides) if flags_of is None else None)
 
     # Nodes.
 
@@ -208,15 +291,28 @@ class _Planner:
             folded = self.folded(op, inputs, attrs)
             if folded is not None:
                 return folded
-        plan = plan_of(op, [None if v is None else Meta(v.shape, v.dtype) for v in inputs], attrs)
-        flags, has_kernel, allocates = facts_of(plan)
+        plan, flags, has_kernel, allocates, metas = self.planned(op, [None if v is None else Meta(v.shape, v.dtype) for v in inputs], attrs)
         if allocates:
             raise Cut(self.index, alone=True)
         if not has_kernel:
             return self.decomposed(op, inputs, attrs)
-        outs = [Value(Buffer(ARENA, dtype, shape), dtype, shape) for shape, dtype in plan.outputs]
+        outs = [Value(Buffer(ARENA, dtype, shape), dtype, shape) for shape, dtype in metas]
         self.step(plan, flags, inputs, outs)
         return outs
+
+    def planned(self, op: Op, metas: Sequence[Meta | None], attrs: tuple[Any, ...]) -> tuple[Any, int, bool, bool, Any]:
+        """The plan of a call, the flags of its kernel, whether there is one, whether only it knows the shapes, and (shape, dtype) of each output."""
+        if self.flags_of is None:
+            plan = plan_of(op, metas, attrs)
+            return (plan, *facts_of(plan), plan.outputs)
+        outs = op.infer(tuple(None if m is None else _core.symbolic(m.shape, m.dtype) for m in metas), attrs)
+        first = next((m for m in (*metas, *outs) if m is not None), None)
+        flags = None if first is None else self.flags_of(op, first.dtype)
+        if flags is None and op not in decompose.rules:
+            got = ", ".join("None" if m is None else f"{m.dtype.name} {list(m.shape)}" for m in metas)
+            raise NotImplementedError(f"{op.name}: there is no kernel for it. Got inputs {got}, expected a kernel or a decomposition.")
+        allocates = any(n < 0 for m in outs for n in m.shape)
+        return _Call(op, attrs, flags or 0), flags or 0, flags is not None, allocates, [(tuple(m.shape), m.dtype) for m in outs]
 
     def step(self, plan: Any, flags: int, inputs: list[Value | None], outs: list[Value]) -> None:
         """Add a kernel; inputs are made contiguous where it wants that."""
@@ -237,10 +333,13 @@ class _Planner:
 
     def contiguous(self, v: Value) -> Value:
         """A copy without gaps, as the dispatcher makes one."""
-        copy = plan_of(ops.copy, [Meta(v.shape, v.dtype)], ())
         out = Value(Buffer(ARENA, v.dtype, v.shape), v.dtype, v.shape)
-        self.step(copy, 0, [v if v.known is None else self.place(v)], [out])
+        self.copy(v if v.known is None else self.place(v), out)
         return out
+
+    def copy(self, x: Value, out: Value) -> None:
+        """Add a step that copies elements."""
+        self.step(self.planned(ops.copy, [Meta(x.shape, x.dtype)], ())[0], 0, [x], [out])
 
     def view(self, op: Op, inputs: list[Value | None], attrs: tuple[Any, ...]) -> Value:
         """A view: another place in the same memory."""
@@ -298,7 +397,7 @@ class _Planner:
         shape = max((v.shape for v in given.values()), key=_count, default=())
         count, threads = _count(shape), _core.get_num_threads()
         tile = TILE * threads
-        if count < 2 * tile or any(
+        if self.flags_of is not None or count < 2 * tile or any(
             _count(v.shape) != 1 and (v.shape != shape or not v.is_contiguous or v.known is not None) or len(v.shape) > len(shape)
             for v in given.values()
         ):
@@ -360,9 +459,8 @@ class _Planner:
             raise Unplannable
         if any(v.known is not None for v in outs):
             raise _Written
-        plan = plan_of(op, [None if v is None else Meta(v.shape, v.dtype) for v in inputs], attrs)
-        flags, has_kernel, allocates = facts_of(plan)
-        if allocates or [(v.shape, v.dtype) for v in outs] != list(plan.outputs):
+        plan, flags, has_kernel, allocates, metas = self.planned(op, [None if v is None else Meta(v.shape, v.dtype) for v in inputs], attrs)
+        if allocates or [(v.shape, v.dtype) for v in outs] != list(metas):
             raise Unplannable  # the dispatcher says what is wrong
         for v in outs:
             if v.buffer.kind == EXTERNAL:  # type: ignore[union-attr]
@@ -377,8 +475,7 @@ class _Planner:
             self.step(plan, flags, inputs, sources)
         for v, source in zip(outs, sources):
             if source is not v:
-                copy = plan_of(ops.copy, [Meta(v.shape, v.dtype)], ())
-                self.step(copy, 0, [source], [v])
+                self.copy(source, v)
 
     @staticmethod
     def writes_straight(flags: int, out: Value, inputs: list[Value | None], index: int) -> bool:
@@ -413,6 +510,8 @@ class _Planner:
         metas = op.infer(tuple(None if v is None else _core.symbolic(v.shape, v.dtype) for v in inputs), attrs)
         if any(n < 0 for meta in metas for n in meta.shape) or any(meta.size > FOLDED for meta in metas):
             return None
+        if self.flags_of is not None and any(meta.size > SIZES or meta.dtype not in WHOLE for meta in metas):
+            return None  # what may be a size, or be compared with one
         tensors = tuple(None if v is None else v.known if v.known is not None else _core.symbolic(v.shape, v.dtype) for v in inputs)
         results = op.run(tensors, attrs)
         return [self.constant(x) for x in (results if isinstance(results, tuple) else (results,))]
@@ -427,13 +526,13 @@ class _Planner:
 
     # Memory.
 
-    def finished(self, outputs: Sequence[Variable], arenas: Arenas) -> Planned:
-        """Lay the memory out and hand everything over."""
+    def closed(self, outputs: Sequence[Variable]) -> tuple[list[Value], list[Buffer]]:
+        """No node comes any more: what is handed out, and the results that it lies in."""
         handed = [self.values[id(x)] for x in outputs]
         for i, v in enumerate(handed):
             if v.known is not None:  # it belongs to the plan; whoever gets it may write to it
                 out = Value(Buffer(ARENA, v.dtype, v.shape), v.dtype, v.shape)
-                self.step(plan_of(ops.copy, [Meta(v.shape, v.dtype)], ()), 0, [self.place(v)], [out])
+                self.copy(self.place(v), out)
                 handed[i] = out
         for _plan, ins, _outs, _node in self.steps:
             for x in ins:
@@ -449,6 +548,11 @@ class _Planner:
             if root.kind == RESULT and root.index < 0:
                 root.index = len(results)
                 results.append(root)
+        return handed, results
+
+    def finished(self, outputs: Sequence[Variable], arenas: Arenas) -> Planned:
+        """Lay the memory out and hand everything over."""
+        handed, results = self.closed(outputs)
         arena = self.lay_out()
         slots, steps = self.wired()
         n = len(self.given)
