@@ -12,7 +12,7 @@ endif
 # One wheel of the kernels, one build of each Python: no need for pip to look for newer versions of itself.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test wheels wasm lint ops clean
+.PHONY: help demo test wheels wasm engine npm lint ops clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | column -t -s '|'
@@ -33,6 +33,12 @@ wheels: $(VENV)/tools  ## build the wheels of every package for every Python fou
 wasm: $(VENV)/installed  ## build the wheels for the browser and test them in Node (SUITES="page kit" picks some tests)
 	$(BIN)/python tools/wasm/build.py --test $(addprefix --suite ,$(SUITES))
 
+engine: $(VENV)/tools  ## build the engine of `wherry.export.web` (wheels that are built behind it bring it along)
+	$(BIN)/python tools/wasm/engine.py
+
+npm: $(VENV)/tools  ## the npm package that loads exported bundles, into dist/
+	$(BIN)/python tools/npm.py
+
 lint: $(VENV)/tools  ## style, types and layering
 	$(BIN)/python -m tox run -e lint
 
@@ -42,6 +48,7 @@ ops: $(VENV)/installed  ## the coverage matrix
 clean:  ## remove everything that is built
 	rm -rf $(VENV) .tox .cache build wheelhouse dist .*_cache .coverage .hypothesis
 	find packages -name __pycache__ -prune -exec rm -rf {} + -o -name '*.so' -delete
+	rm -rf packages/export/src/wherry_export/web/engine
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
