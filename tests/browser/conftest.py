@@ -24,26 +24,27 @@ CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 READY = 90_000  # ms; a second or two on a machine with nothing else to do
 
 
-def missing() -> str | None:
+def missing(wheels: bool = True) -> str | None:
     """What these tests lack, if anything."""
     if CHROMIUM is None:
         return "no Chromium: apt install chromium"
-    if not list(WHEELS.glob("wherry_tensor-*wasm32.whl")) or not (PYODIDE / "pyodide.mjs").exists():
+    if wheels and not (list(WHEELS.glob("wherry_tensor-*wasm32.whl")) and (PYODIDE / "pyodide.mjs").exists()):
         return "no wheels for the browser: make wasm"
     try:
         import playwright  # noqa: F401
 
-        import wherry_web  # noqa: F401
+        if wheels:
+            import wherry_web  # noqa: F401
     except ModuleNotFoundError as error:
         return f"{error.name} is not installed"
     return None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    lack = missing()
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
+            lack = missing(getattr(item.module, "NEEDS_WHEELS", True))
             if lack:
                 item.add_marker(pytest.mark.skip(reason=lack))
 

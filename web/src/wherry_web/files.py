@@ -43,7 +43,7 @@ FOREVER = 365 * 24 * 3600
 PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 # In a wheel, but of no use on a page: tests, headers, and what stands on NumPy or on processes.
 UNUSED = re.compile(
-    r"/testing/|\.dist-info/|\.(pyi|pyx|pxd|pxi|h|c|typed)$|^wherry_pytest/|^wherry/__main__|^wherry_vision/(image|transforms)"
+    r"/testing/|\.dist-info/|\.(pyi|pyx|pxd|pxi|h|c|typed)$|^wherry_pytest/|^wherry/(__main__|export)|^wherry_export/web/|^wherry_vision/(image|transforms)"
     r"|^wherry_train/(io/|callbacks|checkpoint|metric|model|progress_bar|state|tables|arrays|by_name|diagnosis|foreign|notebook)"
 )
 # Kept beside the wheels, between starts.

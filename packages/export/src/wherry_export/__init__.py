@@ -1,4 +1,4 @@
-"""Programs in the formats of others. `onnx` writes ONNX models."""
+"""Programs in the formats of others. `onnx` writes ONNX models, `web` folders that answer in browsers."""
 
 __all__: list[str] = []
 

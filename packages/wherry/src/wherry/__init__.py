@@ -38,6 +38,7 @@ _MODULES = (
     "callbacks",
     "distributed",
     "distribution",
+    "export",
     "fft",
     "framework",
     "geometric",

@@ -5,6 +5,7 @@ from wherry import callbacks as callbacks
 from wherry import device as device
 from wherry import distributed as distributed
 from wherry import distribution as distribution
+from wherry import export as export
 from wherry import fft as fft
 from wherry import framework as framework
 from wherry import geometric as geometric

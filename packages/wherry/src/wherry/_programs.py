@@ -1,4 +1,4 @@
-"""Commands that work on files: `wherry graph`, `wherry convert` and `wherry predict` on saved programs, `wherry trace`."""
+"""Commands that work on files: `wherry graph`, `convert`, `export-web` and `predict` on saved programs, `wherry trace`."""
 from __future__ import annotations
 
 import argparse
@@ -28,6 +28,23 @@ def add_commands(commands: Any) -> None:
     convert.add_argument("output", help="the file to write, .onnx")
     convert.add_argument("--params", metavar="FILE", help="the parameters, where they have another name")
     convert.add_argument("--opset", type=int, default=13, help="of ONNX's operators, 11 to 18 (default: 13)")
+
+    web = commands.add_parser(
+        "export-web", help="a saved program as a page that any file server hosts",
+        description="Write a folder in which a program answers in browsers, without Python: wherry export-web lenet.pdmodel site",
+    )
+    web.add_argument("model", help="the program, .pdmodel, with its .pdiparams beside it")
+    web.add_argument("folder", help="where it goes: a new or empty folder, or one of an earlier export")
+    web.add_argument("--title", help="of the page (default: the name of the file)")
+    web.add_argument("--labels", metavar="FILE", help="names of the classes, one in each line")
+    web.add_argument("--precision", choices=("float32", "float16", "int8"), default="float32", help="of the stored weights (default: float32)")
+    web.add_argument("--mean", type=float, nargs="+", metavar="M", help="of each channel: pictures become (value / 255 - mean) / std")
+    web.add_argument("--std", type=float, nargs="+", metavar="S", help="of each channel")
+    web.add_argument("--invert", action="store_true", help="the network learned light ink on dark")
+    web.add_argument(
+        "--example", metavar="FILE", action="append", default=[],
+        help="a .npy file for each input, in order: checked, measured and shown first (default: made-up numbers)",
+    )
 
     predict = commands.add_parser(
         "predict", help="what a saved program answers, and how fast",
@@ -79,6 +96,27 @@ def convert(chosen: argparse.Namespace) -> int:
     data = model.SerializeToString()
     _write(chosen.output, data)
     print(f"{chosen.output}: opset {chosen.opset}, {len(model.graph.node)} nodes, {len(data) / 2**20:.2f} MiB")
+    return 0
+
+
+def export_web(chosen: argparse.Namespace) -> int:
+    """`wherry export-web`."""
+    import numpy as np
+
+    from wherry_export.web import export
+
+    labels = None
+    if chosen.labels is not None:
+        with open(chosen.labels, encoding="utf-8") as file:
+            labels = file.read().splitlines()
+    preprocess = {name: value for name in ("mean", "std") if (value := getattr(chosen, name)) is not None}
+    if chosen.invert:
+        preprocess["invert"] = True
+    examples = [np.load(path, allow_pickle=False) for path in chosen.example]
+    print(export(
+        chosen.model, chosen.folder, title=chosen.title, labels=labels, preprocess=preprocess or None, precision=chosen.precision,
+        example=examples or None,
+    ))
     return 0
 
 
@@ -143,7 +181,9 @@ def trace(chosen: argparse.Namespace) -> int:
     return 0
 
 
-COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {"graph": draw, "convert": convert, "predict": predict, "trace": trace}
+COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "graph": draw, "convert": convert, "export-web": export_web, "predict": predict, "trace": trace,
+}
 
 
 def run(chosen: argparse.Namespace) -> int:

@@ -1,0 +1,384 @@
+"""`export`: from a layer or a saved program to a folder that answers in browsers."""
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wherry_export.web.checking import Checked, check
+from wherry_export.web.engine_files import built
+from wherry_export.web.program import Description
+from wherry_export.web.weights import PRECISIONS, Stored, stored
+from wherry_graph import passes
+from wherry_graph.executor import compiled
+from wherry_graph.ir import Program, Variable
+from wherry_graph.jit import save
+from wherry_graph.paddle_files.models import load_model
+from wherry_tensor import _core
+from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import path_of
+from wherry_tensor.errors import short
+from wherry_tensor.functions.creation import to_tensor
+
+__all__ = ["Exported", "export"]
+
+HERE = Path(__file__).parent
+SCRIPTS = ("wherry.js", "core.js", "worker.js")
+POLICY = "; ".join((
+    "default-src 'none'", "script-src 'self' 'wasm-unsafe-eval'", "worker-src 'self'", "style-src 'self'", "img-src 'self' data: blob:",
+    "connect-src 'self'", "base-uri 'none'", "form-action 'none'",
+))
+MARK = "manifest.json"
+LARGE = 1 << 20  # bytes
+OPEN = 2  # stands for a size that is open, where an example is made up: two of a batch
+
+
+class Exported:
+    """What `export` wrote.
+
+    Attributes:
+        folder: the folder.
+        files: bytes of each file by its name in the folder.
+        compressed: bytes of the files before the first prediction, as a server sends them compressed (with brotli where that package is
+            installed, else gzip).
+        compression: "brotli" or "gzip".
+        losses: with a lower precision and examples, of each weight that is stored smaller: its name, and how far the outputs move, as a share of
+            the largest output, if it alone is.
+        checked: what the comparison in Node found; None where Node is not installed.
+    """
+
+    def __init__(
+        self, folder: Path, files: dict[str, int], compressed: int, compression: str, losses: list[tuple[str, float]], checked: Checked | None,
+    ) -> None:
+        self.folder, self.files, self.compressed, self.compression = folder, files, compressed, compression
+        self.losses, self.checked = losses, checked
+
+    @property
+    def command(self) -> str:
+        """What to type to look at it."""
+        return f"python -m http.server --bind 127.0.0.1 --directory {self.folder} 8000"
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.folder}: {len(self.files)} files, {_bytes(sum(self.files.values()))}; "
+            f"{_bytes(self.compressed)} with {self.compression} before the first prediction"
+        ]
+        if self.losses:
+            worst = sorted(self.losses, key=lambda one: -one[1])
+            lines.append("what the precision costs, weight by weight (largest change of the outputs, as a share of the largest output):")
+            lines += [f"  {name:<40} {share:.2e}" for name, share in worst[:-1]]
+            lines.append(f"  {worst[-1][0]:<40} {worst[-1][1]:.2e}")
+        lines.append("not checked: Node is not installed (apt install nodejs)" if self.checked is None else str(self.checked))
+        lines.append(f"look at it:  {self.command}   then http://127.0.0.1:8000/")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<bundle in {self.folder}>"
+
+
+def export(
+    model: Any, folder: str | os.PathLike[str], input_spec: Sequence[Any] | None = None, title: str | None = None,
+    labels: Sequence[str] | None = None, preprocess: Mapping[str, Any] | None = None, precision: str = "float32", example: Any = None,
+) -> Exported:
+    """Write a folder in which a model answers in browsers, without Python and without a server of its own.
+
+    The folder holds the program, the weights, the kernels that this program needs as one WebAssembly module, `wherry.js` to use them from other
+    pages, and a finished page that works offline after the first visit. Before this returns, the bundle was run in Node and compared with
+    what the model answers here; a bundle that answers otherwise is not written.
+
+    Args:
+        model: a Layer, a function, the path of a `.pdmodel` (of Wherry or Paddle, with its `.pdiparams` beside it), or a program.
+        folder: where it goes: new, empty, or one that an earlier export wrote, which is replaced in one piece.
+        input_spec: an InputSpec or Tensor for each argument of a Layer or function; sizes of None stay open. A `.pdmodel` says it itself.
+        title: of the page; default: the name of the layer or file.
+        labels: names of the classes, where the last axis of the first output is classes.
+        preprocess: what the page does to pictures: "mean" and "std", of each channel (they become `(value / 255 - mean) / std`), and
+            "invert", for networks that learned light ink on dark.
+        precision: of the stored weights: "float32", "float16" (half the download) or "int8" (a quarter; a factor for each channel). The page
+            computes in float32 in any case.
+        example: an input for each argument, arrays or Tensors: what the bundle is checked with, what the losses of a lower precision are
+            measured with, and what the page shows first. Default: made-up numbers.
+
+    Returns:
+        What was written; printed, it says how large it is, what was checked and how to look at it.
+
+    Raises:
+        NotImplementedError: the program has an op that the engine for browsers does not run; the message names it and its line.
+        ValueError: an argument does not fit; the bundle answered otherwise than the model.
+        RuntimeError: the engine is not part of this installation.
+        FileNotFoundError: there is no such `.pdmodel`.
+
+    Examples:
+        >>> net = wherry.nn.Sequential(wherry.nn.Linear(4, 8), wherry.nn.ReLU(), wherry.nn.Linear(8, 3))
+        >>> spec = [wherry.static.InputSpec([None, 4], "float32", "x")]
+        >>> site = wherry.export.web(net, "build/site", input_spec=spec, labels=["a", "b", "c"])  # doctest: +SKIP
+        >>> print(site)  # doctest: +SKIP
+    """
+    engine = built()
+    target = Path(path_of(folder, "web"))
+    _check_folder(target)
+    if precision not in PRECISIONS:
+        raise ValueError(f"web: there is no such precision. Got {short(precision)}, expected one of {', '.join(PRECISIONS)}.")
+    program, name = _program_of(model, input_spec)
+    program = _for_pages(program)
+    examples = _examples(program, example)
+    description = Description(program, engine)
+    weights, shards = stored(description.weights, precision)
+    wanted = _answers(program, examples)
+    _check_labels(labels, wanted)
+    losses = _losses(program, weights, examples, wanted) if example is not None and precision != "float32" else []
+    expected = _answers(program, examples, weights) if precision != "float32" else wanted
+    files = _files(description, weights, shards, {
+        "title": title or name, "labels": None if labels is None else [str(label) for label in labels],
+        "preprocess": _preprocess(preprocess, program),
+        "precision": precision,
+    }, examples if example is not None else None)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
+        made = Path(scratch) / "site"
+        for at, content in files.items():
+            (made / at).parent.mkdir(parents=True, exist_ok=True)
+            (made / at).write_bytes(content)
+        checked = check(made, {x.name: value for x, value in zip(program.feeds, examples)}, expected)
+        if target.exists():
+            shutil.rmtree(target)
+        os.replace(made, target)
+    compressed, how = _compressed([content for at, content in files.items() if not at.startswith(("data/example", "sw.js"))])
+    return Exported(target, {at: len(content) for at, content in files.items()}, compressed, how, losses, checked)
+
+
+# The program.
+
+def _program_of(model: Any, input_spec: Sequence[Any] | None) -> tuple[Program, str]:
+    """The program that predicts, and a name for it."""
+    if isinstance(model, Program):
+        return model, "model"
+    if isinstance(model, (str, os.PathLike)):
+        path = os.fspath(model)
+        stem = path.removesuffix(".pdmodel")
+        if input_spec is not None:
+            raise ValueError("web: a .pdmodel says itself what it takes. Got input_spec with a path, expected it with a layer. Leave it out.")
+        return load_model(stem), os.path.basename(stem)
+    if not callable(model):
+        raise TypeError(f"web: this is no model. Got {type(model).__name__}, expected a Layer, a function, a program or the path of a .pdmodel.")
+    was_training = getattr(model, "training", False)
+    if was_training:
+        model.eval()
+    try:
+        with tempfile.TemporaryDirectory() as folder:  # a file says in one form what layers, functions and to_static say
+            save(model, f"{folder}/model", input_spec=input_spec)
+            return load_model(f"{folder}/model"), getattr(model, "__name__", type(model).__name__)
+    finally:
+        if was_training:
+            model.train()
+
+
+def _for_pages(program: Program) -> Program:
+    """The program behind the passes that serve here: weights are not put in another order, that would be more to download."""
+    row: list[Callable[[Program], Program]] = [
+        passes.dead_code, passes.constants, passes.common_subexpressions, passes.redundant, passes.dead_code, passes.frozen_constants,
+        passes.biases, passes.batch_norm, passes.attention, passes.frozen_constants, passes.dead_code,
+    ]
+    program, _ = program.copy()
+    program.in_passes = True
+    for one in row:
+        program = one(program)
+    program.in_passes = False
+    return program
+
+
+def _examples(program: Program, example: Any) -> list[np.ndarray]:
+    """An array for each feed: what was given, or made-up numbers."""
+    if example is None:
+        rng = np.random.default_rng(0)
+        found = []
+        for x in program.feeds:
+            shape = [OPEN if n < 0 else n for n in x.sizes]
+            dtype = np.dtype(x.dtype.name)
+            found.append(rng.standard_normal(shape).astype(dtype) if dtype.kind in "fc" else np.ones(shape, dtype))
+        return found
+    given = list(example) if isinstance(example, (list, tuple)) else [example]
+    if len(given) != len(program.feeds):
+        raise ValueError(
+            "web: example has an array for each input. "
+            f"Got {len(given)}, expected {len(program.feeds)}: {[x.name for x in program.feeds]}."
+        )
+    arrays = []
+    for x, value in zip(program.feeds, given, strict=True):
+        array = np.ascontiguousarray(value.numpy() if isinstance(value, Tensor) else value, np.dtype(x.dtype.name)).reshape(np.shape(value))
+        if array.ndim != len(x.sizes) or any(n not in (-1, m) for n, m in zip(x.sizes, array.shape)):
+            raise ValueError(f"web: the example for '{x.name}' does not fit. Got shape {list(array.shape)}, expected {list(x.sizes)} (-1: any).")
+        arrays.append(array)
+    return arrays
+
+
+def _answers(program: Program, examples: Sequence[np.ndarray], weights: Sequence[Stored] = ()) -> list[np.ndarray]:
+    """What the program answers here, with weights as they are stored."""
+    by_tensor = {id(one.weight.tensor): one for one in weights if one.is_smaller}
+    changed: list[tuple[Variable, Tensor]] = []
+    for x in program.bound_variables():
+        one = by_tensor.get(id(x.bound))
+        if one is not None:
+            changed.append((x, x.bound))  # type: ignore[arg-type]
+            x.bound = to_tensor(one.values)
+    before = _core.set_grad_mode(False)
+    try:
+        return [value.numpy() for value in compiled(program)(*(to_tensor(array) for array in examples))]
+    finally:
+        _core.set_grad_mode(before)
+        for x, tensor in changed:
+            x.bound = tensor
+
+
+def _losses(program: Program, weights: Sequence[Stored], examples: Sequence[np.ndarray], wanted: Sequence[np.ndarray]) -> list[tuple[str, float]]:
+    """How far the outputs move when one weight alone is stored smaller."""
+    found = []
+    for one in weights:
+        if one.is_smaller:
+            got = _answers(program, examples, [one])
+            found.append((one.weight.name, max((_apart(a, b) for a, b in zip(got, wanted, strict=True)), default=0.0)))
+    return found
+
+
+def _apart(got: np.ndarray, wanted: np.ndarray) -> float:
+    """The largest difference, as a share of the largest value."""
+    if not wanted.size or wanted.dtype.kind not in "fc":
+        return float((got != wanted).any())
+    return float(np.abs(got - wanted).max() / max(float(np.abs(wanted).max()), 1e-30))
+
+
+# Files.
+
+def _check_folder(target: Path) -> None:
+    if target.exists() and (not target.is_dir() or (any(target.iterdir()) and not _is_ours(target))):
+        raise ValueError(
+            f"web: {target} holds something else. "
+            "Got a path in use, expected a new or empty folder, or one of an earlier export. Choose another."
+        )
+
+
+def _is_ours(target: Path) -> bool:
+    try:
+        return "wherry" in json.loads((target / MARK).read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError):
+        return False
+
+
+def _check_labels(labels: Sequence[str] | None, answers: Sequence[np.ndarray]) -> None:
+    if labels is None:
+        return
+    shape = list(answers[0].shape) if answers else []
+    if not shape or shape[-1] != len(labels):
+        raise ValueError(
+            "web: labels name the last axis of the first output. "
+            f"Got {len(labels)} labels, expected {shape[-1] if shape else 'an output'} for shape {shape}."
+        )
+
+
+def _preprocess(given: Mapping[str, Any] | None, program: Program) -> dict[str, Any] | None:
+    if given is None:
+        return None
+    unknown = sorted(set(given) - {"mean", "std", "invert"})
+    if unknown:
+        raise ValueError(f"web: preprocess has no {', '.join(unknown)}. Got {short(given)}, expected mean, std and invert.")
+    channels = program.feeds[0].sizes[1] if program.feeds and len(program.feeds[0].sizes) == 4 else None
+    found: dict[str, Any] = {}
+    for name in ("mean", "std"):
+        if name in given:
+            value = given[name]
+            found[name] = [float(v) for v in (value if isinstance(value, (list, tuple)) else [value] * (channels or 1))]
+            if channels is None or len(found[name]) != channels:
+                raise ValueError(
+                    f"web: preprocess[{name!r}] has a number for each channel. "
+                    f"Got {short(value)}, expected {channels or 'a model of pictures [N, C, H, W]'}."
+                )
+    if 0.0 in found.get("std", ()):
+        raise ValueError(f"web: preprocess['std'] divides. Got {short(given['std'])}, expected no zero.")
+    if "invert" in given:
+        found["invert"] = bool(given["invert"])
+    return found
+
+
+def _files(
+    description: Description, weights: Sequence[Stored], shards: Sequence[bytes], facts: dict[str, Any], examples: Sequence[np.ndarray] | None,
+) -> dict[str, bytes]:
+    """Every file of the folder by its name."""
+    program = {**description.content, "weights": [one.facts for one in weights]}
+    files: dict[str, bytes] = {}
+
+    def add(stem: str, suffix: str, content: bytes) -> dict[str, Any]:
+        name = f"data/{stem}.{_digest(content)}.{suffix}"
+        files[name] = content
+        return {"url": name, "bytes": len(content)}
+
+    scripts = {name: (HERE / "js" / name).read_bytes() for name in SCRIPTS}
+    scripts |= {name: (HERE / "page" / name).read_bytes() for name in ("page.js", "site.css", "icon.svg")}
+    static = f"static/{_digest(b''.join(scripts.values()))}"
+    files |= {f"{static}/{name}": content for name, content in scripts.items()}
+    files["wherry.js"] = f'// The address without a digest, for pages elsewhere.\nexport * from "./{static}/wherry.js";\n'.encode()
+    manifest = {
+        "wherry": "predict", "format": 1, **facts,
+        "inputs": [{"name": x["name"], "dtype": x["dtype"], "shape": x["shape"]} for x in description.content["inputs"]],
+        "outputs": [
+            {"name": x["name"], "dtype": x["dtype"], "shape": _named_shape(x["shape"], description.sizes)} for x in description.content["outputs"]
+        ],
+        "engine": add("engine", "wasm", description.module()),
+        "program": add("program", "json", json.dumps(program, separators=(",", ":")).encode()),
+        "weights": [add(f"weights-{i}", "bin", shard) for i, shard in enumerate(shards)],
+        "example": None if examples is None else [
+            {**add(f"example-{i}", "bin", array.tobytes()), "shape": list(array.shape)} for i, array in enumerate(examples)
+        ],
+    }
+    files[MARK] = json.dumps(manifest, indent=1).encode()
+    text = (HERE / "page" / "index.html").read_text(encoding="utf-8")
+    for word, value in ("TITLE", html.escape(facts["title"])), ("STATIC", static), ("POLICY", POLICY):
+        text = text.replace(f"{{{{{word}}}}}", value)
+    files["index.html"] = text.encode()
+    worker = (HERE / "page" / "sw.js").read_text(encoding="utf-8")
+    kept = ["./", MARK, *files]
+    version = _digest(b"".join(files[name] for name in sorted(files)))
+    files["sw.js"] = worker.replace("{{VERSION}}", version).replace("{{ADDRESSES}}", json.dumps(list(dict.fromkeys(kept)))).encode()
+    return files
+
+
+def _named_shape(shape: Sequence[Any], sizes: Sequence[str]) -> list[Any]:
+    """A shape as people read it: polynomials as text."""
+    def text(n: Any) -> Any:
+        if not isinstance(n, dict):
+            return n
+        terms = []
+        for factor, powers in n["poly"]:
+            names = [name if power == 1 else f"{name}^{power}" for name, power in zip(sizes, powers) if power]
+            terms.append("*".join(([str(factor)] if factor != 1 or not names else []) + names))
+        return " + ".join(terms)
+
+    return [text(n) for n in shape]
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+def _compressed(contents: Sequence[bytes]) -> tuple[int, str]:
+    """How many bytes they are when each is compressed as a server does it."""
+    try:
+        import brotli
+
+        # Weights hardly get smaller, and the best quality takes a second for each megabyte of them.
+        return sum(len(brotli.compress(content, quality=11 if len(content) < LARGE else 4)) for content in contents), "brotli"
+    except ModuleNotFoundError:
+        import gzip
+
+        return sum(len(gzip.compress(content)) for content in contents), "gzip"
+
+
+def _bytes(n: int) -> str:
+    return f"{n / 1e6:.2f} MB" if n >= 1e6 else f"{n / 1e3:.0f} kB"

@@ -1,0 +1,387 @@
+// What answers: a program, its weights and the module of kernels. Knows neither the network nor workers; wherry.js does.
+//
+// The program comes as data (program.py says how): values with shapes that may depend on open sizes, and steps that call kernels. For each
+// tuple of open sizes it is laid out once: the structs of the kernel ABI (abi.h) are written into the memory of the module, and a
+// prediction copies the inputs in, calls `wherry_run`, and copies the outputs out.
+
+const NAMES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"];
+const BYTES = [1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16];
+const ARRAYS = {
+  bool: Uint8Array, uint8: Uint8Array, int8: Int8Array, int16: Int16Array, int32: Int32Array, int64: BigInt64Array,
+  float16: Uint16Array, bfloat16: Uint16Array, float32: Float32Array, float64: Float64Array, complex64: Float32Array, complex128: Float64Array,
+};
+const ARENA = 0, EXTERNAL = 1; // where a buffer lies; else it is a result
+const TENSOR = 40, ATTR = 16, STEP = 40; // bytes of the structs
+const KEPT = 8; // layouts, those used last
+const ALIGNED = 64;
+
+export const FORMAT = 1;
+
+/** What went wrong, in words for people. `code` is one for programs: "input", "network", "format", "kernel", "memory", "browser". */
+export class WherryError extends Error {
+  constructor(code, message, options) {
+    super(message, options);
+    this.name = "WherryError";
+    this.code = code;
+  }
+}
+
+export class Engine {
+  #exports;
+  #program;
+  #context;
+  #weights = new Map(); // number of a value -> address
+  #layouts = new Map(); // open sizes as text -> Layout
+
+  // module: a compiled WebAssembly.Module; bytesOf(shard, offset, length) gives bytes of the weights.
+  constructor(module, program, bytesOf) {
+    if (program.format !== FORMAT) {
+      throw new WherryError("format", `This bundle was made by another version of Wherry. Got format ${program.format}, expected ${FORMAT}. Export the model again, or load it with the wherry.js beside it.`);
+    }
+    this.#program = program;
+    this.#exports = new WebAssembly.Instance(module, {}).exports;
+    this.#exports.__wasm_call_ctors();
+    this.#context = this.#exports.wherry_context();
+    for (const weight of program.weights) this.#weights.set(weight.id, this.#upload(weight, bytesOf));
+  }
+
+  get inputs() { return this.#program.inputs; }
+  get outputs() { return this.#program.outputs; }
+  /** Bytes that the module has taken. */
+  get memory() { return this.#exports.memory.buffer.byteLength; }
+
+  // {name: {data, shape, dtype}} from {name: array or {data, shape}}, or from the array alone where there is one input.
+  predict(given) {
+    const { sizes, values } = this.#understood(given);
+    const layout = this.#layoutFor(sizes);
+    for (const [i, { data }] of values.entries()) {
+      const { address, bytes } = layout.values.get(this.#program.inputs[i].id);
+      new Uint8Array(this.#exports.memory.buffer, address, bytes).set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+    }
+    this.#runBlock(this.#program.block, layout);
+    const answer = {};
+    for (const { name, id } of this.#program.outputs) {
+      const { address, shape, dtype } = layout.values.get(id);
+      const Kind = ARRAYS[NAMES[dtype]];
+      const length = count(shape) * (dtype >= 10 ? 2 : 1);
+      answer[name] = { data: new Kind(this.#exports.memory.buffer, address, length).slice(), shape: [...shape], dtype: NAMES[dtype] };
+    }
+    return answer;
+  }
+
+  // Inputs.
+
+  #understood(given) {
+    const inputs = this.#program.inputs;
+    if (given === null || typeof given !== "object") throw new WherryError("input", `predict takes inputs by name. Got ${typeof given}, expected {${inputs.map((x) => x.name).join(", ")}}.`);
+    const alone = ArrayBuffer.isView(given) || Array.isArray(given) || (given.data !== undefined && !(inputs.some((x) => x.name === "data")));
+    if (alone && inputs.length !== 1) throw new WherryError("input", `The model takes ${inputs.length} inputs. Got one array, expected {${inputs.map((x) => x.name).join(", ")}}.`);
+    const named = alone ? { [inputs[0].name]: given } : given;
+    for (const name of Object.keys(named)) {
+      if (!inputs.some((x) => x.name === name)) throw new WherryError("input", `The model has no input '${name}'. Expected ${inputs.map((x) => `'${x.name}'`).join(", ")}.`);
+    }
+    const sizes = new Array(this.#program.sizes.length).fill(null);
+    const values = inputs.map((input) => {
+      if (named[input.name] === undefined) throw new WherryError("input", `Input '${input.name}' is missing. Expected ${input.dtype} of shape ${shown(input.shape, this.#program.sizes)}.`);
+      return this.#value(input, named[input.name], sizes);
+    });
+    return { sizes, values };
+  }
+
+  #value(input, given, sizes) {
+    let { data, shape } = ArrayBuffer.isView(given) || Array.isArray(given) ? { data: given, shape: null } : given;
+    const expected = `${input.dtype} of shape ${shown(input.shape, this.#program.sizes)}`;
+    if (Array.isArray(data) && Array.isArray(data[0])) {
+      shape ??= shapeOf(data);
+      data = data.flat(Infinity);
+    }
+    if (!ArrayBuffer.isView(data) && !Array.isArray(data)) throw new WherryError("input", `Input '${input.name}' is no array. Got ${typeof data}, expected ${expected}.`);
+    const Kind = ARRAYS[input.dtype];
+    const complex = input.dtype.startsWith("complex") ? 2 : 1;
+    const length = data.length / complex;
+    shape = shape ? [...shape] : inferred(input.shape, length, sizes);
+    if (!shape || shape.length !== input.shape.length || count(shape) !== length || shape.some((n) => !Number.isInteger(n) || n < 0)) {
+      throw new WherryError("input", `Input '${input.name}' does not fit. Got ${data.length} numbers${shape ? ` for shape [${shape}]` : ""}, expected ${expected}. Pass {data, shape}.`);
+    }
+    for (const [axis, size] of input.shape.entries()) {
+      const open = typeof size === "string" ? this.#program.sizes.indexOf(size) : -1;
+      const wanted = open < 0 ? size : sizes[open];
+      if (open >= 0 && wanted === null) {
+        if (shape[axis] < 1) throw new WherryError("input", `Input '${input.name}' is empty. Got shape [${shape}], expected ${expected} with sizes of at least 1.`);
+        sizes[open] = shape[axis];
+      } else if (wanted !== shape[axis]) throw new WherryError("input", `Input '${input.name}' does not fit. Got shape [${shape}], expected ${expected}${open >= 0 ? `, and ${size} = ${wanted} as in the inputs before` : ""}.`);
+    }
+    if (!(data instanceof Kind)) {
+      const big = Kind === BigInt64Array;
+      if (big && (data instanceof Float32Array || data instanceof Float64Array)) throw new WherryError("input", `Input '${input.name}' holds whole numbers. Got ${data.constructor.name}, expected ${expected} as BigInt64Array or Int32Array.`);
+      try {
+        data = input.dtype === "bool" ? Kind.from(data, (x) => (x ? 1 : 0)) : Kind.from(data, big ? (x) => BigInt(x) : Number);
+      } catch (error) {
+        throw new WherryError("input", `Input '${input.name}' cannot be converted: ${error.message}. Expected ${expected}.`, { cause: error });
+      }
+    }
+    return { data, shape };
+  }
+
+  // Weights.
+
+  #upload(weight, bytesOf) {
+    const size = BYTES[weight.dtype] * count(weight.shape);
+    const address = this.#take(size);
+    const raw = bytesOf(weight.shard, weight.offset, weight.bytes);
+    if (weight.encoding === "raw") new Uint8Array(this.#exports.memory.buffer, address, size).set(raw);
+    else {
+      const to = new Float32Array(this.#exports.memory.buffer, address, count(weight.shape));
+      if (weight.encoding === "float16") widened(new Uint16Array(raw.slice().buffer), to);
+      else if (weight.encoding === "int8") scaled(raw, weight, to);
+      else throw new WherryError("format", `Weight '${weight.name}' is stored in a way that this wherry.js does not know. Got ${weight.encoding}, expected raw, float16 or int8.`);
+    }
+    return address;
+  }
+
+  // Layouts: everything that is known when the open sizes are.
+
+  #layoutFor(sizes) {
+    const key = sizes.join();
+    let layout = this.#layouts.get(key);
+    if (layout) this.#layouts.delete(key);
+    else {
+      while (this.#layouts.size >= KEPT) this.#drop(this.#layouts.keys().next().value);
+      layout = { values: new Map(), runs: new Map(), blocks: [] };
+      try {
+        this.#layOut(sizes, layout);
+      } catch (error) {
+        for (const block of layout.blocks) this.#exports.wherry_give(block);
+        throw error;
+      }
+    }
+    this.#layouts.set(key, layout);
+    return layout;
+  }
+
+  #drop(key) {
+    for (const block of this.#layouts.get(key).blocks) this.#exports.wherry_give(block);
+    this.#layouts.delete(key);
+  }
+
+  #layOut(sizes, layout) {
+    const number = (x) => (typeof x === "number" ? x : x.poly.reduce((sum, [factor, powers]) => sum + factor * powers.reduce((p, power, i) => p * sizes[i] ** power, 1), 0));
+    const place = (id, dtype, shape) => {
+      const bytes = BYTES[dtype] * count(shape);
+      layout.values.set(id, { address: this.#take(bytes, layout), bytes, shape, dtype });
+    };
+    for (const { id, dtype, shape } of this.#program.weights) layout.values.set(id, { address: this.#weights.get(id), bytes: 0, shape, dtype });
+    for (const { id, dtype, shape } of this.#program.inputs) {
+      place(id, NAMES.indexOf(dtype), shape.map((n) => (typeof n === "string" ? sizes[this.#program.sizes.indexOf(n)] : n)));
+    }
+    const runs = [];
+    const visit = (block) => {
+      for (const item of block) {
+        if (item.kind === "run") {
+          const run = this.#numbers(item, number);
+          runs.push([item, run]);
+          for (const [i, id] of item.out.entries()) {
+            const slot = run.slots[item.outputs[i]];
+            place(id, slot.dtype, slot.shape);
+          }
+        } else {
+          for (const inner of item.blocks) visit(inner);
+          for (const { id, dtype, shape } of item.carried) place(id, dtype, shape.map(number));
+        }
+      }
+    };
+    visit(this.#program.block);
+    const arena = this.#take(Math.max(0, ...runs.map(([, run]) => run.arena)), layout);
+    for (const [item, run] of runs) layout.runs.set(item, this.#written(item, run, arena, layout));
+  }
+
+  // The numbers of a run for these sizes, and where its buffers lie in the arena: the first hole that is large enough.
+  #numbers(item, number) {
+    const slots = item.slots.map(([dtype, shape, strides, buffer, offset]) => {
+      const sizes = shape.map(number);
+      return { dtype, shape: sizes, strides: strides ? strides.map(number) : contiguous(sizes), buffer, offset: number(offset) };
+    });
+    const buffers = item.buffers.map(([kind, index, dtype, shape, first, last]) => ({ kind, index, bytes: BYTES[dtype] * count(shape.map(number)), first, last, offset: 0 }));
+    const live = [];
+    let arena = 0;
+    for (const buffer of buffers.filter((b) => b.kind === ARENA).sort((a, b) => a.first - b.first || b.bytes - a.bytes)) {
+      const wanted = up(Math.max(buffer.bytes, 1));
+      let at = 0;
+      for (const other of live.filter((o) => o.last >= buffer.first).sort((a, b) => a.offset - b.offset)) {
+        if (other.offset - at >= wanted) break;
+        at = Math.max(at, other.offset + up(Math.max(other.bytes, 1)));
+      }
+      buffer.offset = at;
+      arena = Math.max(arena, at + wanted);
+      live.push(buffer);
+    }
+    const attrs = item.steps.map(([, , , , values]) => values.map(([kind, value]) => [kind, kind === 1 ? (typeof value === "string" ? BigInt(value) : number(value)) : kind === 3 ? value.map((n) => (typeof n === "string" ? BigInt(n) : number(n))) : value]));
+    return { slots, buffers, arena, attrs, constants: item.constants.map(([dtype, shape, data]) => [dtype, shape, data.map((x) => (typeof x === "string" ? (dtype === 5 ? BigInt(x) : Number(x)) : number(x)))]) };
+  }
+
+  // Writes the structs of a run.
+  #written(item, { slots, buffers, attrs, constants }, arena, layout) {
+    const fixed = constants.map(([dtype, shape, data]) => {
+      const address = this.#take(BYTES[dtype] * count(shape), layout);
+      const Kind = ARRAYS[NAMES[dtype]];
+      new Kind(this.#exports.memory.buffer, address, data.length).set(Kind === BigInt64Array ? data.map(BigInt) : data);
+      return address;
+    });
+    const base = ({ kind, index, offset }) => {
+      if (kind === ARENA) return arena + offset;
+      if (kind === EXTERNAL) return index < item.in.length ? layout.values.get(item.in[index]).address : fixed[index - item.in.length];
+      return layout.values.get(item.out[item.results[index]]).address;
+    };
+    const texts = new TextEncoder();
+    let bytes = slots.reduce((sum, slot) => sum + TENSOR + 16 * slot.shape.length, 0) + item.steps.length * STEP;
+    for (const [i, [, , ins, outs]] of item.steps.entries()) {
+      bytes += 8 * Math.ceil((ins.length + outs.length) / 2);
+      for (const [kind, value] of attrs[i]) bytes += ATTR + (kind === 3 || kind === 4 ? 8 * value.length : kind === 5 ? up(texts.encode(value).length + 1, 8) : 0);
+    }
+    let at = this.#take(bytes, layout);
+    const view = new DataView(this.#exports.memory.buffer);
+    const room = (n) => ((at += n), at - n);
+    const int = (where, value) => view.setInt32(where, value, true);
+    const long = (where, value) => view.setBigInt64(where, BigInt(value), true);
+    const addresses = slots.map((slot) => {
+      const rank = slot.shape.length;
+      const tensor = room(TENSOR), shape = room(8 * rank), strides = room(8 * rank);
+      int(tensor, base(buffers[slot.buffer]) + slot.offset);
+      int(tensor + 4, shape);
+      int(tensor + 8, strides);
+      long(tensor + 16, count(slot.shape));
+      int(tensor + 24, slot.dtype);
+      int(tensor + 28, rank);
+      int(tensor + 32, 0);
+      int(tensor + 36, 0);
+      slot.shape.forEach((n, i) => long(shape + 8 * i, n));
+      slot.strides.forEach((n, i) => long(strides + 8 * i, n));
+      return tensor;
+    });
+    const steps = room(item.steps.length * STEP);
+    item.steps.forEach(([kernel, data, ins, outs], n) => {
+      const pointers = room(8 * Math.ceil((ins.length + outs.length) / 2));
+      [...ins, ...outs].forEach((slot, i) => int(pointers + 4 * i, slot < 0 ? 0 : addresses[slot]));
+      const list = room(ATTR * attrs[n].length);
+      attrs[n].forEach(([kind, value], i) => {
+        const attr = list + ATTR * i;
+        int(attr, kind);
+        int(attr + 4, 0);
+        if (kind === 0) long(attr + 8, 0);
+        else if (kind === 1) long(attr + 8, value);
+        else if (kind === 2) view.setFloat64(attr + 8, Number(value), true);
+        else {
+          const encoded = kind === 5 ? texts.encode(value) : value;
+          const where = room(kind === 5 ? up(encoded.length + 1, 8) : 8 * encoded.length);
+          int(attr + 4, encoded.length);
+          int(attr + 8, where);
+          int(attr + 12, 0);
+          if (kind === 5) new Uint8Array(this.#exports.memory.buffer, where, encoded.length + 1).set([...encoded, 0]);
+          else encoded.forEach((x, k) => (kind === 3 ? long(where + 8 * k, x) : view.setFloat64(where + 8 * k, Number(x), true)));
+        }
+      });
+      const step = steps + STEP * n;
+      [kernel, pointers, pointers + 4 * ins.length, list, this.#context, ins.length, outs.length, attrs[n].length, 0, data].forEach((word, i) => int(step + 4 * i, word));
+    });
+    return { steps, n: item.steps.length };
+  }
+
+  // Running.
+
+  #runBlock(block, layout) {
+    for (const item of block) {
+      if (item.kind === "run") {
+        const { steps, n } = layout.runs.get(item);
+        const failed = this.#exports.wherry_run(steps, n);
+        if (failed >= 0) throw new WherryError("kernel", `${item.ops[failed]}: ${this.#text(this.#exports.wherry_error()) || "it failed without a message."}`);
+      } else if (item.kind === "if") {
+        const taken = this.#truth(item.condition, layout) ? 0 : 1;
+        this.#runBlock(item.blocks[taken], layout);
+        this.#copies(item.given[taken], item.carried.map((x) => x.id), layout);
+      } else {
+        this.#copies(item.start, item.carried.map((x) => x.id), layout);
+        for (;;) {
+          this.#runBlock(item.blocks[0], layout);
+          if (!this.#truth(item.condition, layout)) break;
+          this.#runBlock(item.blocks[1], layout);
+          this.#copies(item.given, item.carried.map((x) => x.id), layout);
+        }
+      }
+    }
+  }
+
+  #truth(id, layout) {
+    return new Uint8Array(this.#exports.memory.buffer)[layout.values.get(id).address] !== 0;
+  }
+
+  // All are read before one is written: they may have changed places.
+  #copies(from, to, layout) {
+    const memory = new Uint8Array(this.#exports.memory.buffer);
+    const contents = from.map((id, i) => {
+      const { address } = layout.values.get(id);
+      return memory.slice(address, address + layout.values.get(to[i]).bytes);
+    });
+    contents.forEach((bytes, i) => memory.set(bytes, layout.values.get(to[i]).address));
+  }
+
+  #take(bytes, layout) {
+    const address = this.#exports.wherry_take(Math.max(bytes, 1));
+    if (!address) throw new WherryError("memory", `There is no memory for this. Got ${this.memory} bytes so far, expected ${bytes} more. Use smaller inputs.`);
+    layout?.blocks.push(address);
+    return address;
+  }
+
+  #text(address) {
+    const bytes = new Uint8Array(this.#exports.memory.buffer, address);
+    return new TextDecoder().decode(bytes.slice(0, bytes.indexOf(0)));
+  }
+}
+
+export function count(shape) {
+  return shape.reduce((n, size) => n * size, 1);
+}
+
+function up(bytes, unit = ALIGNED) {
+  return Math.ceil(bytes / unit) * unit;
+}
+
+function contiguous(shape) {
+  const strides = new Array(shape.length);
+  for (let i = shape.length - 1, step = 1; i >= 0; step *= shape[i--]) strides[i] = step;
+  return strides;
+}
+
+function shown(shape, sizes) {
+  return `[${shape.join(", ")}]${sizes.length && shape.some((n) => typeof n === "string") ? " (a name: any size)" : ""}`;
+}
+
+function shapeOf(nested) {
+  return Array.isArray(nested) ? [nested.length, ...shapeOf(nested[0])] : [];
+}
+
+// The shape of so many numbers, where one size at most is not known.
+function inferred(shape, length, sizes) {
+  const open = shape.filter((n) => typeof n === "string");
+  if (open.length > 1) return null;
+  const others = count(shape.filter((n) => typeof n !== "string"));
+  if (!open.length) return others === length ? [...shape] : null;
+  return others && Number.isInteger(length / others) ? shape.map((n) => (typeof n === "string" ? length / others : n)) : null;
+}
+
+function widened(from, to) {
+  const word = new Uint32Array(to.buffer, to.byteOffset, to.length);
+  for (let i = 0; i < from.length; i++) {
+    const half = from[i], sign = (half & 0x8000) << 16, exponent = (half >> 10) & 31, fraction = half & 0x3ff;
+    if (exponent === 31) word[i] = sign | 0x7f800000 | (fraction << 13);
+    else if (exponent) word[i] = sign | ((exponent + 112) << 23) | (fraction << 13);
+    else to[i] = (sign ? -1 : 1) * fraction * 2 ** -24;
+  }
+}
+
+// Whole numbers of 8 bits, and behind them a factor of each channel, which is an axis of the weight.
+function scaled(raw, { shape, axis, scales }, to) {
+  const values = new Int8Array(raw.buffer, raw.byteOffset, to.length);
+  const factors = new Float32Array(raw.slice(scales).buffer);
+  const inner = count(shape.slice(axis + 1)), channels = shape[axis];
+  for (let i = 0; i < to.length; i++) to[i] = values[i] * factors[Math.floor(i / inner) % channels];
+}

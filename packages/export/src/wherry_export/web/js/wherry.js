@@ -1,0 +1,244 @@
+// Models of Wherry in pages: `load` a bundle that `wherry.export.web` wrote, `predict` with typed arrays.
+//
+//   import { load } from "./wherry.js";
+//   const model = await load("./lenet/");
+//   const { scores } = await model.predict({ image: pixels });
+import { Engine, FORMAT, WherryError } from "./core.js";
+
+export { WherryError };
+
+const hasWorkers = typeof Worker !== "undefined" && typeof document !== "undefined";
+
+/** Fetches a bundle and prepares it; see wherry.d.ts. */
+export async function load(url, { signal, onprogress, worker = hasWorkers } = {}) {
+  signal?.throwIfAborted();
+  const folder = folderOf(url);
+  const back = worker ? new Remote() : await Local.create();
+  const stop = () => back.close(signal.reason);
+  signal?.addEventListener("abort", stop, { once: true });
+  try {
+    const facts = await back.load(folder, onprogress, signal);
+    signal?.throwIfAborted();
+    return new Model(back, facts);
+  } catch (error) {
+    back.close(error);
+    throw signal?.aborted ? signal.reason : error;
+  } finally {
+    signal?.removeEventListener("abort", stop);
+  }
+}
+
+/** A loaded model. Made by `load`. */
+export class Model {
+  #back;
+  #busy = Promise.resolve();
+
+  constructor(back, facts) {
+    this.#back = back;
+    Object.assign(this, facts);
+    Object.freeze(this);
+  }
+
+  /** One prediction; several that are asked for at once are answered one after the other. */
+  predict(inputs, { signal } = {}) {
+    const answer = this.#busy.then(() => {
+      signal?.throwIfAborted();
+      return this.#back.predict(inputs);
+    });
+    this.#busy = answer.catch(() => {});
+    return answer;
+  }
+
+  /** Bytes of memory that the engine has taken. */
+  memory() {
+    return this.#back.memory();
+  }
+
+  /** Lets the worker and the memory go. */
+  close() {
+    this.#back.close(new WherryError("browser", "The model was closed."));
+  }
+}
+
+// In this thread.
+class Local {
+  #engine;
+
+  static async create() {
+    return new Local();
+  }
+
+  async load(folder, onprogress, signal) {
+    const { engine, facts } = await fetched(folder, onprogress, signal);
+    this.#engine = engine;
+    return facts;
+  }
+
+  async predict(inputs) {
+    return this.#open().predict(inputs);
+  }
+
+  async memory() {
+    return this.#open().memory;
+  }
+
+  #open() {
+    if (!this.#engine) throw new WherryError("browser", "The model was closed.");
+    return this.#engine;
+  }
+
+  close() {
+    this.#engine = null;
+  }
+}
+
+// In a worker.
+class Remote {
+  #worker;
+  #waiting = new Map();
+  #next = 0;
+  #ended = null;
+
+  constructor() {
+    this.#worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+    this.#worker.addEventListener("message", ({ data }) => this.#receive(data));
+    this.#worker.addEventListener("error", (event) => this.close(new WherryError("browser", `The worker could not run: ${event.message || "its script did not load. Are worker.js and core.js beside wherry.js, and does the page's policy allow worker-src 'self'?"}`)));
+  }
+
+  load(folder, onprogress) {
+    return this.#call("load", [folder], onprogress);
+  }
+
+  predict(inputs) {
+    return this.#call("predict", [inputs]);
+  }
+
+  memory() {
+    return this.#call("memory", []);
+  }
+
+  close(reason) {
+    this.#ended ??= reason;
+    this.#worker.terminate();
+    for (const { reject } of this.#waiting.values()) reject(this.#ended);
+    this.#waiting.clear();
+  }
+
+  #call(name, args, onprogress) {
+    if (this.#ended) return Promise.reject(this.#ended);
+    const id = this.#next++;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject, onprogress });
+      try {
+        this.#worker.postMessage({ id, name, args });
+      } catch (error) {
+        this.#waiting.delete(id);
+        reject(new WherryError("input", `The inputs cannot be sent to the worker: ${error.message}`, { cause: error }));
+      }
+    });
+  }
+
+  #receive({ id, progress, result, error }) {
+    const one = this.#waiting.get(id);
+    if (!one) return;
+    if (progress) {
+      one.onprogress?.(progress);
+      return;
+    }
+    this.#waiting.delete(id);
+    if (error) one.reject(new WherryError(error.code, error.message));
+    else one.resolve(result);
+  }
+}
+
+function folderOf(url) {
+  const base = typeof document === "undefined" ? import.meta.url : document.baseURI;
+  const full = new URL(url, base);
+  if (full.pathname.endsWith("/manifest.json")) return new URL("./", full).href;
+  if (!full.pathname.endsWith("/")) full.pathname += "/";
+  return full.href;
+}
+
+/** Everything of a bundle: the engine that answers, and what is told of it. Also called by worker.js. */
+export async function fetched(folder, onprogress, signal) {
+  if (typeof WebAssembly === "undefined") throw new WherryError("browser", "This browser has no WebAssembly. Expected one of the last years.");
+  const text = new TextDecoder().decode(await bytesOf(new URL("manifest.json", folder), { signal, cache: "no-cache" }));
+  let manifest;
+  try {
+    manifest = JSON.parse(text);
+  } catch (error) {
+    throw new WherryError("format", `${folder}manifest.json is no manifest: ${error.message}. Is this the folder that wherry.export.web wrote?`, { cause: error });
+  }
+  if (manifest.format !== FORMAT) throw new WherryError("format", `${folder} was made by another version of Wherry. Got format ${manifest.format}, expected ${FORMAT}. Export the model again, or use the wherry.js in it.`);
+  const files = [manifest.engine, manifest.program, ...manifest.weights];
+  const total = files.reduce((sum, file) => sum + file.bytes, 0);
+  let loaded = 0;
+  const stop = new AbortController(); // one that fails stops the others
+  const stops = stop.signal;
+  signal?.addEventListener("abort", () => stop.abort(signal.reason), { once: true });
+  const count = (bytes) => onprogress?.({ loaded: (loaded += bytes), total });
+  const one = (file) => bytesOf(new URL(file.url, folder), { signal: stops, count, expected: file.bytes });
+  try {
+    const [module, program, ...shards] = await Promise.all([
+      compiled(new URL(manifest.engine.url, folder), { signal: stops, count, expected: manifest.engine.bytes }),
+      one(manifest.program).then((bytes) => JSON.parse(new TextDecoder().decode(bytes))),
+      ...manifest.weights.map(one),
+    ]);
+    const engine = new Engine(module, program, (shard, offset, bytes) => shards[shard].subarray(offset, offset + bytes));
+    const { title, labels, preprocess, inputs, outputs, precision } = manifest;
+    return { engine, facts: { title, labels, preprocess, inputs, outputs, precision, bytes: total } };
+  } catch (error) {
+    stop.abort(error);
+    throw error;
+  }
+}
+
+async function opened(url, { signal, cache }) {
+  if (url.protocol === "file:") {
+    const { readFile } = await import("node:fs/promises"); // in Node
+    try {
+      return new Response(await readFile(url), { headers: { "Content-Type": url.pathname.endsWith(".wasm") ? "application/wasm" : "application/octet-stream" } });
+    } catch (error) {
+      throw new WherryError("network", `${url} cannot be read: ${error.message}`, { cause: error });
+    }
+  }
+  let response;
+  try {
+    response = await fetch(url, { signal, cache });
+  } catch (error) {
+    if (signal?.aborted) throw signal.reason;
+    throw new WherryError("network", `${url} could not be fetched: ${error.message}. Is there a network, and may this page ask that server (CORS)?`, { cause: error });
+  }
+  if (!response.ok) throw new WherryError("network", `${url}: the server answered ${response.status}. Expected a file of the bundle; was the folder copied as a whole?`);
+  return response;
+}
+
+async function bytesOf(url, options) {
+  const response = counted(await opened(url, options), options);
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  if (options.expected !== undefined && bytes.length !== options.expected) throw new WherryError("network", `${url} is not what the manifest says. Got ${bytes.length} bytes, expected ${options.expected}. Copy the folder again as a whole.`);
+  return bytes;
+}
+
+// Compiled while it arrives, where the server says that it is WebAssembly.
+async function compiled(url, options) {
+  const response = counted(await opened(url, options), options);
+  try {
+    if (WebAssembly.compileStreaming && response.headers.get("Content-Type")?.startsWith("application/wasm")) return await WebAssembly.compileStreaming(response);
+    return await WebAssembly.compile(await response.arrayBuffer());
+  } catch (error) {
+    if (options.signal?.aborted) throw options.signal.reason;
+    throw new WherryError("browser", `The engine cannot be compiled: ${error.message}. Expected a browser with WebAssembly and its 128-bit SIMD (Chrome 91, Firefox 89, Safari 16.4, Node 16).`, { cause: error });
+  }
+}
+
+function counted(response, { count }) {
+  if (!count || !response.body) return response;
+  const stream = response.body.pipeThrough(new TransformStream({
+    transform(chunk, controller) {
+      count(chunk.byteLength);
+      controller.enqueue(chunk);
+    },
+  }));
+  return new Response(stream, { headers: { "Content-Type": response.headers.get("Content-Type") ?? "" } });
+}

@@ -1,0 +1,44 @@
+// Keeps the bundle, so that it works without a network after the first visit. Addresses under static/ and data/ carry a digest and never
+// change: they are answered from the cache. The others are asked for first, and answered from the cache when there is no network.
+const ROOT = new URL("./", location.href);
+const CACHE = `wherry ${ROOT.pathname} {{VERSION}}`;
+const ADDRESSES = {{ADDRESSES}};
+
+self.addEventListener("install", (event) => {
+  event.waitUntil(keepAll().then(() => self.skipWaiting()));
+});
+
+self.addEventListener("activate", (event) => {
+  event.waitUntil(
+    caches.keys()
+      .then((names) => Promise.all(names.filter((name) => name.startsWith(`wherry ${ROOT.pathname} `) && name !== CACHE).map((name) => caches.delete(name))))
+      .then(() => self.clients.claim()),
+  );
+});
+
+self.addEventListener("fetch", (event) => {
+  const { request } = event;
+  if (request.method !== "GET" || !request.url.startsWith(ROOT.href)) return;
+  const unchanging = /^(static|data)\//.test(request.url.slice(ROOT.href.length));
+  event.respondWith(unchanging ? fromCache(request) : fromNetwork(request));
+});
+
+// What the page has loaded already comes from the browser's own cache.
+async function keepAll() {
+  const cache = await caches.open(CACHE);
+  await cache.addAll(ADDRESSES.map((address) => new URL(address, ROOT).href));
+}
+
+async function fromCache(request) {
+  return (await caches.match(request)) ?? fetch(request);
+}
+
+async function fromNetwork(request) {
+  try {
+    return await fetch(request);
+  } catch (error) {
+    const kept = await caches.match(request, { ignoreSearch: true });
+    if (kept) return kept;
+    throw error;
+  }
+}

@@ -1,0 +1,92 @@
+"""Weights in the files of a bundle: as they are, in 16 bits, or in 8 bits with a factor for each channel.
+
+The page widens them when it loads, so that the arithmetic is float32 in any case: what is smaller is the download.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wherry_export.web.program import Weight
+from wherry_tensor.errors import short
+
+__all__ = ["PRECISIONS", "Stored", "stored"]
+
+PRECISIONS = ("float32", "float16", "int8")
+FEWEST = 256  # elements of a tensor that is stored smaller
+SHARD = 8 << 20  # bytes: files of this size load side by side, and one that changes is fetched alone
+ALIGNED = 16
+
+
+class Stored:
+    """A weight as a bundle has it.
+
+    Attributes:
+        weight: it.
+        facts: what core.js reads, but for its place.
+        data: its bytes.
+        values: what the page computes with.
+    """
+
+    def __init__(self, weight: Weight, precision: str) -> None:
+        self.weight = weight
+        array = np.ascontiguousarray(weight.tensor.numpy()).reshape(weight.tensor.shape) if weight.tensor.dtype.name != "bfloat16" else None
+        if array is None:
+            raise NotImplementedError(f"web: weights in bfloat16 are not stored. Got '{weight.name}', expected float32. Cast the model first.")
+        self.facts: dict[str, Any] = {
+            "id": weight.id, "name": weight.name, "dtype": weight.tensor.dtype.code, "shape": list(array.shape), "encoding": "raw",
+        }
+        self.values = array
+        self.data = array.tobytes()
+        if array.dtype != np.float32 or array.size < FEWEST or precision == "float32":
+            return
+        if precision == "float16":
+            half = array.astype(np.float16)
+            if not np.isfinite(half).all() and np.isfinite(array).all():
+                return  # too large for 16 bits
+            self.facts["encoding"], self.data, self.values = "float16", half.tobytes(), half.astype(np.float32)
+        elif array.ndim >= 2 and np.isfinite(array).all():
+            axis = channel_axis(weight, array.ndim)
+            others = tuple(i for i in range(array.ndim) if i != axis)
+            scales = (np.abs(array).max(axis=others, keepdims=True) / 127).astype(np.float32)
+            scales[scales == 0] = 1
+            whole = np.clip(np.rint(array / scales), -127, 127).astype(np.int8)
+            padding = -whole.size % 4
+            self.facts |= {"encoding": "int8", "axis": axis, "scales": whole.size + padding}
+            self.data = whole.tobytes() + bytes(padding) + scales.tobytes()
+            self.values = whole.astype(np.float32) * scales
+
+    @property
+    def is_smaller(self) -> bool:
+        """Is it stored in fewer bits than it has?"""
+        return bool(self.facts["encoding"] != "raw")
+
+
+def channel_axis(weight: Weight, rank: int) -> int:
+    """The axis of a weight along which its outputs lie: each has a factor of its own."""
+    for op, position in weight.users:
+        if op.startswith("conv") and position == 1:
+            return 1 if "transpose" in op else 0
+        if op in ("matmul", "linear", "addmm") and position >= 1:
+            return rank - 1
+    return 0 if rank != 2 or any(op in ("embedding", "gather") for op, _ in weight.users) else 1
+
+
+def stored(weights: Sequence[Weight], precision: str) -> tuple[list[Stored], list[bytes]]:
+    """Weights in a precision, with their places noted, and the files that hold them.
+
+    Raises:
+        ValueError: there is no such precision.
+    """
+    if precision not in PRECISIONS:
+        raise ValueError(f"web: there is no such precision. Got {short(precision)}, expected one of {', '.join(PRECISIONS)}.")
+    found, shards = [Stored(weight, precision) for weight in weights], [bytearray()]
+    for one in found:
+        if shards[-1] and len(shards[-1]) + len(one.data) > SHARD:
+            shards.append(bytearray())
+        shards[-1] += bytes(-len(shards[-1]) % ALIGNED)
+        one.facts |= {"shard": len(shards) - 1, "offset": len(shards[-1]), "bytes": len(one.data)}
+        shards[-1] += one.data
+    return found, [bytes(shard) for shard in shards if shard]

@@ -1,0 +1,320 @@
+"""Bundles for browsers: what is written, what they answer in Node, and what is refused."""
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import wherry_nn as nn
+import wherry_tensor as wt
+from wherry_autograd import no_grad
+from wherry_export.web import checking, engine_files, export
+from wherry_export.web.program import Description
+from wherry_export.web.sizes import NotAlike, choices, merged
+from wherry_export.web.wasm import NOTHING, Module, Reader, leb, shaken, sleb
+from wherry_export.web.weights import stored
+from wherry_graph import Program
+from wherry_graph.capture import capture
+from wherry_graph.control import cond, while_loop
+from wherry_graph.input_spec import InputSpec
+from wherry_graph.jit import save, to_static
+from wherry_graph.planner import laid_out
+from wherry_tensor import float32, ops
+
+lack = engine_files.missing()
+needs_engine = pytest.mark.skipif(lack is not None, reason=str(lack))
+needs_node = pytest.mark.skipif(checking.node() is None, reason="Node is not installed")
+HERE = Path(checking.__file__).parent
+
+
+def array(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype("float32")
+
+
+def lenet():
+    return nn.Sequential(
+        nn.Conv2D(1, 6, 3, padding=1), nn.ReLU(), nn.MaxPool2D(2, 2), nn.Conv2D(6, 16, 5), nn.ReLU(), nn.MaxPool2D(2, 2), nn.Flatten(),
+        nn.Linear(400, 120), nn.Linear(120, 84), nn.Linear(84, 10),
+    )
+
+
+IMAGE = [InputSpec([None, 1, 28, 28], "float32", "image")]
+
+
+class Reading(nn.Layer):
+    """Words to classes, by an LSTM in both directions."""
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.lstm, self.out = nn.Embedding(50, 8), nn.LSTM(8, 12, num_layers=2, direction="bidirect"), nn.Linear(24, 4)
+
+    def forward(self, ids):
+        return self.out(self.lstm(self.words(ids))[0][:, -1])
+
+
+class Attending(nn.Layer):
+    """Words to classes, by a Transformer."""
+
+    def __init__(self):
+        super().__init__()
+        self.words = nn.Embedding(50, 16)
+        self.encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 4, 32), 2)
+        self.out = nn.Linear(16, 4)
+
+    def forward(self, ids):
+        return self.out(self.encoder(self.words(ids)).mean(axis=1))
+
+
+class Residual(nn.Layer):
+    """What ResNets and MobileNets are made of: normalization, a sum, a convolution by channels, a mean over the image."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Sequential(nn.Conv2D(3, 8, 3, stride=2, padding=1, bias_attr=False), nn.BatchNorm2D(8), nn.ReLU6())
+        self.deep = nn.Sequential(nn.Conv2D(8, 8, 3, padding=1, groups=8, bias_attr=False), nn.BatchNorm2D(8), nn.Hardswish())
+        self.pool, self.out = nn.AdaptiveAvgPool2D(1), nn.Linear(8, 5)
+
+    def forward(self, x):
+        x = self.first(x)
+        return self.out(self.pool(self.deep(x) + x).flatten(1))
+
+
+class Choosing(nn.Layer):
+    """A choice and a loop that depend on the input."""
+
+    def __init__(self):
+        super().__init__()
+        self.left, self.right = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x):
+        y = cond(x.mean() > 0, lambda: self.left(x), lambda: self.right(x) * 2)
+        _, y = while_loop(lambda i, y: i < 3, lambda i, y: [i + 1, y + 1], [wt.zeros([1], "int64"), y])
+        return y
+
+
+# Whole models.
+
+@needs_engine
+@needs_node
+@pytest.mark.parametrize(("make", "spec", "inputs"), [
+    (lenet, IMAGE, lambda n: array(n, 1, 28, 28)),
+    (Residual, [InputSpec([None, 3, 32, 32], "float32", "image")], lambda n: array(n, 3, 32, 32)),
+    (Reading, [InputSpec([None, None], "int64", "ids")], lambda n: np.arange(n * (n + 2)).reshape(n, n + 2) % 50),
+    (Attending, [InputSpec([None, None], "int64", "ids")], lambda n: np.arange(n * (n + 2)).reshape(n, n + 2) % 50),
+    (Choosing, [InputSpec([None, 4], "float32", "x")], lambda n: array(n, 4) + (9 if n % 2 else -9)),
+], ids=["lenet", "residual", "lstm", "transformer", "choice and loop"])
+def test_a_bundle_answers_as_the_model_for_every_size(tmp_path, make, spec, inputs):
+    wt.seed(3)
+    net = make()
+    export(to_static(net) if make is Choosing else net, tmp_path / "site", input_spec=spec)
+    net.eval()
+    for n in (1, 2, 5):
+        given = inputs(n)
+        with no_grad():
+            wanted = net(wt.to_tensor(given)).numpy()
+        (got,), _ = _answers(tmp_path / "site", spec[0].name, given)
+        assert got.shape == wanted.shape
+        assert np.abs(got - wanted).max() <= 1e-5 * np.abs(wanted).max(), n
+
+
+def _answers(folder, name, given):
+    found, times = checking.predicted(folder, {name: given}, repeat=0)
+    return list(found.values()), times
+
+
+@needs_engine
+@needs_node
+def test_a_saved_program_is_exported_by_its_path(tmp_path):
+    net = nn.Linear(4, 3)
+    save(net, str(tmp_path / "net"), input_spec=[InputSpec([None, 4], "float32", "x")])
+    site = export(tmp_path / "net.pdmodel", tmp_path / "site", labels=["a", "b", "c"])
+    manifest = json.loads((tmp_path / "site" / "manifest.json").read_text())
+    assert manifest["title"] == "net" and manifest["labels"] == ["a", "b", "c"] and manifest["inputs"][0]["shape"] == ["batch", 4]
+    assert site.checked.apart < 1e-5 and "python -m http.server" in str(site)
+
+
+@needs_engine
+@needs_node
+@pytest.mark.parametrize(("precision", "share"), [("float16", 0.5), ("int8", 0.26)])
+def test_lower_precision_makes_the_weights_smaller_and_says_what_it_costs(tmp_path, precision, share):
+    net = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 10))
+    spec = [InputSpec([None, 64], "float32", "x")]
+    full = export(net, tmp_path / "full", input_spec=spec)
+    small = export(net, tmp_path / "small", input_spec=spec, precision=precision, example=[array(8, 64)])
+    sizes = [sum(size for name, size in site.files.items() if "weights" in name) for site in (full, small)]
+    assert sizes[1] < (share + 0.02) * sizes[0]
+    assert len(small.losses) == 2 and all(0 < lost < 0.05 for _, lost in small.losses)
+    assert "what the precision costs" in str(small) and small.losses[0][0] in str(small)
+
+
+@needs_engine
+def test_a_bundle_holds_the_kernels_of_its_program_and_no_others(tmp_path):
+    site = export(lenet(), tmp_path / "site", input_spec=IMAGE)
+    engine = next(size for name, size in site.files.items() if name.endswith(".wasm"))
+    assert engine < 0.06 * len(engine_files.built().module)
+    assert site.compressed < 350_000
+    assert not any("{{" in (tmp_path / "site" / name).read_text() for name in ("index.html", "sw.js"))
+    for name in site.files:
+        assert (tmp_path / "site" / name).stat().st_size == site.files[name]
+
+
+@needs_engine
+def test_an_export_replaces_an_earlier_one_and_nothing_else(tmp_path):
+    net, spec = nn.Linear(4, 3), [InputSpec([None, 4], "float32", "x")]
+    export(net, tmp_path / "site", input_spec=spec)
+    export(net, tmp_path / "site", input_spec=spec, title="again")
+    assert json.loads((tmp_path / "site" / "manifest.json").read_text())["title"] == "again"
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "letter.txt").write_text("dear")
+    with pytest.raises(ValueError, match="holds something else"):
+        export(net, tmp_path / "other", input_spec=spec)
+    assert (tmp_path / "other" / "letter.txt").read_text() == "dear"
+
+
+@needs_engine
+def test_without_node_the_export_says_that_nothing_was_checked(tmp_path, monkeypatch):
+    monkeypatch.setattr(checking.shutil, "which", lambda name: None)
+    site = export(nn.Linear(4, 3), tmp_path / "site", input_spec=[InputSpec([None, 4], "float32", "x")])
+    assert site.checked is None and "not checked: Node is not installed" in str(site)
+
+
+@needs_engine
+@needs_node
+def test_a_bundle_that_answers_otherwise_is_not_written(tmp_path, monkeypatch):
+    whole = engine_files.Built.with_only
+    monkeypatch.setattr(engine_files.Built, "with_only", lambda self, kernels: whole(self, [k for k in kernels if k is not _relu(self)]))
+    with pytest.raises(ValueError, match="does not run in Node.*unreachable"):
+        export(nn.Sequential(nn.Linear(4, 3), nn.ReLU()), tmp_path / "site", input_spec=[InputSpec([None, 4], "float32", "x")])
+    assert not (tmp_path / "site").exists()
+
+
+def _relu(engine):
+    return engine.kernel(ops.relu, float32)
+
+
+# What is refused.
+
+@needs_engine
+@pytest.mark.parametrize(("function", "message"), [
+    (lambda x: ops.nonzero(x), r"nonzero, recorded at .*, cannot run .* the shape of its result depends on data"),
+    (lambda x: x + wt.rand([4]), r"uniform draws random numbers"),
+    (lambda x: ops.svd(x, full_matrices=False)[1], r"svd \(float32\) has no kernel in the engine for browsers"),
+])
+def test_what_the_engine_does_not_run_is_named_at_export(tmp_path, function, message):
+    program = Program()
+    x = program.feed([4, 4], float32, "x")
+    with capture(program):
+        y = function(x)
+    program.fetches = [y]
+    with pytest.raises(NotImplementedError, match=message):
+        export(program, tmp_path / "site")
+    assert not (tmp_path / "site").exists()
+
+
+@needs_engine
+@pytest.mark.parametrize(("options", "message"), [
+    ({"precision": "int4"}, "no such precision.*'int4'.*float32, float16, int8"),
+    ({"labels": ["a"]}, "Got 1 labels, expected 3"),
+    ({"preprocess": {"means": 1}}, "preprocess has no means"),
+    ({"preprocess": {"std": [0.0]}}, "a model of pictures"),
+    ({"example": [array(2, 5)]}, r"does not fit. Got shape \[2, 5\], expected \[-1, 4\]"),
+    ({"example": [array(2, 4)] * 2}, "Got 2, expected 1"),
+])
+def test_wrong_arguments_are_explained(tmp_path, options, message):
+    with pytest.raises(ValueError, match=message):
+        export(nn.Linear(4, 3), tmp_path / "site", input_spec=[InputSpec([None, 4], "float32", "x")], **options)
+    assert not (tmp_path / "site").exists()
+
+
+def test_an_installation_without_the_engine_says_how_to_get_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(engine_files, "FOLDER", tmp_path)
+    engine_files.built.cache_clear()
+    with pytest.raises(RuntimeError, match="make engine"):
+        export(nn.Linear(4, 3), tmp_path / "site", input_spec=[InputSpec([None, 4], "float32", "x")])
+    engine_files.built.cache_clear()
+
+
+# The JavaScript beside it.
+
+@needs_node
+def test_wrong_inputs_and_broken_bundles_are_explained_in_javascript(tmp_path):
+    script = Path(__file__).parent / "wherry.test.mjs"
+    if lack is None:
+        export(nn.Linear(4, 3), tmp_path / "site", input_spec=[InputSpec([None, 4], "float32", "x")])
+    where = {"WHERRY_JS": str(HERE / "js" / "wherry.js"), "WHERRY_SITE": str(tmp_path / "site") if lack is None else ""}
+    done = subprocess.run(["node", "--test", script], capture_output=True, text=True, env={**os.environ, **where})
+    assert done.returncode == 0, done.stdout[-4000:]
+
+
+# The parts.
+
+def test_numbers_of_a_module_are_read_as_they_are_written():
+    for n in (0, 1, 63, 64, 127, 128, 300, 1 << 20, (1 << 32) - 1):
+        assert Reader(leb(n)).number() == n
+        assert Reader(sleb(n)).signed() == n and Reader(sleb(-n)).signed() == -n
+
+
+def test_a_module_loses_functions_and_keeps_the_numbers_of_the_others():
+    # Two functions () -> i32 in a table; the first is exported.
+    module = b"\0asm\1\0\0\0" + b"".join(bytes((number,)) + leb(len(content)) + content for number, content in (
+        (1, b"\1\x60\0\1\x7f"), (3, b"\2\0\0"), (4, b"\1\x70\0\2"), (5, b"\1\0\1"), (7, b"\1\1a\0\0"), (9, b"\1\0\x41\0\x0b\2\0\1"),
+        (10, b"\2\4\0\x41\5\x0b\4\0\x41\7\x0b"), (11, b"\1\0\x41\x08\x0b\4abcd"),
+    ))
+    found = Module(shaken(module, [0], [(0, 1, 2)]))
+    assert found.bodies == [b"\0\x41\5\x0b", NOTHING] and found.elements == [0, 1]
+    assert found.segments == [(b"\0\x41\x09\x0b", b"bc")]
+    with pytest.raises(ValueError, match="no WebAssembly module"):
+        Module(b"MZ")
+
+
+def test_sizes_become_polynomials_or_are_refused():
+    for n in (1, 2):
+        sizes = choices(n)
+        area = [{"shape": [choice[0], 4], "area": choice[0] * choice[-1] + 3} for choice in sizes]
+        found = merged(area, sizes)
+        assert found["shape"] == [{"poly": [[1, [1] + [0] * (n - 1)]]}, 4]
+        assert sorted(found["area"]["poly"]) == sorted([[3, [0] * n], [1, [2] if n == 1 else [1, 1]]])
+        with pytest.raises(NotAlike):
+            merged([choice[0] // 2 for choice in sizes], sizes)
+        with pytest.raises(NotAlike):
+            merged([["a"] * choice[0] for choice in sizes], sizes)
+
+
+def test_a_layout_gives_each_output_a_result_of_its_own():
+    program = Program()
+    x = program.feed([2, 3], float32, "x")
+    with capture(program):
+        y = x.transpose([1, 0])
+        z = ops.relu(y)
+    layout = laid_out(program.nodes, [x], [x, y, z, z], [x], lambda op, dtype: 0)
+    assert [op.name for op, *_ in layout.steps].count("copy") >= 3
+    results = [layout.slots[slot][3] for slot in layout.outputs]
+    assert len(set(results)) == len(results) - 1  # z stands there twice
+    assert all(layout.buffers[at][0] == 2 for at in results)
+
+
+def test_weights_with_a_scale_for_each_channel_are_near_what_they_were():
+    class One:
+        id, name, users = 0, "w", [("conv2d", 1)]
+        tensor = wt.to_tensor(array(8, 4, 3, 3) * np.logspace(-3, 2, 8, dtype="float32").reshape(8, 1, 1, 1))
+
+    (found,), (shard,) = stored([One], "int8")
+    wanted = One.tensor.numpy()
+    assert found.facts["axis"] == 0 and len(shard) == 8 * 36 + 8 * 4
+    assert (np.abs(found.values - wanted) <= np.abs(wanted).max(axis=(1, 2, 3), keepdims=True) / 250).all()
+
+
+def test_a_description_needs_an_engine_and_a_program_alone():
+    class Engine:
+        def kernel(self, op, dtype):
+            return engine_files.Kernel(0, 7, 0)
+
+    program = Program()
+    x = program.feed([-1, 3], float32, "x")
+    with capture(program):
+        program.fetches = [(x * 2.0).sum(axis=1)]
+    found = Description(program, Engine())
+    (run,) = found.content["block"]
+    assert run["kind"] == "run" and run["ops"] == ["multiply", "reduce_sum"] and found.sizes == ["batch"]

@@ -1,0 +1,97 @@
+// wherry.js where things go wrong. The site is a Linear(4, 3) that takes `x` [batch, 4]; without one only what needs none is tested.
+import assert from "node:assert/strict";
+import { cp, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+
+const { load, WherryError } = await import(pathToFileURL(process.env.WHERRY_JS));
+const site = process.env.WHERRY_SITE;
+const skip = site ? false : "the engine is not built";
+const url = pathToFileURL(`${site}/`);
+const fails = (code, message) => (error) => error instanceof WherryError && error.code === code && message.test(error.message);
+
+test("a folder that is not there is named", async () => {
+  await assert.rejects(load("file:///nowhere/at/all/"), fails("network", /nowhere\/at\/all\/manifest\.json cannot be read/));
+});
+
+test("an array, nested numbers and {data, shape} are one input", { skip }, async () => {
+  const model = await load(url);
+  const flat = await model.predict(Float32Array.of(1, 2, 3, 4, 5, 6, 7, 8));
+  const [name] = Object.keys(flat);
+  assert.deepEqual(flat[name].shape, [2, 3]);
+  for (const same of [[[1, 2, 3, 4], [5, 6, 7, 8]], { x: [1, 2, 3, 4, 5, 6, 7, 8] }, { x: { data: Int32Array.of(1, 2, 3, 4, 5, 6, 7, 8), shape: [2, 4] } }]) {
+    assert.deepEqual((await model.predict(same))[name].data, flat[name].data);
+  }
+});
+
+test("inputs that do not fit are explained, and the model answers afterwards", { skip }, async () => {
+  const model = await load(url);
+  await assert.rejects(model.predict(new Float32Array(5)), fails("input", /Got 5 numbers, expected float32 of shape \[batch, 4\]/));
+  await assert.rejects(model.predict({ y: new Float32Array(4) }), fails("input", /no input 'y'. Expected 'x'/));
+  await assert.rejects(model.predict({}), fails("input", /'x' is missing/));
+  await assert.rejects(model.predict({ x: { data: new Float32Array(8), shape: [4, 2] } }), fails("input", /Got shape \[4,2\]/));
+  await assert.rejects(model.predict({ x: new Float32Array(0) }), fails("input", /empty/));
+  await assert.rejects(model.predict(null), fails("input", /by name/));
+  assert.equal(Object.values(await model.predict(new Float32Array(4)))[0].data.length, 3);
+});
+
+test("many sizes and many predictions take bounded memory", { skip }, async () => {
+  const model = await load(url);
+  for (let n = 1; n <= 64; n++) await model.predict(new Float32Array(4 * n));
+  const before = await model.memory();
+  for (let round = 0; round < 20; round++) for (let n = 1; n <= 64; n++) await model.predict(new Float32Array(4 * n));
+  assert.equal(await model.memory(), before);
+});
+
+test("a damaged bundle is explained", { skip }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), "site-"));
+  const damaged = pathToFileURL(`${folder}/`);
+  const fresh = () => cp(site, folder, { recursive: true, force: true });
+  const files = await readdir(join(site, "data"));
+  const change = async (pattern, how) => {
+    await fresh();
+    const path = join(folder, "data", files.find((name) => pattern.test(name)));
+    await writeFile(path, how(await readFile(path)));
+  };
+  await change(/weights/, (bytes) => bytes.subarray(1));
+  await assert.rejects(load(damaged), fails("network", /not what the manifest says/));
+  await change(/engine/, (bytes) => Buffer.alloc(bytes.length));
+  await assert.rejects(load(damaged), fails("browser", /cannot be compiled/));
+  await fresh();
+  const manifest = JSON.parse(await readFile(join(folder, "manifest.json"), "utf8"));
+  await writeFile(join(folder, "manifest.json"), JSON.stringify({ ...manifest, format: 99 }));
+  await assert.rejects(load(damaged), fails("format", /Got format 99, expected 1/));
+  await writeFile(join(folder, "manifest.json"), "<html>");
+  await assert.rejects(load(damaged), fails("format", /no manifest/));
+  await rm(folder, { recursive: true });
+});
+
+test("loading says how far it is and can be aborted", { skip }, async () => {
+  const kinds = { js: "text/javascript", json: "application/json", wasm: "application/wasm" };
+  const open = new Set();
+  let slow = false;
+  const server = createServer(async (request, response) => {
+    open.add(response);
+    const bytes = await readFile(join(site, request.url));
+    response.setHeader("Content-Type", kinds[request.url.split(".").at(-1)] ?? "application/octet-stream");
+    if (!slow || !request.url.includes("weights")) response.end(bytes);
+    else response.write(bytes.subarray(0, 1)); // and no more
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = `http://127.0.0.1:${server.address().port}/`;
+  const seen = [];
+  const model = await load(address, { onprogress: (progress) => seen.push(progress) });
+  assert.equal(seen.at(-1).loaded, seen.at(-1).total);
+  assert.equal(seen.at(-1).total, model.bytes);
+  slow = true;
+  const stop = new AbortController();
+  const loading = load(address, { signal: stop.signal });
+  setTimeout(() => stop.abort(new Error("enough")), 50);
+  await assert.rejects(loading, /enough/);
+  await assert.rejects(load(address, { signal: AbortSignal.abort(new Error("before")) }), /before/);
+  server.closeAllConnections();
+  server.close();
+});

@@ -1,0 +1,117 @@
+"""An exported folder in Chromium, from Python's own file server under a sub-path: it answers, offline too, and keeps its policy."""
+from __future__ import annotations
+
+import functools
+import http.server
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+import wherry
+from conftest import ROOT  # noqa: E402
+from wherry_export.web import engine_files
+
+NEEDS_WHEELS = False  # nothing of Pyodide
+pytestmark = pytest.mark.skipif(engine_files.missing() is not None, reason=str(engine_files.missing()))
+
+
+class Server:
+    """`python -m http.server` of a folder."""
+
+    def __init__(self, folder):
+        class Handler(http.server.SimpleHTTPRequestHandler):
+            def log_message(self, *arguments):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(folder)))
+        self.address = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def stop(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+@pytest.fixture
+def served(tmp_path, browser):
+    """A folder that is served, and a page that fails the test when it logs an error."""
+    server = Server(tmp_path)
+    context = browser.new_context(color_scheme="dark", viewport={"width": 390, "height": 800})
+    said = []
+    context.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
+    context.on("weberror", lambda error: said.append(str(error.error)))
+    yield tmp_path, server, context
+    context.close()
+    server.stop()
+    assert not said
+
+
+def opened(context, address):
+    page = context.new_page()
+    page.goto(address)
+    page.wait_for_selector("body[data-ready]", timeout=90_000)
+    return page
+
+
+def test_an_exported_page_answers_under_a_sub_path_and_without_a_network(served):
+    folder, server, context = served
+    wherry.seed(0)
+    net = wherry.vision.models.LeNet()
+    example = np.random.default_rng(0).standard_normal((1, 1, 28, 28)).astype("float32")
+    spec = [wherry.static.InputSpec([None, 1, 28, 28], "float32", "image")]
+    labels = [f"digit {i}" for i in range(10)]
+    wherry.export.web(net, folder / "some" / "where", input_spec=spec, title='Digits & "more"', labels=labels, example=[example])
+    net.eval()
+    best = labels[int(net(wherry.to_tensor(example)).numpy().argmax())]
+
+    address = f"{server.address}/some/where/"
+    page = opened(context, address)
+    assert page.inner_text("#said") == best and page.title() == 'Digits & "more"'
+    page.focus("canvas")
+    page.keyboard.press("Shift+ArrowDown")  # draws
+    page.wait_for_selector("body[data-state=settled]")
+    assert page.locator("meter").count() == 10 and page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.evaluate("navigator.serviceWorker.ready")
+    page.wait_for_function("caches.keys().then((names) => names.length === 1)")
+    page.close()
+    server.stop()
+    page = opened(context, address)
+    assert page.inner_text("#said") == best
+    page.close()
+
+
+def test_a_model_of_numbers_has_a_form_and_explains_what_is_wrong(served):
+    folder, server, context = served
+    net = wherry.nn.Linear(4, 3)
+    wherry.export.web(net, folder / "site", input_spec=[wherry.static.InputSpec([None, 4], "float32", "x")])
+    page = opened(context, f"{server.address}/site/")
+    page.fill("textarea", "1 2 3 4")
+    page.click("#run")
+    page.wait_for_selector("meter")
+    page.fill("textarea", "1 2 3")
+    page.click("#run")
+    page.wait_for_selector("#status[data-kind=error]")
+    assert "Got 3 numbers" in page.inner_text("#status") and page.get_attribute("#status", "role") == "alert"
+    page.close()
+
+
+def test_the_example_of_the_npm_package_is_a_page_that_answers(served):
+    sys.path.append(str(ROOT / "tools"))
+    from npm import layout
+
+    folder, server, context = served
+    layout(folder / "wherry")
+    assert len((folder / "wherry" / "example.html").read_text().splitlines()) <= 15
+    wherry.export.web(
+        wherry.vision.models.LeNet(), folder / "wherry" / "lenet", input_spec=[wherry.static.InputSpec([None, 1, 28, 28], "float32", "image")]
+    )
+    (folder / "favicon.ico").write_bytes(b"")
+    page = context.new_page()
+    page.goto(f"{server.address}/wherry/example.html")
+    page.wait_for_function("document.getElementById('answer').textContent.startsWith('Class ')", timeout=60_000)
+    assert page.inner_text("#answer").endswith("of 10")
+    page.close()
