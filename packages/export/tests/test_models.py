@@ -11,7 +11,15 @@ import wherry_tensor as wt
 from wherry_export.onnx import export, to_model
 from wherry_graph import Program
 from wherry_graph.capture import capture
-from wherry_graph.control import cond, while_loop
+from wherry_graph.control import (
+    array_append,
+    array_length,
+    array_stack,
+    array_write,
+    cond,
+    create_array,
+    while_loop,
+)
 from wherry_tensor import float32, int64
 
 
@@ -157,6 +165,40 @@ def test_choices_and_loops_are_if_and_loop(opset):
             y = np.tanh(y * weight.numpy() if y.sum() > 0 else y - weight.numpy()) + x0
         assert got[0] == rounds
         np.testing.assert_allclose(got[1], y, rtol=1e-5, atol=1e-6)
+
+
+def squares_of(rounds):
+    """A program whose loop writes squares into a list: at its end, or over what is there."""
+    program = Program()
+    x, n = program.feed([-1], float32, "x"), program.feed([], int64, "n")
+
+    def body(i, squares):
+        at = (i // 2).astype("int64") if rounds == "twice" else i
+        return i + 1, array_write(squares, at, x * (i + 1).astype("float32"))
+
+    with capture(program):
+        _, squares = while_loop(lambda i, squares: i < n, body, [wt.full([], 0, "int64"), create_array(float32)])
+        squares = cond(x.sum() > 0, lambda: squares, lambda: array_append(squares, x))
+        program.fetches = [array_stack(squares, (-1, -1)), array_length(squares)]
+    return program
+
+
+@pytest.mark.parametrize("opset", [13, 14, 18])
+@pytest.mark.parametrize("rounds", ["once", "twice"])
+def test_lists_grow_and_change_in_loops(opset, rounds):
+    session = session_of(squares_of(rounds), opset)
+    for sign in (1.0, -1.0):
+        value = np.full(2, sign, "float32")
+        stacked, many = session.run(None, {"x": value, "n": np.array(4)})
+        factors = [1, 2, 3, 4] if rounds == "once" else [2, 4]
+        expected = [value * factor for factor in factors] + [value] * (sign < 0)
+        np.testing.assert_array_equal(stacked, expected)
+        assert many == len(expected)
+
+
+def test_lists_in_loops_need_a_later_opset():
+    with pytest.raises(NotImplementedError, match="opset_version=13"):
+        to_model(squares_of("once"), opset=11)
 
 
 def test_sizes_are_computed_in_the_model():

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
@@ -96,7 +97,7 @@ class _Exporter:
 
     def handed_out(self, g: Writer, x: Variable) -> str:
         """The name of an output of a graph: a value of its own, made by a node of this graph."""
-        return str(g.op("Identity", self.find(x), hint=x.name))
+        return _same(g, self.find(x), x)
 
     def write(self, g: Writer, nodes: Sequence[Node], kept: Sequence[Variable]) -> None:
         """Write nodes of one block; `kept` are used behind them."""
@@ -179,6 +180,13 @@ class _Exporter:
         return inner, names
 
 
+def _same(g: Writer, value: Value, x: Variable) -> str:
+    """A value once more, under a name of its own. Identity takes no lists before opset 14: what is put into one there is taken out again."""
+    if not x.is_array or g.opset >= 14:
+        return str(g.op("Identity", value, hint=x.name))
+    return str(g.op("SequenceErase", g.op("SequenceInsert", value, g.constant(np.zeros((), x.dtype.name))), hint=x.name))
+
+
 def _has_views(block: Block, x: Variable) -> bool:
     return any(node.op.view and node.inputs and node.inputs[0] is x for node in block.nodes if not node.is_control) or (
         x.made_by is not None and not x.made_by.is_control and x.made_by.op.view
@@ -189,7 +197,13 @@ def _graph(name: str, g: Writer, inputs: list[Any], outputs: list[Any]) -> onnx.
     return helper.make_graph(g.nodes, name, inputs, outputs)
 
 
+def _check_lists(g: Writer, node: Node) -> None:
+    if g.opset < 13 and any(x.is_array for x in node.outputs):
+        raise _missing(node, "lists leave choices and loops from opset 13 on: pass opset_version=13 or more")
+
+
 def _write_cond(self: _Exporter, g: Writer, node: Node) -> None:
+    _check_lists(g, node)
     condition = self.find(node.inputs[0])  # type: ignore[arg-type]
     pred = condition.name if not condition.rank else g.op("Reshape", condition, g.ints([]))
     branches = []
@@ -207,6 +221,7 @@ def _write_cond(self: _Exporter, g: Writer, node: Node) -> None:
 def _write_while(self: _Exporter, g: Writer, node: Node) -> None:
     if node.attrs[0]:
         raise _missing(node, "it keeps its history for gradients; export the program without them")
+    _check_lists(g, node)
     test, body = node.blocks
     start = [self.find(x) for x in node.inputs]  # type: ignore[arg-type]
 
@@ -226,7 +241,7 @@ def _write_while(self: _Exporter, g: Writer, node: Node) -> None:
     self.write(inner, body.nodes, body.outputs)
     new = [self.find(x) for x in body.outputs]
     goes_on = inner.op("Identity", tested(inner, new))
-    names = [str(inner.op("Identity", value)) for value in new]
+    names = [_same(inner, value, x) for value, x in zip(new, body.outputs, strict=True)]
     self.values = before | {at: v for at, v in self.values.items() if v.name in self.writer.initializers}
     graph = _graph(
         g.name("body"), inner,
@@ -252,6 +267,26 @@ def _write_array_create(self: _Exporter, g: Writer, node: Node) -> None:
 def _write_array_append(self: _Exporter, g: Writer, node: Node) -> None:
     array, x = (self.find(v) for v in node.inputs)  # type: ignore[arg-type]
     self.values[id(node.outputs[0])] = Value(g.op("SequenceInsert", array, x), (), array.dtype)
+
+
+def _write_array_write(self: _Exporter, g: Writer, node: Node) -> None:
+    """A list has no operator that replaces an element: it is put in front of the old one, which goes if there is one."""
+    array, i, x = (self.find(v) for v in node.inputs)  # type: ignore[arg-type]
+    (out,) = node.outputs
+    at = i.name if not i.rank else g.op("Reshape", i, g.ints([]))
+    longer = g.op("SequenceInsert", array, x, at)
+    branches = []
+    for replaces in (True, False):
+        inner = Writer(g.opset, g)
+        if replaces:
+            name = inner.op("SequenceErase", longer, inner.op("Add", at, inner.constant(np.int64(1))))
+        else:
+            name = _same(inner, Value(str(longer), (), array.dtype), out)
+        branches.append(_graph(g.name("branch"), inner, [], [_info(name, out, sizes=False)]))
+    name = g.name(out.name)
+    there = g.op("Less", at, g.op("SequenceLength", array))
+    g.nodes.append(helper.make_node("If", [there], [name], then_branch=branches[0], else_branch=branches[1]))
+    self.values[id(out)] = Value(name, (), array.dtype)
 
 
 def _write_array_read(self: _Exporter, g: Writer, node: Node) -> None:
@@ -285,7 +320,7 @@ def _write_own_gradient(self: _Exporter, g: Writer, node: Node) -> None:
 
 _CONTROL = {
     "cond": _write_cond, "while": _write_while, "create_array": _write_array_create, "array_append": _write_array_append,
-    "array_read": _write_array_read, "array_length": _write_array_length, "array_stack": _write_array_stack,
+    "array_write": _write_array_write, "array_read": _write_array_read, "array_length": _write_array_length, "array_stack": _write_array_stack,
     "print": _write_print, "assert": _write_print, "own_gradient": _write_own_gradient,
 }
 
