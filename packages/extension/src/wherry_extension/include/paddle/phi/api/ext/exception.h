@@ -6,12 +6,19 @@
 #include <sstream>
 #include <string>
 
+// Kept out of the functions that every call runs through.
+#if defined(_MSC_VER)
+#define WHERRY_SELDOM __declspec(noinline)
+#else
+#define WHERRY_SELDOM __attribute__((noinline, cold))
+#endif
+
 namespace paddle {
 
 class PD_Exception : public std::exception {
  public:
   template <typename... Pieces>
-  PD_Exception(const char *fallback, const char *file, int line, const Pieces &...pieces) {
+  WHERRY_SELDOM PD_Exception(const char *fallback, const char *file, int line, const Pieces &...pieces) {
     std::ostringstream text;
     text << std::boolalpha;
     if (sizeof...(pieces) == 0) text << fallback;

@@ -297,8 +297,8 @@ struct OpInfo {
   wext_op entry;
 };
 
-// What a kernel function gave, in the order of the outputs.
-inline std::vector<Tensor> in_order(const OpInfo &op, std::vector<Tensor> given, size_t n_outputs) {
+// What a kernel function gave, in the order of the outputs, where it is not that already.
+WHERRY_SELDOM inline std::vector<Tensor> in_order(const OpInfo &op, std::vector<Tensor> given, size_t n_outputs) {
   if (!op.in_place.empty()) {
     const size_t returned = given.size() - static_cast<size_t>(op.kernel.n_in_place);
     std::vector<Tensor> ordered;
@@ -340,6 +340,18 @@ inline void lend(const wry_call *call, const wry_tensor *x, Frame *to, Tensor *i
   *into = Tensor(std::move(body));
 }
 
+// A result whose shape, or dtype where the shape is right, is not that of the output.
+[[noreturn]] WHERRY_SELDOM inline void refuse_result(const OpInfo &op, const Body &body, const wry_tensor &out, int32_t i, bool same_shape) {
+  if (same_shape)
+    PD_THROW("the kernel function returned ", ToString(body.dtype), " for output ", i, ", expected ", ToString(dtype_of(out.dtype)), ", which ",
+             op.order ? "is the dtype of the tensor that the gradient belongs to" : "the dtype function says: see SetInferDtypeFn");
+  std::string got, expected;
+  for (int32_t k = 0; k < body.rank; ++k) got += (k ? ", " : "") + std::to_string(body.dims[k]);
+  for (int32_t k = 0; k < out.rank; ++k) expected += (k ? ", " : "") + std::to_string(out.shape[k]);
+  PD_THROW("the kernel function returned shape [", got, "] for output ", i, ", expected [", expected, "], which ",
+           op.order ? "is the shape of the tensor that the gradient belongs to" : "the shape function says: see SetInferShapeFn");
+}
+
 // What each call does: lends the memory of inputs and outputs, runs the function, and sees that the results are in place.
 inline int run_kernel(const wry_call *call) {
   const OpInfo &op = *static_cast<const OpInfo *>(call->data);
@@ -366,7 +378,9 @@ inline int run_kernel(const wry_call *call) {
     }
     for (int32_t i = 0; i < call->n_inputs; ++i)
       if (call->inputs[i]) lend(call, call->inputs[i], &here, inputs + i);
-    std::vector<Tensor> results = in_order(op, op.kernel.function(inputs, lengths, attrs), static_cast<size_t>(call->n_outputs));
+    std::vector<Tensor> results = op.kernel.function(inputs, lengths, attrs);
+    const size_t expected = static_cast<size_t>(call->n_outputs);
+    if (!op.in_place.empty() || (op.order && results.size() > expected)) results = in_order(op, std::move(results), expected);
     if (results.size() != static_cast<size_t>(call->n_outputs))
       PD_THROW("the kernel function returned ", results.size(), " tensors, expected ", call->n_outputs, ", one for each of Outputs");
     for (int32_t i = 0; i < call->n_outputs; ++i) {
@@ -385,16 +399,7 @@ inline int run_kernel(const wry_call *call) {
       }
       bool same = out->rank == body.rank;
       for (int32_t k = 0; same && k < body.rank; ++k) same = out->shape[k] == body.dims[k];
-      if (!same) {
-        std::string got, expected;
-        for (int32_t k = 0; k < body.rank; ++k) got += (k ? ", " : "") + std::to_string(body.dims[k]);
-        for (int32_t k = 0; k < out->rank; ++k) expected += (k ? ", " : "") + std::to_string(out->shape[k]);
-        PD_THROW("the kernel function returned shape [", got, "] for output ", i, ", expected [", expected, "], which ",
-                 op.order ? "is the shape of the tensor that the gradient belongs to" : "the shape function says: see SetInferShapeFn");
-      }
-      if (out->dtype != wry_dtype_of(body.dtype))
-        PD_THROW("the kernel function returned ", ToString(body.dtype), " for output ", i, ", expected ", ToString(dtype_of(out->dtype)), ", which ",
-                 op.order ? "is the dtype of the tensor that the gradient belongs to" : "the dtype function says: see SetInferDtypeFn");
+      if (!same || out->dtype != wry_dtype_of(body.dtype)) refuse_result(op, body, *out, i, same);
       if (body.address() != to) {
         const size_t bytes = static_cast<size_t>(body.numel) * phi::SizeOf(body.dtype);
         const int32_t from = device_of(body.place);
