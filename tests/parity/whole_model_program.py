@@ -3,7 +3,8 @@
     whole_model_program.py save FOLDER NAME...        each model as FOLDER/NAME and FOLDER/static_NAME, and what it gives
     whole_model_program.py load FOLDER NAME...        what each model gives through each way of loading it
     whole_model_program.py again FOLDER NEW NAME...   each model loaded from FOLDER and saved as NEW/NAME
-    whole_model_program.py train FOLDER               a program with its training graph, saved after three steps, and the next losses
+    whole_model_program.py train FOLDER [KIND]        a program with its training graph, saved after three steps, and the next losses;
+                                                      of KIND choice or loop
     whole_model_program.py go_on FOLDER               the next losses of that program
 
 Results go to FOLDER/results.pickle, for each model and way a list of arrays for each batch. `test_whole_models.py` compares.
@@ -290,17 +291,36 @@ def examples():
     return {"image": rng.standard_normal((6, 2, 8, 8)).astype("float32"), "label": rng.integers(0, 4, (6, 1))}
 
 
+def chosen(layer, x):
+    """Another net for each step, which follows from what the one before has learned."""
+    return paddle.static.nn.cond(paddle.sin(layer.weight.sum() * 50) > 0, lambda: paddle.tanh(layer(x)) + x, lambda: layer(x) * x)
+
+
+def looped(layer, x):
+    """As many rounds as it takes."""
+    rounds = paddle.zeros([1], "int64")
+
+    def step(rounds, x):
+        return rounds + 1, paddle.tanh(layer(x)) + x * 1.5
+
+    return paddle.static.nn.while_loop(lambda rounds, x: paddle.logical_and(rounds < 6, paddle.abs(x).max() < 6), step, [rounds, x])[1]
+
+
 def losses(executor, program, loss):
     return [float(np.asarray(executor.run(program, feed=examples(), fetch_list=[loss])[0]).ravel()[0]) for _ in range(3)]
 
 
-def train(folder):
+def train(folder, kind="plain"):
     paddle.enable_static()
     main, startup = paddle.static.Program(), paddle.static.Program()
     with paddle.utils.unique_name.guard(), paddle.static.program_guard(main, startup):
         image, label = paddle.static.data("image", [None, 2, 8, 8]), paddle.static.data("label", [None, 1], "int64")
         net = nn.Sequential(nn.Conv2D(2, 4, 3), nn.BatchNorm2D(4), nn.ReLU(), nn.MaxPool2D(2), nn.Flatten(), nn.Linear(36, 4))
-        loss = paddle.nn.functional.cross_entropy(net(image), label)
+        said = net(image)
+        if kind != "plain":
+            net.add_sublayer("more", nn.Linear(4, 4))
+            said = {"choice": chosen, "loop": looped}[kind](net[-1], said)
+        loss = paddle.nn.functional.cross_entropy(said, label) + (said * said).mean() * 0.01
         paddle.optimizer.Adam(0.01, parameters=net.parameters()).minimize(loss)
     executor = paddle.static.Executor(paddle.CPUPlace())
     executor.run(startup)
@@ -310,7 +330,7 @@ def train(folder):
     return losses(executor, main, loss)
 
 
-def go_on(folder):
+def go_on(folder, _kind="plain"):
     paddle.enable_static()
     program = paddle.static.Program.parse_from_string(Path(f"{folder}/training.pdmodel").read_bytes())
     executor = paddle.static.Executor(paddle.CPUPlace())
@@ -318,12 +338,14 @@ def go_on(folder):
     return losses(executor, program, Path(f"{folder}/loss").read_text())
 
 
+STEPS = {"train": train, "go_on": go_on}
+
 if __name__ == "__main__":
     what, folder, *arguments = sys.argv[1:]
     if what == "again":
         found = again(folder, arguments[0], arguments[1:])
         folder = arguments[0]
     else:
-        found = {"save": save, "load": load}[what](folder, arguments) if what in ("save", "load") else {"train": train, "go_on": go_on}[what](folder)
+        found = {"save": save, "load": load}[what](folder, arguments) if what in ("save", "load") else STEPS[what](folder, *arguments)
     with open(f"{folder}/{what}.pickle", "wb") as file:
         pickle.dump(found, file, protocol=4)

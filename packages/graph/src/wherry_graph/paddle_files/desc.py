@@ -558,8 +558,14 @@ def _check(program: ProgramDesc) -> None:
             names = names | around if names else around
         known.append(names)
     for at, block in enumerate(program.blocks):
+        names, forward = known[at], block.forward
+        if type(forward) is int and 0 < forward < len(known) and block.ops:  # a backward pass reads what that block has computed
+            room -= len(known[forward])
+            if room < 0:
+                raise ModelFileError("the file is damaged: too many of its blocks are backward passes of one. Save the model again.")
+            names = names | known[forward]
         for op in block.ops:
-            _check_op(op, at, len(program.blocks), known[at])
+            _check_op(op, at, len(program.blocks), names)
 
 
 def _check_tensor(var: VarDesc) -> None:

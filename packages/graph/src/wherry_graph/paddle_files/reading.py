@@ -505,14 +505,21 @@ class Reader:
 
     # Gradients.
 
+    def made(self, names: Sequence[str], kind: str) -> tuple[OpDesc, list[Node], dict[str, Any]] | None:
+        """The operator of a kind that has written one of the names, the nodes it became, and its inputs at that time."""
+        for name in names:
+            found = self._forward.get(name.split("@GRAD")[0])
+            if found is not None and found[0].type == kind:
+                return found
+        return None
+
     def _forward_of(self, op: OpView) -> tuple[OpDesc, list[Node], dict[str, Any]] | None:
         """The operator that a `_grad` operator belongs to."""
         for slot in op.desc.inputs:
             if slot.name and slot.name.endswith("@GRAD"):
-                for name in slot.arguments:
-                    found = self._forward.get(name.split("@GRAD")[0])
-                    if found is not None and f"{found[0].type}_grad" == op.type:
-                        return found
+                found = self.made(slot.arguments, op.type[:-5])
+                if found is not None:
+                    return found
         return None
 
     def _forward_again(self, op: OpView) -> tuple[OpDesc, list[Node], dict[str, Any]]:
@@ -551,15 +558,16 @@ class Reader:
         for name in leaves:
             if not isinstance(leaves[name], Variable) or not (is_floating_point(leaves[name]) or is_complex(leaves[name])):
                 raise op.bad(f"it differentiates by {name!r}", "a floating tensor")
-        results = self._differentiated(nodes, outputs, list(leaves.values()), cotangents)
+        results = self.differentiated(nodes, outputs, list(leaves.values()), cotangents)
         by_name = dict(zip(leaves, results))
         out: dict[str, Any] = {}
         for slot_name, i, name in wanted:
             values = out.setdefault(f"{slot_name}@GRAD", [None] * len(op.desc.output(f"{slot_name}@GRAD")))
-            values[i] = by_name.get(name)
+            # Of x * x the file adds both parts up: the first has all of it.
+            values[i] = by_name.pop(name) if name in by_name else ops.full_like(leaves[name], value=0, dtype=leaves[name].dtype)
         return out
 
-    def _differentiated(
+    def differentiated(
         self, nodes: Sequence[Node], outputs: Sequence[Variable], leaves: Sequence[Variable], cotangents: Sequence[Tensor],
     ) -> list[Tensor]:
         """Record the gradients of what `nodes` compute, by `leaves`."""

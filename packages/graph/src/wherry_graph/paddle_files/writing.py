@@ -63,13 +63,15 @@ class Value:
         dtype: the name of a dtype.
         shape: sizes, -1 for an unknown one.
         owned: does a variable of the program have it already?
+        namer: the variable that has given it its name.
         array: is it a list of tensors?
     """
 
-    __slots__ = ("array", "dtype", "name", "owned", "shape")
+    __slots__ = ("array", "dtype", "name", "namer", "owned", "shape")
 
     def __init__(self, name: str, dtype: str, shape: Sequence[int], *, owned: bool = False, array: bool = False) -> None:
         self.name, self.dtype, self.shape, self.owned, self.array = name, dtype, tuple(shape), owned, array
+        self.namer: Variable | None = None
 
     @property
     def ndim(self) -> int:
@@ -130,6 +132,7 @@ class Writer:
         self._values: dict[int, Value] = {}  # id of a variable -> what it is in the file
         self._kept: list[Any] = []  # keeps alive what ids are known of
         self._taken = {x.name for block in program.blocks for x in block.vars.values()} | {"feed", "fetch"}
+        self._known = {id(x) for block in program.blocks for x in block.vars.values()}
         self._named: set[str] = set()
         self._counts: dict[str, int] = {}
         self._pure: set[int] = set()  # ids of operators that do nothing but compute their results
@@ -311,9 +314,11 @@ class Writer:
     def bind(self, x: Variable, value: Value) -> None:
         """Let `value` be what the variable `x` is in the file; it takes the name, if it has none yet that somebody knows."""
         if not value.owned:
-            value.name = x.name if x.name not in self._named else self.fresh(x.name)
+            # What is in between when an op is written takes no name that the program has for something else.
+            free = x.name not in self._named and (id(x) in self._known or x.name not in self._taken)
+            value.name = x.name if free else self.fresh(x.name)
             self._named.add(value.name)
-            value.owned = True
+            value.owned, value.namer = True, x
             value.shape, value.dtype = x.sizes, x.dtype.name
         self._values[id(x)] = value
         self._kept.append(x)
@@ -463,7 +468,7 @@ class Writer:
         self.nodes(scratch)
         written = tuple(None if x is None else self.value(x) for x in results)
         for x, value in zip(results, written):
-            if value is not None and x.block is scratch and value.name == x.name:
+            if value is not None and x.block is scratch and value.namer is x:
                 value.owned = False  # it takes the name that the op's result has outside
         return written
 

@@ -1,11 +1,12 @@
 """Choices, loops and lists of tensors. A list of Paddle that nothing was written to is empty; others are written over."""
 import wherry_graph.control as flow
 import wherry_tensor as api
+from wherry_graph.ir import Variable
 from wherry_graph.paddle_files.column import reads
 from wherry_graph.paddle_files.desc import EMPTY, dtype_name
 from wherry_graph.paddle_files.writing import Value, long
 from wherry_tensor import _core, ops
-from wherry_tensor.dtype import as_dtype
+from wherry_tensor.dtype import as_dtype, is_floating_point
 from wherry_tensor.errors import UnimplementedError
 
 
@@ -80,6 +81,62 @@ def read_while(o):
     for name, x in zip(names, found):
         reader.bind(name, x, o)
     return None
+
+
+# Gradients. What a branch or a round computed is what autograd says of the choice or loop that it was read as.
+
+
+@reads("select_output")
+def read_select_output(o):
+    """The cotangent of what was chosen, for both: the gradient of a branch that was not taken is zeros."""
+    return {"Out": [o.x("X")] * len(o.desc.output("Out"))}
+
+
+@reads("conditional_block_grad")
+def read_conditional_block_grad(o):
+    """The branch is read once more as a choice between itself and nothing, which is differentiated."""
+    reader = o.reader
+    index = o.block().forward
+    if not isinstance(index, int) or not 0 < index < len(reader.desc.blocks):
+        raise o.bad(f"its block is the backward pass of block {index!r}", "the index of a block")
+    forward = reader.desc.blocks[index]
+    given = [(name, reader.value(ct, o)) for name, ct in zip(o.desc.input("Out"), o.desc.input("Out@GRAD")) if ct != EMPTY and reader.has(ct)]
+    begin = len(reader.recording.block.nodes)
+
+    def branch():
+        return reader.inner(forward, {}, lambda: [ops.copy(reader.value(name, o)) for name, _ in given])
+
+    chosen = flow.cond(api.reshape(o.x("Cond"), []), branch, lambda: [api.zeros_like(ct) for _, ct in given])
+    return _gradients(o, "Input", reader.recording.block.nodes[begin:], chosen, [ct for _, ct in given], {})
+
+
+@reads("while_grad")
+def read_while_grad(o):
+    found = o.reader.made(o.desc.output("X@GRAD"), "while") or o.reader.made(o.desc.input("Out"), "while")
+    if found is None:
+        raise o.bad("there is no loop before it that writes what it reads", "an operator 'while'")
+    _, nodes, before = found
+    pairs = [(ct.split("@GRAD")[0], ct) for ct in o.desc.input("Out@GRAD") if ct != EMPTY and o.reader.has(ct)]
+    outputs, cotangents = ([o.reader.value(pair[i], o) for pair in pairs] for i in (0, 1))
+    return _gradients(o, "X", nodes, outputs, cotangents, before)
+
+
+def _gradients(o, slot, nodes, outputs, cotangents, before):
+    """The gradients by the inputs of a slot; `before` has values of names that were written over since."""
+    reader = o.reader
+    targets = o.desc.output(f"{slot}@GRAD")
+    wanted = [
+        (i, before[name] if name in before else reader.value(name, o))
+        for i, (name, ct) in enumerate(zip(o.desc.input(slot), targets)) if ct != EMPTY
+    ]  # fmt: skip
+    for i, x in wanted:
+        if not isinstance(x, Variable) or not is_floating_point(x):
+            raise o.bad(f"it differentiates by {o.desc.input(slot)[i]!r}", "a floating tensor")
+    results = reader.differentiated(nodes, outputs, [x for _, x in wanted], cotangents)
+    found = [None] * len(targets)
+    for (i, _), result in zip(wanted, results):
+        found[i] = result
+    return {f"{slot}@GRAD": found}
 
 
 @reads("write_to_array")
