@@ -130,8 +130,8 @@ def make(framework: str) -> dict[str, Case]:
 # ONNX Runtime.
 
 
-def onnx_case(model, shape):
-    import onnxruntime
+def torch_layers():
+    """The layers of PyTorch under the names that the models have for them."""
     import torch
     from torch import nn
 
@@ -143,7 +143,8 @@ def onnx_case(model, shape):
         def forward(self, x):
             return self.layer(x)[0]
 
-    layers = SimpleNamespace(
+    torch.manual_seed(0)
+    return SimpleNamespace(
         Layer=nn.Module, sequence=nn.Sequential, linear=nn.Linear, relu=nn.ReLU, relu6=nn.ReLU6, norm=nn.BatchNorm2d, flatten=nn.Flatten,
         conv=lambda i, o, k, s, p, groups=1, bias=False: nn.Conv2d(i, o, k, s, p, groups=groups, bias=bias),
         pool=lambda k, s, p: nn.MaxPool2d(k, s, p), mean=lambda: nn.AdaptiveAvgPool2d(1),
@@ -152,8 +153,13 @@ def onnx_case(model, shape):
         ),
         lstm=lambda i, h: First(nn.LSTM(i, h, batch_first=True)),
     )
-    torch.manual_seed(0)
-    net = model(layers).eval()
+
+
+def onnx_case(model, shape):
+    import onnxruntime
+    import torch
+
+    net = model(torch_layers()).eval()
     x = values(*shape)
     file = io.BytesIO()
     torch.backends.mha.set_fastpath_enabled(False)

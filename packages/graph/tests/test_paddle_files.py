@@ -34,6 +34,7 @@ from wherry_graph.paddle_files.params import write_params
 from wherry_graph.paddle_files.reading import UnreadableOp
 from wherry_graph.spelled import SPELLED
 from wherry_graph.testing.model_files import flow, network, small_program
+from wherry_nn import unique_name
 from wherry_tensor import ops
 from wherry_tensor.ops import registry
 from wherry_tensor.ops.declare import decompose
@@ -346,6 +347,41 @@ def test_an_operator_that_is_not_read_is_named_with_the_place_of_a_rule():
 def test_operators_that_do_not_fit_are_refused_by_name(op, message):
     with pytest.raises(ModelFileError, match=message):
         models.read_program(small_with(op, tensor_var("z", "float32", [-1])))
+
+
+def test_the_gradient_of_what_is_multiplied_by_itself_is_added_up_once():
+    program = small_program()
+    block = program.blocks[0]
+    names = ("product", "first", "second", "both")
+    block.vars += [tensor_var(name, "float32", [-1, 3]) for name in names]
+    block.ops = [op for op in block.ops if op.type == "feed"]
+    (source,) = block.ops[0].outputs[0].arguments
+    both = [Slot("X", [source]), Slot("Y", [source])]
+    block.ops += [
+        OpDesc("elementwise_mul", both, [Slot("Out", ["product"])]),
+        OpDesc("elementwise_mul_grad", [*both, Slot("Out@GRAD", [source])], [Slot("X@GRAD", ["first"]), Slot("Y@GRAD", ["second"])]),
+        OpDesc("sum", [Slot("X", ["first", "second"])], [Slot("Out", ["both"])]),
+        OpDesc("fetch", [Slot("X", ["both"])], [Slot("Out", ["fetch"])], [Attr("col", AttrType.INT, 0)]),
+    ]
+    again = models.read_program(desc.serialize(program))
+    (x,) = again.feeds
+    value = wt.to_tensor([[1.0, -2.0, 3.0][: x.sizes[-1]]], dtype="float32")
+    (found,) = compiled(again)(value)
+    assert found.tolist() == (2 * value * value).tolist()
+
+
+def test_a_variable_keeps_its_name_beside_those_of_what_it_is_made_of():
+    def f(x):
+        y = x + 1
+        return F.batch_norm(y, wt.zeros([2]), wt.ones([2]), wt.ones([2]), wt.zeros([2]), training=True) + y
+
+    with unique_name.guard():
+        program = recorded(f, wt.rand([3, 2]))
+    names = {x.name for node in program.walk() for x in node.outputs if node.type == "add"}
+    with unique_name.guard():
+        written = desc.parse(models.write_program(program))
+    sums = [op for op in written.blocks[0].ops if op.type == "elementwise_add"]
+    assert names <= {name for op in (sums[0], sums[-1]) for slot in op.outputs for name in slot.arguments}
 
 
 # Programs that Paddle's passes have changed.
