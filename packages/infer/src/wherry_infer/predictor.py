@@ -50,6 +50,7 @@ class Tensor:
         self._value: WherryTensor | None = None
         self._given: list[int] | None = None  # by reshape
         self._is_input = is_input
+        self._fitting: tuple[Any, list[int] | None] = None, None  # dtype and shape of what was taken last
         self._lod: list[list[int]] = []
 
     def name(self) -> str:
@@ -85,22 +86,26 @@ class Tensor:
                 f"{what}: '{self._name}' takes arrays. Got {type(data).__name__}, expected numpy.ndarray{'' if copy else ' or Tensor'}. "
                 f"np.asarray(...) makes one."
             )
-        dtype = data.dtype.name
+        kind, shape = data.dtype, list(data.shape)
+        if kind is not self._fitting[0] or shape != self._fitting[1]:  # NumPy takes microseconds for the name of a dtype
+            self._require_fitting(what, kind.name, shape)
+            self._fitting = kind, shape
+        if isinstance(data, WherryTensor):
+            self._value = data.clone() if copy else data
+        else:
+            self._value = wherry_tensor.to_tensor(data)  # which copies
+        self._given = shape
+
+    def _require_fitting(self, what: str, dtype: str, shape: list[int]) -> None:
         if dtype != self._dtype:
             raise InvalidArgumentError(
                 f"{what}: the dtype of '{self._name}' is another. Got {dtype}, expected {self._dtype} as the program has it. "
                 f"Convert it: x.astype('{self._dtype}')"
             )
-        shape = list(data.shape)
         if len(shape) != len(self._shape) or any(n not in (-1, m) for n, m in zip(self._shape, shape)):
             raise InvalidArgumentError(
                 f"{what}: the shape of '{self._name}' does not fit the program. Got {shape}, expected {self._shape} (-1: any). Reshape the data."
             )
-        if isinstance(data, WherryTensor):
-            self._value = data.clone() if copy else data
-        else:
-            self._value = wherry_tensor.to_tensor(np.array(data, order="C") if copy else np.ascontiguousarray(data))
-        self._given = shape
 
     def copy_to_cpu(self) -> np.ndarray:
         """The values as an array of its own.
