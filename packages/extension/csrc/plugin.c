@@ -644,6 +644,7 @@ static int ask(wplug *p, void (*init)(CustomRuntimeParams *), char *error) {
   given->params.interface = &given->api;
   given->api.size = sizeof given->api;
   init(&given->params);
+  if (!given->api.size) given->api.size = sizeof given->api;  // plug-ins clear the whole interface before they fill it
   const CustomRuntimeParams *params = &given->params;
   const CustomRuntimeVersion *version = &params->version;
   if (params->interface != &given->api || params->size != sizeof given->params || given->api.size != sizeof given->api) {

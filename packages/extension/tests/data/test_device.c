@@ -202,6 +202,7 @@ static void never(CustomRuntimeParams *params) {
   if (params->size < sizeof(CustomRuntimeParams) + 8) return;
 #endif
   PADDLE_CUSTOM_RUNTIME_CHECK_VERSION(params);
+  memset(params->interface, 0, sizeof *params->interface); /* as plug-ins do, the size with it */
 #ifdef OTHER_MAJOR
   params->version.major += 1;
 #endif

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "paddle/phi/api/ext/exception.h"
 #include "paddle/phi/backends/custom/custom_context.h"
 #include "paddle/phi/common/data_type.h"
 #include "paddle/phi/common/int_array.h"
