@@ -270,32 +270,39 @@ void reflect_columns(Work<T> &w, Problem<T> &p, T *x) {
 
 // ---- QL steps -----------------------------------------------------------------------------------
 
-// The eigenvalues of n rows of three diagonals, d and e, into d; the rotations go to rows of `rows` (null: none), which
-// are `length` long and ld apart. False when that many steps were not enough.
+template <typename T>
+void reverse(int64_t n, T *rows, int64_t length, int64_t ld) {
+  for (int64_t i = 0, j = n - 1; i < j; ++i, --j)
+    for (int64_t k = 0; k < length; ++k) {
+      const T kept = rows[i * ld + k];
+      rows[i * ld + k] = rows[j * ld + k], rows[j * ld + k] = kept;
+    }
+}
+
+double largest_of(int64_t n, const double *d, const double *e) {
+  double most = 0;
+  for (int64_t i = 0; i < n; ++i) most = max_of(most, max_of(absolute(d[i]), absolute(e[i])));
+  return most;
+}
+
+// An off-diagonal value is nothing when it is less than a rounding of its neighbours; of the largest value, where steps
+// do not get there. (The square of the first bound is still a number.)
+WRY_INLINE double nothing_beside(double most, int step) { return most * (step < 10 ? 1e-100 : 0x1p-54); }
+
+// The eigenvalues of n rows of three diagonals, d and e, into d; the rotations go to `rows`, which are `length` long and
+// ld apart. False when that many steps were not enough.
 template <typename T>
 bool turn_diagonal(int64_t n, double *d, double *e, T *rows, int64_t length, int64_t ld) {
   e[n - 1] = 0;
   if (absolute(d[0]) > absolute(d[n - 1])) {  // steps lose least where values grow downwards
-    for (int64_t i = 0, j = n - 1; i < j; ++i, --j) {
-      const double kept = d[i];
-      d[i] = d[j], d[j] = kept;
-      for (int64_t k = 0; rows && k < length; ++k) {
-        const T value = rows[i * ld + k];
-        rows[i * ld + k] = rows[j * ld + k], rows[j * ld + k] = value;
-      }
-    }
-    for (int64_t i = 0, j = n - 2; i < j; ++i, --j) {
-      const double kept = e[i];
-      e[i] = e[j], e[j] = kept;
-    }
+    reverse(n, d, int64_t(1), int64_t(1));
+    reverse(n - 1, e, int64_t(1), int64_t(1));
+    reverse(n, rows, length, ld);
   }
-  double most = 0;
-  for (int64_t i = 0; i < n; ++i) most = max_of(most, max_of(absolute(d[i]), absolute(e[i])));
+  const double most = largest_of(n, d, e);
   for (int64_t l = 0; l < n; ++l)
     for (int step = 0;; ++step) {
-      // What is nothing beside its neighbours; beside the largest of all, where steps do not get there. (The square of
-      // the first bound is still a number.)
-      const double floor = most * (step < 10 ? 1e-100 : 0x1p-54);
+      const double floor = nothing_beside(most, step);
       int64_t m = l;
       while (m + 1 < n && absolute(e[m]) > floor + 0x1p-53 * (absolute(d[m]) + absolute(d[m + 1]))) ++m;
       if (m < n - 1) e[m] = 0;
@@ -323,20 +330,55 @@ bool turn_diagonal(int64_t n, double *d, double *e, T *rows, int64_t length, int
         shifted = s * turn;
         d[i + 1] = g + shifted;
         g = c * turn - b;
-        if (rows) {
-          T *WRY_RESTRICT x = rows + i * ld, *WRY_RESTRICT y = x + ld;
-          const T sine = T(s), cosine = T(c);
-          for (int64_t k = 0; k < length; ++k) {
-            const T kept = y[k];
-            y[k] = sine * x[k] + cosine * kept;
-            x[k] = cosine * x[k] - sine * kept;
-          }
+        T *WRY_RESTRICT x = rows + i * ld, *WRY_RESTRICT y = x + ld;
+        const T sine = T(s), cosine = T(c);
+        for (int64_t k = 0; k < length; ++k) {
+          const T kept = y[k];
+          y[k] = sine * x[k] + cosine * kept;
+          x[k] = cosine * x[k] - sine * kept;
         }
       }
       if (i >= l) continue;
       d[l] -= shifted;
       e[l] = g;
       e[m] = 0;
+    }
+  return true;
+}
+
+// The eigenvalues alone, by steps without square roots on the squares of e: Reinsch, "A stable, rational QR algorithm for
+// the computation of the eigenvalues of an Hermitian, tridiagonal matrix" (1971), in the form of Pal, Walker and Kahan.
+bool turn_values(int64_t n, double *d, double *e) {
+  e[n - 1] = 0;
+  if (absolute(d[0]) > absolute(d[n - 1])) reverse(n, d, int64_t(1), int64_t(1)), reverse(n - 1, e, int64_t(1), int64_t(1));
+  const double most = largest_of(n, d, e);
+  for (int64_t i = 0; i < n; ++i) e[i] *= e[i];
+  for (int64_t l = 0; l < n; ++l)
+    for (int step = 0;; ++step) {
+      const double floor = nothing_beside(most, step);
+      int64_t m = l;
+      for (; m + 1 < n; ++m) {
+        const double bound = floor + 0x1p-53 * (absolute(d[m]) + absolute(d[m + 1]));
+        if (e[m] <= bound * bound) break;
+      }
+      e[m] = 0;
+      if (m == l) break;
+      if (step == most_steps) return false;
+      const double side = root_of(e[l]), half = (d[l + 1] - d[l]) / (2 * side);
+      const double length = absolute(half) > 1e150 ? absolute(half) : root_of(half * half + 1);
+      const double shift = d[l] - side / (half + (half < 0 ? -length : length));
+      double c = 1, s = 0, gamma = d[m] - shift, p = gamma * gamma;
+      for (int64_t i = m - 1; i >= l; --i) {
+        const double b = e[i], r = p + b, before = c, old = gamma;
+        if (i != m - 1) e[i + 1] = s * r;
+        c = p / r, s = b / r;
+        gamma = c * (d[i] - shift) - s * old;
+        d[i + 1] = old + (d[i] - gamma);
+        p = c > 1e-100 ? gamma * gamma * (r / p) : c != 0 ? gamma * gamma / c
+                                                          : before * b;
+      }
+      e[l] = s * p;
+      d[l] = shift + gamma;
     }
   return true;
 }
@@ -610,7 +652,8 @@ bool solve_symmetric(Work<T> &w, Problem<T> &p, bool vectors, bool descending) {
   reduce_to_three(w, p, vectors);
   const bool small = n <= leaf;
   if (small && vectors) gather_rows(p);
-  if (small || !vectors ? !turn_diagonal(n, p.d, p.e, vectors ? p.rows : nullptr, n, n) : !divide(w, p)) return false;
+  if (!vectors ? !turn_values(n, p.d, p.e) : small ? !turn_diagonal(n, p.d, p.e, p.rows, n, n)
+                                                   : !divide(w, p)) return false;
   if (descending)
     for (int64_t i = 0; i < n; ++i) p.d[i] = -p.d[i];
   sort_by(p.d, n, p.order, p.spare_order);
