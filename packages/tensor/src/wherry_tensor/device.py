@@ -207,10 +207,6 @@ _asked: set[str] = set()
 descriptions: dict[str, Callable[[int], dict[str, Any]]] = {}
 
 
-# Functions that bring devices which no entry point names, such as those of libraries in a folder. Each is called once, when a
-# device is named that is not known, or all are listed.
-finders: list[Callable[[], None]] = []
-
 # What was found and cannot be used, and why: a sentence each. Errors about absent devices say it too.
 failures: list[str] = []
 
@@ -238,11 +234,6 @@ def plugin_folders() -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _find() -> None:
-    while finders:
-        finders.pop()()
-
-
 def _spelled(kind: str) -> str:
     """A kind of device as its package spells it: `customcpu` is found as `CustomCPU`."""
     kinds = _core.devices()
@@ -255,7 +246,6 @@ def is_known(kind: str) -> bool:
         return True
     if kind not in _asked:
         _asked.add(kind)
-        _find()
         for point in _entry_points():
             if point.name.lower() == kind.lower() and point.name not in _core.devices():
                 _asked.add(point.name)
@@ -270,7 +260,6 @@ def is_known(kind: str) -> bool:
 
 def _kinds() -> list[str]:
     """Kinds of devices that are there, those whose package was not asked yet too."""
-    _find()
     found = list(_core.devices())
     return found + sorted({point.name for point in _entry_points()} - set(found) - _asked)
 
@@ -521,7 +510,7 @@ def is_compiled_with_distribute() -> bool:
 
 def is_compiled_with_custom_device(device_type: str) -> bool:
     """Whether a plug-in for `device_type` is installed. Source: `paddle.device.is_compiled_with_custom_device`."""
-    return isinstance(device_type, str) and _spelled(device_type) in get_all_custom_device_type()
+    return isinstance(device_type, str) and is_known(device_type) and Place(_spelled(device_type)).is_custom_place()
 
 
 def get_all_device_type() -> list[str]:
