@@ -22,6 +22,7 @@ from wherry_extension.sysconfig import get_include, get_lib
 from wherry_tensor import _core, coverage, device, ops
 
 DATA = Path(__file__).parent / "data"
+FLAGS = os.environ.get("CFLAGS", "").split()  # those of a sanitizer, for one
 CXX, CC = shutil.which("c++") or shutil.which("g++"), shutil.which("cc") or shutil.which("gcc")
 
 pytestmark = [
@@ -47,8 +48,8 @@ def build(folder):
 
     def compiled(name, *macros, objects=()):
         path = folder / f"lib{name}.so"
-        run(CC, "-std=gnu11", "-O1", "-g", "-fPIC", "-c", f"-I{get_include()}", DATA / "test_device.c", "-o", folder / f"{name}.o", *macros)
-        run(CXX, "-shared", folder / f"{name}.o", *objects, "-o", path)
+        run(CC, "-std=gnu11", "-O1", "-g", "-fPIC", "-c", f"-I{get_include()}", DATA / "test_device.c", "-o", folder / f"{name}.o", *macros, *FLAGS)
+        run(CXX, "-shared", *FLAGS, folder / f"{name}.o", *objects, "-o", path)
         return path
 
     return compiled
@@ -58,7 +59,7 @@ def build(folder):
 def kernels(folder):
     """The kernels, compiled once."""
     path = folder / "test_kernels.o"
-    run(CXX, "-std=c++17", "-O1", "-g", "-Wall", "-Werror", "-fPIC", "-c", f"-I{get_include()}", DATA / "test_kernels.cc", "-o", path)
+    run(CXX, "-std=c++17", "-O1", "-g", "-Wall", "-Werror", "-fPIC", "-c", f"-I{get_include()}", DATA / "test_kernels.cc", "-o", path, *FLAGS)
     return path
 
 
@@ -424,6 +425,39 @@ def test_every_rule_names_kernels_and_stands_on_the_card(there):
 
     assert len(plugin.rules) > 120 and set(plugin.rules) == set(kernel_names)
     assert re.search(r"plugin +\S*rules/normalization.py:\d+", coverage.card("softmax"))
+
+
+def test_every_rule_writes_programs_for_the_samples_of_its_op(monkeypatch):
+    """As if there were every kernel: calls have values that some parameter takes, and every output is written."""
+    import wherry_tensor.testing.samples  # noqa: F401
+    from wherry_extension.plugins import column, programs, rules  # noqa: F401
+    from wherry_tensor.dtype import as_dtype
+    from wherry_tensor.ops.declare import Meta, infer
+    from wherry_tensor.testing.specs import specs
+
+    class Every(programs.Writer):
+        def has(self, name, dtype):
+            return True
+
+        def call(self, name, *args, or_args=(), dtype=None):
+            called.add(name)
+            for version in (args, *or_args):
+                for value in version:
+                    assert any(programs._fits(kind, value) for kind in range(programs._OTHER)), (op, name, value)
+                    written.update(one.index for one in (value if isinstance(value, list) else [value]) if getattr(one, "origin", 0) == 1)
+
+    monkeypatch.setattr(column, "Writer", Every)
+    for op, rule in column.plugin.rules.items():
+        called = set()
+        for case in specs[op].cases():
+            arrays = [x if x is None or x.dtype.kind != "f" else x.astype("float32") for x in case.inputs]
+            inputs = tuple(None if x is None else Meta(x.shape, as_dtype(x.dtype.name, "test")) for x in arrays)
+            outputs = infer.rules[op](*inputs, *[None] * (len(op.inputs) - len(inputs) if "*" not in op.input_spec else 0), **case.attrs)
+            outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+            written = set()
+            if column.bind(programs.KernelTable("Every", 0), op, inputs, outputs, case.attrs) is not None:
+                assert written == set(range(len(outputs))), (op, case)
+        assert called & set(column.kernel_names[op]), (op, rule)
 
 
 # Broken plug-ins.

@@ -161,9 +161,8 @@ def _register_kernels(plugin: Plugin, rows: list[Any], handle: Any) -> None:
         if table is None:
             _warn_once(f"{plugin.path}: it registers kernels for '{kind}', and no plug-in brings such a device. They are not used.")
             continue
-        table.add(row)
+        where = plugin.kernels if table.add(row) in used else plugin.unused
         changed.add(kind)
-        where = plugin.kernels if name in used else plugin.unused
         if name not in where:
             where.append(name)
     run = boundary.address_of("wplug_run")

@@ -37,6 +37,13 @@ _INPUT, _RESULT, _TEMPORARY = range(3)  # where the memory of a tensor is
 _MOST_TEMPORARIES = 24
 
 
+# What kernels were called in other versions.
+_OTHER_NAMES = {
+    "arg_max": "argmax", "arg_min": "argmin", "brelu": "hardtanh", "hard_sigmoid": "hardsigmoid", "hard_swish": "hardswish",
+    "hardshrink": "hard_shrink", "log_sigmoid": "logsigmoid", "soft_shrink": "softshrink", "tanhshrink": "tanh_shrink", "top_k": "topk",
+}  # fmt: skip
+
+
 class _Place:
     """Stands for the place of the call among the attributes of a kernel."""
 
@@ -76,13 +83,14 @@ class KernelTable:
         self.rows: dict[str, dict[str, Any]] = {}  # name -> dtype -> pointer to a wext_kernel
         self.misfits: dict[str, str] = {}  # kernels that are not used, and why
 
-    def add(self, row: Any) -> bool:
-        """Whether the kernel is the first of its name and dtype; it has to have one that tensors have."""
+    def add(self, row: Any) -> str:
+        """Keep a kernel, unless there is one of its name and dtype; returns the name that it is kept under."""
         kernel = row.contents
-        if not 0 <= kernel.dtype < len(DTYPES):
-            return False
-        there = self.rows.setdefault(kernel.name.decode(), {})
-        return there.setdefault(DTYPES[kernel.dtype], row) is row
+        name = kernel.name.decode()
+        name = _OTHER_NAMES.get(name, name)
+        if 0 <= kernel.dtype < len(DTYPES):  # else one that tensors do not have
+            self.rows.setdefault(name, {}).setdefault(DTYPES[kernel.dtype], row)
+        return name
 
     def dtypes(self, names: Sequence[str]) -> list[str]:
         """Those that all of the kernels have."""

@@ -18,25 +18,25 @@ def _conv_name(w, x, weight, groups, data_format, suffix=""):
 
 
 def _conv_args(strides, paddings, dilations, groups, data_format):
-    """The attributes as later versions have them, and as 2.3 has them."""
+    """The attributes as `conv2d` has them, as `depthwise_conv2d` has them, and as both have them in 2.3."""
     first = (list(strides), _padded(paddings), "EXPLICIT")
-    return (*first, list(dilations), groups, data_format), (*first, groups, list(dilations), data_format, False, -1, False)
+    depthwise = (*first, groups, list(dilations), data_format)
+    return (*first, list(dilations), groups, data_format), depthwise, (*depthwise, False, -1, False)
 
 
 @serves(ops.conv2d, "conv2d")
 def plugin_conv2d(w, out, x, weight, bias=None, *, strides, paddings, dilations, groups, data_format):
-    now, before = _conv_args(strides, paddings, dilations, groups, data_format)
     result = out if bias is None else w.memory(out.dtype, out.shape)
-    w.call(_conv_name(w, x, weight, groups, data_format), x, weight, *now, result, or_args=[(x, weight, *before, result)])
+    first, *others = [(x, weight, *attrs, result) for attrs in _conv_args(strides, paddings, dilations, groups, data_format)]
+    w.call(_conv_name(w, x, weight, groups, data_format), *first, or_args=others)
     if bias is not None:
         bias = bias.reshape(1, bias.size, 1, 1) if data_format == "NCHW" else bias
         w.call("add", result, w.expanded(bias, out.shape), out)
 
 
 def _conv_grad(w, x, weight, ct, x_ct, weight_ct, attrs):
-    now, before = _conv_args(**attrs)
-    name = _conv_name(w, x, weight, attrs["groups"], attrs["data_format"], "_grad")
-    w.call(name, x, weight, ct, *now, x_ct, weight_ct, or_args=[(x, weight, ct, *before, x_ct, weight_ct)])
+    first, *others = [(x, weight, ct, *version, x_ct, weight_ct) for version in _conv_args(**attrs)]
+    w.call(_conv_name(w, x, weight, attrs["groups"], attrs["data_format"], "_grad"), *first, or_args=others)
 
 
 @serves(ops.conv2d_input_vjp, "conv2d_grad")

@@ -55,12 +55,10 @@ def plugin_cross_entropy_vjp(w, out, ct, softmax, label, weight=None, *, soft_la
 def _batch_norm(w, x, mean, variance, scale, bias, results, *, is_test, epsilon, data_format):
     """Both orders of parameters; a momentum of 0 gives the statistics of the batch as the new running ones."""
     channels = x.shape[1 if data_format.startswith("NC") else -1]
-    if scale is None or bias is None:
-        raise Declined("the kernel needs scale and bias")
     out, mean_out, variance_out = results
-    saved = [w.memory(scale.dtype, (channels,)) for _ in range(2)]
+    saved = [w.memory(mean.dtype, (channels,)) for _ in range(2)]
     rest = (out, mean_out, variance_out, *saved, None)
-    reserve = (out, mean_out, variance_out, *saved, w.memory(scale.dtype, (1,)))
+    reserve = (out, mean_out, variance_out, *saved, w.memory(mean.dtype, (1,)))
     w.call(
         "batch_norm", x, mean, variance, scale, bias, is_test, 0.0, epsilon, data_format, False, False, *rest,
         or_args=[(x, scale, bias, mean, variance, 0.0, epsilon, data_format, is_test, False, False, False, *reserve)],
