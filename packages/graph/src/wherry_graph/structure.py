@@ -1,4 +1,8 @@
-"""Nested lists, tuples and dicts of tensors, as functions take and return them: taken apart and put together again."""
+"""Nested lists, tuples and dicts of tensors, as functions take and return them: taken apart and put together again.
+
+So is an object that is made of tensors and says so: `tensor_parts()` gives them, `with_tensor_parts(parts)` is one like it of others, and
+`beside_tensor_parts()` is all else that it is, to be compared. Sparse tensors are.
+"""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -10,11 +14,13 @@ __all__ = ["flatten", "map_structure", "pack"]
 
 
 def flatten(value: Any) -> list[Any]:
-    """The leaves: what is neither a list, nor a tuple, nor a dict; in order, dicts by insertion."""
+    """The leaves: what is neither a list, nor a tuple, nor a dict, nor made of tensors; in order, dicts by insertion."""
     if isinstance(value, (list, tuple)):
         return [leaf for item in value for leaf in flatten(item)]
     if isinstance(value, dict):
         return [leaf for item in value.values() for leaf in flatten(item)]
+    if hasattr(type(value), "tensor_parts"):
+        return flatten(value.tensor_parts())
     return [value]
 
 
@@ -32,6 +38,8 @@ def map_structure(function: Callable[[Any], Any], value: Any) -> Any:
         return type(value)(map_structure(function, item) for item in value)
     if isinstance(value, dict):
         return {key: map_structure(function, item) for key, item in value.items()}
+    if hasattr(type(value), "tensor_parts"):
+        return value.with_tensor_parts(map_structure(function, value.tensor_parts()))
     return function(value)
 
 

@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from wherry_sparse.at_once import places_at_once
 from wherry_sparse.tensors import SparseCooTensor, SparseCsrTensor, SparseTensor, keys, places, require_sparse
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
@@ -90,6 +91,7 @@ def cast(x: SparseTensor, index_dtype: Any = None, value_dtype: Any = None, name
     return SparseCooTensor(to_dtype(sparse.indices(), dtype), values, sparse.shape)
 
 
+@places_at_once
 def coalesce(x: SparseTensor, name: str | None = None) -> SparseTensor:
     """Places in order, each once: elements at one place are added.
 
@@ -123,6 +125,7 @@ def is_same_shape(x: Any, y: Any) -> bool:
 
 
 def _binary(name: str, join: Callable[[Any, Any], Any], says: str) -> Callable[..., SparseTensor]:
+    @places_at_once
     def applied(x: SparseTensor, y: Any, name: str | None = None) -> SparseTensor:
         return _joined(applied.__name__, join, x, y)
 
@@ -162,11 +165,10 @@ def _joined(owner: str, join: Callable[[Any, Any], Any], x: Any, y: Any) -> Spar
     else:
         key = ops.concat(keys(a), keys(b), axis=0)
         single, _, inverse, _ = ops.unique(key, axis=None)
-        parts, used = [], 0
-        for one in (a, b):
-            at = ops.slice(inverse, axes=(0,), starts=(used,), ends=(used + one.nnz(),), steps=(1,))
+        parts, first = [], a.values().shape[0]
+        for one, start, end in ((a, 0, first), (b, first, first + b.values().shape[0])):
+            at = ops.slice(inverse, axes=(0,), starts=(start,), ends=(end,), steps=(1,))
             parts.append(ops.edge_sum(one.values(), None, at, count=single.shape[0], mean=False, sorted=False))
-            used += one.nnz()
         rank = a.indices().shape[0]
         found = SparseCooTensor(places(single, left.shape[:rank], a.indices().dtype), join(*parts), left.shape, coalesced=True)
     return found.to_sparse_csr() if isinstance(left, SparseCsrTensor) else found
@@ -181,6 +183,7 @@ divide = _binary("divide", lambda a, b: a / b, "The quotient (with 0 / 0 at plac
 # Of places.
 
 
+@places_at_once
 def transpose(x: SparseTensor, perm: Sequence[int], name: str | None = None) -> SparseTensor:
     """The axes in another order.
 
@@ -209,6 +212,7 @@ def transpose(x: SparseTensor, perm: Sequence[int], name: str | None = None) -> 
     return moved.to_sparse_csr() if isinstance(sparse, SparseCsrTensor) else moved
 
 
+@places_at_once
 def reshape(x: SparseTensor, shape: Sequence[int], name: str | None = None) -> SparseTensor:
     """The same elements in another shape; -1 stands for what is left, 0 for the size that is there.
 
@@ -232,6 +236,7 @@ def reshape(x: SparseTensor, shape: Sequence[int], name: str | None = None) -> S
     return found.to_sparse_csr() if isinstance(sparse, SparseCsrTensor) else found
 
 
+@places_at_once
 def slice(x: SparseTensor, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], name: str | None = None) -> SparseTensor:
     """The elements between bounds along some axes.
 
@@ -260,6 +265,7 @@ def slice(x: SparseTensor, axes: Sequence[int], starts: Sequence[int], ends: Seq
     return found.to_sparse_csr() if isinstance(sparse, SparseCsrTensor) else found
 
 
+@places_at_once
 def sum(x: SparseTensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> SparseTensor:
     """The sum along axes, sparse again.
 

@@ -3,11 +3,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from wherry_sparse.at_once import places_at_once
 from wherry_sparse.tensors import SparseCsrTensor, SparseTensor, from_keys, require_sparse, rows_of
 from wherry_tensor import ops
-from wherry_tensor._core import Tensor, int64
+from wherry_tensor._core import Tensor, int64, is_symbolic
 from wherry_tensor.arguments import require_tensor, to_dtype
-from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.errors import InvalidArgumentError, UnimplementedError
 from wherry_tensor.functions.creation import arange
 from wherry_tensor.functions.factorization import pca_lowrank as _pca_lowrank
 from wherry_tensor.functions.movement import repeat_interleave, reshape, stack, transpose
@@ -15,6 +16,7 @@ from wherry_tensor.functions.movement import repeat_interleave, reshape, stack, 
 __all__ = ["addmm", "masked_matmul", "matmul", "mv", "pca_lowrank"]
 
 
+@places_at_once
 def matmul(x: Any, y: Any, name: str | None = None) -> Any:
     """The product of two matrices of which at least one is sparse.
 
@@ -51,6 +53,7 @@ def matmul(x: Any, y: Any, name: str | None = None) -> Any:
     return _times(_csr(x), require_tensor(y, "matmul", "y"))
 
 
+@places_at_once
 def mv(x: SparseTensor, vec: Tensor, name: str | None = None) -> Tensor:
     """The product of a sparse matrix and a dense vector.
 
@@ -90,6 +93,7 @@ def addmm(input: Tensor, x: SparseTensor, y: Tensor, beta: float = 1.0, alpha: f
     return require_tensor(input, "addmm", "input") * beta + matmul(x, y) * alpha
 
 
+@places_at_once
 def masked_matmul(x: Tensor, y: Tensor, mask: SparseTensor, name: str | None = None) -> Any:
     """Of the product of two dense matrices, the elements at the places of `mask`.
 
@@ -158,6 +162,11 @@ def _times(x: SparseCsrTensor, y: Tensor) -> Tensor:
 
 def _sparse_times_sparse(a: SparseCsrTensor, b: SparseCsrTensor) -> Any:
     """For each element of a, the row of b that it meets."""
+    if any(map(is_symbolic, (a.crows(), a.cols(), b.crows(), b.cols()))):
+        raise UnimplementedError(
+            "matmul: how many elements the product of two sparse matrices has depends on their places, which a program computes here. Got them "
+            "from its inputs, expected matrices that are given when it is captured. Use y.to_dense(), or build both outside of the function."
+        )
     inner = to_dtype(a.cols(), int64)
     begins = to_dtype(b.crows(), int64)
     counts = ops.gather(begins, inner + 1, axis=0) - ops.gather(begins, inner, axis=0)

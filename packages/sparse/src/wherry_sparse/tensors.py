@@ -9,8 +9,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from wherry_sparse.at_once import places_at_once
 from wherry_tensor import ops
-from wherry_tensor._core import DType, Tensor, add_methods, int32, int64
+from wherry_tensor._core import DType, Tensor, add_methods, int32, int64, is_symbolic
 from wherry_tensor.arguments import integer, to_dtype
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, UnimplementedError, short
@@ -174,21 +175,25 @@ class SparseCooTensor(SparseTensor):
         """Raises RuntimeError: columns are those of CSR form."""
         raise RuntimeError("cols: there are none in COO form. Use to_sparse_csr() first.")
 
+    @places_at_once
     def to_dense(self) -> Tensor:
         """All elements, those that are not stored as zeros."""
         flat = ops.edge_sum(self._values, None, keys(self), count=math.prod(self._sparse_shape), mean=False, sorted=False)
         return reshape(flat, self._shape)
 
+    @places_at_once
     def coalesce(self, name: str | None = None) -> SparseCooTensor:
         """Places in order, each once: elements at one place are added."""
         if self._coalesced:
             return self
         return from_keys(keys(self), self._values, self._shape, len(self._sparse_shape), self._indices.dtype)
 
+    @places_at_once
     def to_sparse_coo(self, sparse_dim: int) -> SparseCooTensor:
         """This tensor."""
         return self
 
+    @places_at_once
     def to_sparse_csr(self) -> SparseCsrTensor:
         """The same elements row by row; of two or three axes."""
         if self.ndim not in (2, 3) or self._values.ndim != 1:
@@ -202,6 +207,19 @@ class SparseCooTensor(SparseTensor):
         ends = ops.cumsum(reshape(counts, [batches, rows]), axis=1, reverse=False)
         crows = ops.pad(ends, paddings=(0, 0, 1, 0), value=0.0)
         return SparseCsrTensor(to_dtype(reshape(crows, [-1]), whole._indices.dtype), cols, whole._values, self._shape)
+
+    def tensor_parts(self) -> list[Tensor]:
+        """What it is made of: programs take and return these."""
+        return [self._indices, self._values]
+
+    def beside_tensor_parts(self) -> tuple[Any, ...]:
+        """What else it is."""
+        return tuple(self._shape), self._coalesced
+
+    def with_tensor_parts(self, parts: list[Any]) -> SparseCooTensor:
+        """One of the same shape with other parts."""
+        indices, values = parts
+        return SparseCooTensor(indices, values, self._shape, self._coalesced)
 
     @property
     def _sparse_shape(self) -> list[int]:
@@ -236,14 +254,17 @@ class SparseCsrTensor(SparseTensor):
         """Raises RuntimeError: places are those of COO form."""
         raise RuntimeError("indices: there are none in CSR form. Use to_sparse_coo(2) first.")
 
+    @places_at_once
     def to_dense(self) -> Tensor:
         """All elements, those that are not stored as zeros."""
         return self.to_sparse_coo(2).to_dense()
 
+    @places_at_once
     def to_sparse_csr(self) -> SparseCsrTensor:
         """This tensor."""
         return self
 
+    @places_at_once
     def to_sparse_coo(self, sparse_dim: int = 2) -> SparseCooTensor:
         """The same elements with their places."""
         row = rows_of(self)
@@ -252,6 +273,19 @@ class SparseCsrTensor(SparseTensor):
         else:
             parts = [row // self._shape[-2], row % self._shape[-2], to_dtype(self._cols, int64)]
         return SparseCooTensor(to_dtype(stack(parts, 0), self._crows.dtype), self._values, self._shape)
+
+    def tensor_parts(self) -> list[Tensor]:
+        """What it is made of: programs take and return these."""
+        return [self._crows, self._cols, self._values]
+
+    def beside_tensor_parts(self) -> tuple[Any, ...]:
+        """What else it is."""
+        return tuple(self._shape)
+
+    def with_tensor_parts(self, parts: list[Any]) -> SparseCsrTensor:
+        """One of the same shape with other parts."""
+        crows, cols, values = parts
+        return SparseCsrTensor(crows, cols, values, self._shape)
 
     def _with(self, values: Tensor) -> SparseCsrTensor:
         return SparseCsrTensor(self._crows, self._cols, values, self._shape)
@@ -300,12 +334,17 @@ def rows_of(x: SparseCsrTensor) -> Tensor:
     whole = {"axes": (1,), "steps": (1,)}
     counts = ops.slice(crows, starts=(1,), ends=(n,), **whole) - ops.slice(crows, starts=(0,), ends=(n - 1,), **whole)
     counts = reshape(counts, [-1])
+    if is_symbolic(counts):  # a repetition has to know how often; a search has not
+        ends = ops.cumsum(counts, axis=0, reverse=False)
+        ones = ops.full_like(x._cols, value=1, dtype=int64)
+        return ops.searchsorted(ends, ops.cumsum(ones, axis=0, reverse=False) - 1, right=True)
     return repeat_interleave(arange(0, counts.shape[0], dtype="int64"), counts)
 
 
 # Making them.
 
 
+@places_at_once
 def sparse_coo_tensor(
     indices: Any, values: Any, shape: Any = None, dtype: Any = None, place: Any = None, stop_gradient: bool = True
 ) -> SparseCooTensor:
@@ -336,6 +375,8 @@ def sparse_coo_tensor(
             f"sparse_coo_tensor: every value has a place. Got indices of shape {index.shape} and values of shape {value.shape}, expected "
             f"[axes, nnz] and [nnz, ...]."
         )
+    if is_symbolic(index):
+        return _of_program(index, value, shape)
     least = ([int(n) + 1 for n in index.max(1).tolist()] if index.shape[1] else [0] * index.shape[0]) + value.shape[1:]
     sizes = least if shape is None else [int(n) for n in (shape.tolist() if isinstance(shape, Tensor) else shape)]
     if len(sizes) != len(least) or any(a < b for a, b in zip(sizes, least, strict=True)) or (index.size and int(index.min().item()) < 0):
@@ -343,6 +384,17 @@ def sparse_coo_tensor(
     return SparseCooTensor(index, value, sizes)
 
 
+def _of_program(index: Tensor, value: Tensor, shape: Any) -> SparseCooTensor:
+    """A tensor whose places a program computes: nobody can tell now how large it has to be."""
+    if shape is None or isinstance(shape, Tensor):
+        raise InvalidArgumentError(
+            f"sparse_coo_tensor: the places are computed by a program, which knows them when it runs. Got shape={short(shape)}, expected the sizes "
+            f"of all axes. Pass shape=[...]."
+        )
+    return SparseCooTensor(index, value, [int(n) for n in shape])
+
+
+@places_at_once
 def sparse_csr_tensor(
     crows: Any, cols: Any, values: Any, shape: Sequence[int], dtype: Any = None, place: Any = None, stop_gradient: bool = True
 ) -> SparseCsrTensor:

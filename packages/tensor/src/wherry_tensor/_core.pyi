@@ -1218,6 +1218,8 @@ def to_device(x: Any, device: Any) -> Any:
     """`x` on a device, without gradient history: itself when it is there."""
 def to_dlpack(x: Any, versioned: Any = ..., copied: Any = ...) -> Any:
     """A capsule with the memory of `x`, which lives until the taker lets go of it."""
+def topmost_layer(position: Any = ...) -> Any:
+    """The layer of the calling thread that is asked first; None where there is none."""
 def trace_note(kind: Any, name: Any, begin: Any, end: Any) -> Any:
     """Record an event of this thread, with times of `time.perf_counter_ns`; nothing where nothing is recorded."""
 def trace_start() -> Any:

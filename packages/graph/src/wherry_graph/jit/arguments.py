@@ -113,6 +113,8 @@ def split(value: Any, tensors: list[Tensor], keep: list[Any]) -> Any:
         return kind, *[(key, split(item, tensors, keep)) for key, item in value.items()]
     if is_array(value):
         return split(to_tensor(value), tensors, keep)
+    if hasattr(kind, "tensor_parts"):
+        return kind, value.beside_tensor_parts(), *[split(part, tensors, keep) for part in value.tensor_parts()]
     try:
         hash(value)
     except TypeError:

@@ -248,6 +248,8 @@ class StaticFunction:
                 return type(value)(fed(f"{name}_{i}", item) for i, item in enumerate(value))
             if isinstance(value, dict):
                 return {key: fed(f"{name}_{key}", item) for key, item in value.items()}
+            if hasattr(type(value), "tensor_parts"):
+                return value.with_tensor_parts(fed(name, value.tensor_parts()))
             if isinstance(value, (Tensor, InputSpec)):
                 if isinstance(value, InputSpec) and value.name:
                     name = value.name

@@ -1020,6 +1020,13 @@ def pop_layer(layer, position="inner"):
     put_stack(slot, (<tuple>slot[0])[:PyTuple_GET_SIZE(<tuple>slot[0]) - 1])
 
 
+def topmost_layer(position="inner"):
+    """The layer of the calling thread that is asked first; None where there is none."""
+    cdef wry_thread *thread = wry_thread_state()
+    cdef PyObject *stack = thread.inner if position == "inner" else thread.outer
+    return None if stack == NULL else topmost(stack)
+
+
 cdef tuple suspend_layers():
     cdef wry_thread *thread = wry_thread_state()
     cdef tuple stack, rest

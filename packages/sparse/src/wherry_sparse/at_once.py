@@ -1,0 +1,55 @@
+"""Places that are known when a program is captured.
+
+Where a sparse tensor has its elements decides how many elements a result has, and which of them meet. Of a tensor whose places are given (a
+constant matrix, points that do not move) all of this can be computed when the program is captured: then the sizes of the program are known,
+and it holds what is done with values alone. Places that an op of the program computes are part of it, as any tensor is.
+"""
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from wherry_tensor._core import Op, Tensor, is_symbolic, pop_layer, push_layer, topmost_layer
+from wherry_tensor.sizes import has_sizes
+
+__all__ = ["places_at_once"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class _AtOnce:
+    """A layer above that of a capture: what has integers with data, and nothing else, to work on runs now."""
+
+    def __init__(self, below: Any) -> None:
+        self.below = below
+
+    def __call__(self, op: Op, inputs: tuple[Tensor | None, ...], attrs: tuple[Any, ...]) -> Any:
+        if not op.random and all(map(_is_given_place, inputs)) and not any(map(has_sizes, attrs)):
+            return op.run(inputs, attrs)
+        return self.below(op, inputs, attrs)
+
+    def into(self, op: Op, outs: tuple[Tensor, ...], inputs: tuple[Tensor | None, ...], attrs: tuple[Any, ...]) -> Any:
+        return self.below.into(op, outs, inputs, attrs)
+
+
+def _is_given_place(x: Tensor | None) -> bool:
+    return x is None or not (is_symbolic(x) or x.dtype.is_floating or x.dtype.is_complex)
+
+
+def places_at_once(function: Function) -> Function:
+    """Let `function` compute places that are known at once, also under a capture."""
+
+    @functools.wraps(function)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        below = topmost_layer()
+        if below is None or type(below) is _AtOnce:
+            return function(*args, **kwargs)
+        layer = _AtOnce(below)
+        push_layer(layer)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            pop_layer(layer)
+
+    return wrapped  # type: ignore[return-value]
