@@ -321,6 +321,9 @@ def test_windows_of_3_by_3_over_many_outputs_are_computed_by_winograd():
     changed = passes.default(program, passes.INFERENCE)
     assert [name for name in types(changed) if "conv2d" in name] == ["winograd_conv2d_blocked", "conv2d_blocked", "conv2d_blocked"]
     close(program, changed, x)
+    small = passes.blocked(program, winograd=False)  # weights keep their size
+    assert [name for name in types(small) if "conv2d" in name] == ["conv2d_blocked"] * 3
+    close(program, small, x)
 
 
 def test_the_sum_of_two_paths_is_computed_where_one_of_them_ends():

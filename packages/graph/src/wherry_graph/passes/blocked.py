@@ -32,19 +32,23 @@ _FINITE = {
 }
 
 
-def blocked(program: Program) -> Program:
+def blocked(program: Program, winograd: bool = True) -> Program:
     """With images in blocks of 16 channels (`wherry_tensor.ops.blocked`) through chains of convolutions in float32, pooling, and
     element-wise ops between them.
 
     Weights have to be constants; they are put in order now, those of 3x3 windows are transformed where that pays. Convolutions in groups that
     are not depthwise stay as they are, and so do programs with fewer than two of them, or for which no kernel of this kind is there.
+
+    Args:
+        program: it.
+        winograd: may weights be transformed? They are four times larger then, which counts where they are downloaded.
     """
     out = to_change(program)
     changing = volatile(out)
     main = out.blocks[0]
     if sum(_kind(node, changing) is not None for node in main.nodes) < FEWEST or not _has_kernel():
         return out
-    nodes, images = list(main.nodes), _Images(main, changing, Uses(out))
+    nodes, images = list(main.nodes), _Images(main, changing, Uses(out), winograd)
     main.nodes[:] = []
     for node in nodes:
         images.take(node)
@@ -81,8 +85,8 @@ def _fills(channels: int) -> bool:
 class _Images:
     """Goes along the nodes of a block and writes them anew."""
 
-    def __init__(self, block: Block, changing: set[int], uses: Uses) -> None:
-        self.block, self.recording, self.changing, self.uses = block, capture(block), changing, uses
+    def __init__(self, block: Block, changing: set[int], uses: Uses, winograd: bool) -> None:
+        self.block, self.recording, self.changing, self.uses, self.winograd = block, capture(block), changing, uses, winograd
         self.blocks: dict[int, Variable] = {}  # id of an image -> the same in blocks
         self.missing: set[int] = set()  # ids of images that were made in blocks alone so far
 
@@ -132,7 +136,7 @@ class _Images:
             kind = "dense"
         h, w = node.outputs[0].sizes[2:]
         few_products = kind == "dense" and weight.sizes[2:] == (3, 3) and strides == dilations == (1, 1) and min(h, w) > 0
-        if few_products and h * w >= OUTPUTS_FOR_WINOGRAD:
+        if self.winograd and few_products and h * w >= OUTPUTS_FOR_WINOGRAD:
             kind = "winograd"
         constants = [self.constant(_ORDERS[kind], weight), None if bias is None else self.constant(_whole_blocks, bias)]
         with self.recording:
