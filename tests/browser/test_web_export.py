@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 import wherry
-from conftest import ROOT  # noqa: E402
+from conftest import ROOT, until  # noqa: E402
 from wherry_export.web import engine_files
 
 NEEDS_WHEELS = False  # nothing of Pyodide
@@ -76,7 +76,7 @@ def test_an_exported_page_answers_under_a_sub_path_and_without_a_network(served)
     page.wait_for_selector("body[data-state=settled]")
     assert page.locator("meter").count() == 10 and page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.evaluate("navigator.serviceWorker.ready")
-    page.wait_for_function("caches.keys().then((names) => names.length === 1)")
+    until(page, "caches.keys().then((names) => names.length === 1)")
     page.close()
     server.stop()
     page = opened(context, address)

@@ -1,4 +1,4 @@
-"""`wherry graph`, `wherry convert`, `wherry predict`."""
+"""`wherry graph`, `wherry convert`, `wherry export-web`, `wherry predict`."""
 import numpy as np
 import pytest
 
@@ -67,6 +67,24 @@ def test_a_program_is_written_as_onnx(model, tmp_path, capsys):
     file = tmp_path / "net.onnx"
     assert main(["convert", f"{prefix}.pdmodel", str(file)]) == 0
     assert file.stat().st_size > 0 and "opset 13" in capsys.readouterr().out
+
+
+def test_a_program_becomes_a_page(model, tmp_path, capsys):
+    from wherry_export.web import engine_files
+
+    prefix, _ = model
+    np.save(tmp_path / "x.npy", np.ones((1, 3), "float32"))
+    (tmp_path / "labels.txt").write_text("cat\ndog\n")
+    status = main([
+        "export-web", f"{prefix}.pdmodel", str(tmp_path / "site"), "--title", "Pets", "--labels", str(tmp_path / "labels.txt"),
+        "--example", str(tmp_path / "x.npy"),
+    ])
+    said = capsys.readouterr()
+    if engine_files.missing():  # wheels that were made without `make engine`
+        assert status == 1 and "make engine" in said.err
+        return
+    assert status == 0 and "http.server" in said.out
+    assert "Pets" in (tmp_path / "site" / "index.html").read_text() and '"dog"' in (tmp_path / "site" / "manifest.json").read_text()
 
 
 def test_trace_makes_a_page_beside_the_trace(tmp_path, capsys):

@@ -1,6 +1,7 @@
 """`export`: from a layer or a saved program to a folder that answers in browsers."""
 from __future__ import annotations
 
+import functools
 import hashlib
 import html
 import json
@@ -182,10 +183,11 @@ def _program_of(model: Any, input_spec: Sequence[Any] | None) -> tuple[Program, 
 
 
 def _for_pages(program: Program) -> Program:
-    """The program behind the passes that serve here: weights are not put in another order, that would be more to download."""
+    """The program behind the passes that serve here: those for inference, without what makes weights larger to download."""
     row: list[Callable[[Program], Program]] = [
         passes.dead_code, passes.constants, passes.common_subexpressions, passes.redundant, passes.dead_code, passes.frozen_constants,
         passes.biases, passes.batch_norm, passes.attention, passes.frozen_constants, passes.dead_code,
+        functools.partial(passes.blocked, winograd=False), passes.epilogues, passes.frozen_constants, passes.dead_code,
     ]
     program, _ = program.copy()
     program.in_passes = True
@@ -244,7 +246,8 @@ def _losses(program: Program, weights: Sequence[Stored], examples: Sequence[np.n
     for one in weights:
         if one.is_smaller:
             got = _answers(program, examples, [one])
-            found.append((one.weight.name, max((_apart(a, b) for a, b in zip(got, wanted, strict=True)), default=0.0)))
+            name = one.weight.name.split(".folded")[0]  # the model's word for it: passes fold constants into weights
+            found.append((name, max((_apart(a, b) for a, b in zip(got, wanted, strict=True)), default=0.0)))
     return found
 
 

@@ -48,13 +48,13 @@ class Stored:
                 return  # too large for 16 bits
             self.facts["encoding"], self.data, self.values = "float16", half.tobytes(), half.astype(np.float32)
         elif array.ndim >= 2 and np.isfinite(array).all():
-            axis = channel_axis(weight, array.ndim)
-            others = tuple(i for i in range(array.ndim) if i != axis)
+            axes = channel_axes(weight, array.ndim)
+            others = tuple(i for i in range(array.ndim) if i not in axes)
             scales = (np.abs(array).max(axis=others, keepdims=True) / 127).astype(np.float32)
             scales[scales == 0] = 1
             whole = np.clip(np.rint(array / scales), -127, 127).astype(np.int8)
             padding = -whole.size % 4
-            self.facts |= {"encoding": "int8", "axis": axis, "scales": whole.size + padding}
+            self.facts |= {"encoding": "int8", "axes": list(axes), "scales": whole.size + padding}
             self.data = whole.tobytes() + bytes(padding) + scales.tobytes()
             self.values = whole.astype(np.float32) * scales
 
@@ -64,14 +64,16 @@ class Stored:
         return bool(self.facts["encoding"] != "raw")
 
 
-def channel_axis(weight: Weight, rank: int) -> int:
-    """The axis of a weight along which its outputs lie: each has a factor of its own."""
+def channel_axes(weight: Weight, rank: int) -> tuple[int, ...]:
+    """The axes of a weight along which its outputs lie: each has a factor of its own."""
     for op, position in weight.users:
-        if op.startswith("conv") and position == 1:
-            return 1 if "transpose" in op else 0
+        if op.endswith("conv2d_blocked") and position == 1:
+            return 0, rank - 1  # blocks, and lanes of a block
+        if "conv" in op and position == 1:
+            return (1 if "transpose" in op else 0,)
         if op in ("matmul", "linear", "addmm") and position >= 1:
-            return rank - 1
-    return 0 if rank != 2 or any(op in ("embedding", "gather") for op, _ in weight.users) else 1
+            return (rank - 1,)
+    return (0,) if rank != 2 or any(op in ("embedding", "gather") for op, _ in weight.users) else (1,)
 
 
 def stored(weights: Sequence[Weight], precision: str) -> tuple[list[Stored], list[bytes]]:

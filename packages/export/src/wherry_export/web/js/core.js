@@ -378,10 +378,14 @@ function widened(from, to) {
   }
 }
 
-// Whole numbers of 8 bits, and behind them a factor of each channel, which is an axis of the weight.
-function scaled(raw, { shape, axis, scales }, to) {
+// Whole numbers of 8 bits, and behind them a factor of each channel: of each place along some axes of the weight.
+function scaled(raw, { shape, axes, scales }, to) {
   const values = new Int8Array(raw.buffer, raw.byteOffset, to.length);
   const factors = new Float32Array(raw.slice(scales).buffer);
-  const inner = count(shape.slice(axis + 1)), channels = shape[axis];
-  for (let i = 0; i < to.length; i++) to[i] = values[i] * factors[Math.floor(i / inner) % channels];
+  const strides = contiguous(shape);
+  for (let i = 0; i < to.length; i++) {
+    let channel = 0;
+    for (const axis of axes) channel = channel * shape[axis] + (Math.floor(i / strides[axis]) % shape[axis]);
+    to[i] = values[i] * factors[channel];
+  }
 }
