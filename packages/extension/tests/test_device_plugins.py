@@ -504,6 +504,16 @@ def test_libraries_that_are_none_are_left_out_with_a_warning(build, tmp_path, mo
     assert (paddle.ones([2]) + 1.0).tolist() == [2.0, 2.0]
 
 
+def test_importing_goes_on_without_the_loader(tmp_path, monkeypatch):
+    monkeypatch.setattr(device, "failures", [])
+    monkeypatch.setenv("CUSTOM_DEVICE_ROOT", str(tmp_path))
+    (tmp_path / "libmine.so").write_text("whatever it is")
+    monkeypatch.delattr(plugins, "boundary", raising=False)
+    monkeypatch.setitem(sys.modules, "wherry_extension.plugins.boundary", None)
+    with pytest.warns(RuntimeWarning, match="a device plug-in is left out"):
+        plugins.load_installed()
+
+
 def test_a_plug_in_is_loaded_once_and_the_first_of_a_name_stays(there, folder, tmp_path):
     path = folder / "libtest_device.so"
     assert plugins.load(path) is plugins.load(path)

@@ -107,7 +107,7 @@ def load_installed() -> None:
                 continue
             try:
                 load(os.path.join(folder, name))
-            except PluginError as error:
+            except ImportError as error:  # PluginError, or the loader itself is not there
                 if str(error) not in device.failures:
                     device.failures.append(str(error))
                     warnings.warn(f"a device plug-in is left out. {error}", RuntimeWarning, stacklevel=2)
