@@ -1,0 +1,134 @@
+"""Compiling CUDA C++ for the emulator.
+
+The emulator's own sources are compiled along with the kernels, into one library: it defines the functions of CUDA's runtime
+there, and in the checked build the hooks that the compiler calls for each load and store.
+"""
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+__all__ = ["compile", "cuda_include", "include"]
+
+_HERE = Path(__file__).parent
+_PLAIN = ("-std=c++17", "-fPIC", "-g1", "-Wall", "-Wno-unknown-pragmas", "-Wno-attributes")
+# Contraction would round differently in the two builds. What a GPU contracts differs from both anyway.
+_KERNELS = {
+    "fast": ("-O2", "-ffp-contract=off"),
+    "checked": ("-O1", "-ffp-contract=off", "-fsanitize=thread,alignment", "--param", "tsan-instrument-func-entry-exit=0",
+                "-DCUDA_EMULATOR_CHECKED"),
+}
+_HOST = {"fast": ("-O2",), "checked": ("-O2", "-DCUDA_EMULATOR_CHECKED")}
+
+
+def include() -> Path:
+    """The folder to put on a compiler's path for `#include <cuda_emulator/kernel.h>`, with nvcc as well."""
+    return _HERE / "include"
+
+
+def cuda_include() -> Path:
+    """The folder of NVIDIA's headers: that of $CUDA_HOME, of the wheels nvidia-cuda-runtime and nvidia-cuda-crt, or of the nvcc on the path.
+
+    Raises:
+        FileNotFoundError: there is none of these.
+    """
+    places = [Path(os.environ["CUDA_HOME"]) / "include"] if "CUDA_HOME" in os.environ else []
+    wheels = importlib.util.find_spec("nvidia")
+    for root in (wheels.submodule_search_locations or []) if wheels else []:
+        places += sorted(Path(root).glob("cu*/include"), reverse=True)
+    nvcc = shutil.which("nvcc")
+    if nvcc:
+        said = subprocess.run([nvcc, "--dryrun", "-x", "cu", "/dev/null"], capture_output=True, text=True).stderr
+        places += [Path(line.split("TOP=")[1].strip()) / "include" for line in said.splitlines() if "TOP=" in line]
+    for place in places:
+        if (place / "cuda_runtime_api.h").is_file() and (place / "cuda_fp16.h").is_file():
+            return place
+    raise FileNotFoundError(
+        f"wherry_cuda_emulator: CUDA's headers were not found. Looked in {', '.join(map(str, places)) or 'no folder'}, expected cuda_runtime_api.h "
+        f"and cuda_fp16.h. pip install nvidia-cuda-runtime nvidia-cuda-crt, or set CUDA_HOME."
+    )
+
+
+def compile(
+    sources: Iterable[str | os.PathLike[str]], output: str | os.PathLike[str], *, mode: str = "checked",
+    include_dirs: Iterable[str | os.PathLike[str]] = (), define: Mapping[str, object] | None = None, jobs: int | None = None,
+) -> Path:
+    """Compile CUDA C++ for the emulator, into a shared library that holds it.
+
+    Args:
+        sources: `.cu` files, whose kernels are checked, and `.cc` or `.cpp` files, which are plain host code.
+        output: the library. It is left as it is when it was made of the same text by the same command.
+        mode: "fast", or "checked", in which every access of a kernel is looked at.
+        include_dirs: folders of your headers.
+        define: macros. `CUDA_EMULATOR` is defined by `kernel.h`.
+        jobs: how many compilers run at once; None is one for each processor.
+
+    Returns:
+        The absolute path of `output`.
+
+    Raises:
+        ValueError: `mode` is another one.
+        FileNotFoundError: CUDA's headers, or a compiler, were not found.
+        RuntimeError: the compiler refused the sources; the text is its own.
+    """
+    if mode not in _KERNELS:
+        raise ValueError(f"wherry_cuda_emulator.compile: unknown mode. Got {mode!r}, expected 'fast' or 'checked'.")
+    compiler = shutil.which(os.environ.get("CXX", "g++"))
+    if compiler is None:
+        raise FileNotFoundError(
+            f"wherry_cuda_emulator.compile: no compiler. Got {os.environ.get('CXX', 'g++')!r}, expected g++ 12 or later. Install it, or set CXX."
+        )
+    output = Path(output).absolute()
+    own = sorted((_HERE / "csrc").glob("*.cc"))
+    files = [*map(Path, sources), *own]
+    folders = [include(), *map(Path, include_dirs)]
+    shared = [*_PLAIN, "-isystem", str(cuda_include()), *(f"-I{folder}" for folder in folders),
+              *(f"-D{name}={value}" for name, value in (define or {}).items())]
+    headers = [path for folder in folders for path in sorted(folder.rglob("*.h"))] + sorted((_HERE / "csrc").glob("*.h"))
+    digest = _digest(compiler, mode, shared, [*files, *headers])
+    output.parent.mkdir(parents=True, exist_ok=True)
+    record = output.with_suffix(".digest")
+    with open(output.with_suffix(".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # another process may need the same library
+        if output.exists() and record.exists() and record.read_text() == digest:
+            return output
+        objects = output.with_suffix(".objects")
+        objects.mkdir(exist_ok=True)
+        cache = [found] if (found := shutil.which("ccache")) else []
+
+        def one(at: int) -> Path:
+            source = files[at]
+            made = objects / f"{at}-{source.stem}.o"
+            options = _KERNELS[mode] if source.suffix == ".cu" else (*_HOST[mode], *(["-fvisibility=hidden"] if source in own else []))
+            _run([*cache, compiler, *shared, *options, "-x", "c++", "-c", str(source), "-o", str(made)])
+            return made
+
+        with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
+            made = list(pool.map(one, range(len(files))))
+        fresh = output.with_suffix(".new")
+        # -Bsymbolic: the CUDA runtime of this library is its own emulator, whatever else the process has loaded.
+        _run([compiler, "-shared", "-Wl,-Bsymbolic", *map(str, made), "-ldl", "-o", str(fresh)])
+        fresh.replace(output)
+        record.write_text(digest)
+    return output
+
+
+def _digest(compiler: str, mode: str, shared: list[str], files: list[Path]) -> str:
+    version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
+    state = hashlib.sha256("\0".join([version, mode, *_KERNELS[mode], *_HOST[mode], *shared]).encode())
+    for path in files:
+        state.update(f"\0{path}\0".encode() + path.read_bytes())
+    return state.hexdigest()
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"wherry_cuda_emulator.compile: the compiler refused.\n{' '.join(command)}\n{done.stderr}")

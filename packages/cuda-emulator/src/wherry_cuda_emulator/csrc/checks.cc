@@ -1,0 +1,253 @@
+// Every load and store of a kernel, checked.
+//
+// Kernels are compiled with -fsanitize=thread,alignment, whose hooks are answered here and not by a library of the
+// compiler: no sanitizer runs, the program stays an ordinary one. Each access is inside an allocation, of memory that was
+// written before, and not raced for. A race is two accesses by two threads, one of them a write and not both atomic,
+// without a barrier (of the block, or of the warp within it) in between; across blocks, without a fence and an atomic.
+//
+// What is known of memory is kept for each word of four bytes, and for single bytes only where something narrower was
+// accessed: the last write, and the last read or that there were several.
+#include "state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+
+namespace cuda_emulator {
+
+#ifdef CUDA_EMULATOR_CHECKED
+
+constexpr uint16_t nobody = 0xFFFF, several = 0xFFFE;
+struct Shadow {
+  uint32_t serial;  // of the launch, or of the block for shared memory; older records say nothing
+  uint32_t w_block, r_block, w_epoch, r_epoch, w_warp_epoch, r_warp_epoch;
+  uint16_t w_thread, r_thread;
+  uint8_t w_atomic, wide, narrow, r_several_blocks;
+};
+struct Shadows { Shadow *words, *bytes; };
+static Shadows global_shadows, shared_shadows;
+static std::map<char *, std::map<uint32_t, bool>> released;  // atomics: which blocks have passed a fence before one
+static std::vector<char> acquired;                           // blocks whose writes this one may read
+static bool fenced;
+
+void start_checks() {
+  settings.checked = true;
+  const auto shadow = [](size_t n) { return reinterpret_cast<Shadow *>(reserve(n * sizeof(Shadow), PROT_READ | PROT_WRITE)); };
+  global_shadows = {shadow(arena_size / 4), shadow(arena_size)};
+  shared_shadows = {shadow(shared_size / 4), shadow(shared_size)};
+  shared_written = reinterpret_cast<unsigned char *>(reserve(shared_size, PROT_READ | PROT_WRITE));
+  written = reinterpret_cast<unsigned char *>(reserve(arena_size, PROT_READ | PROT_WRITE));
+}
+void begin_block_checks() { acquired.clear(), fenced = false; }
+void begin_launch_checks() { released.clear(); }
+
+static std::string race_text(const Shadow &s, bool write, bool other_wrote, const void *pc) {
+  const int thread = other_wrote ? s.w_thread : s.r_thread;
+  return who(self) + ": data race at " + where_is(pc) + ": it " + (write ? "writes" : "reads") + " what " +
+         (thread == several ? std::string("several threads") : "thread " + std::to_string(thread)) + " of block " +
+         std::to_string(other_wrote ? s.w_block : s.r_block) + (other_wrote ? " wrote" : " read") + " without a barrier in between";
+}
+
+static inline bool ordered(uint32_t block, int thread, uint32_t epoch, uint32_t warp_epoch, bool shared) {
+  const Thread *me = self;
+  if (!shared && block != now->block_linear) return block < acquired.size() && acquired[block];
+  if (thread == me->linear || epoch < me->epoch) return true;
+  return thread != several && thread >> 5 == me->warp && warp_epoch < me->warp_epoch;
+}
+
+static bool conflict(const Shadow &s, bool write, bool atomic, bool shared, const void *pc) {
+  if (s.w_thread != nobody && !(atomic && s.w_atomic) && !ordered(s.w_block, s.w_thread, s.w_epoch, s.w_warp_epoch, shared)) {
+    fail(race_text(s, write, true, pc));
+    return true;
+  }
+  if (write && s.r_thread != nobody && (s.r_several_blocks || !ordered(s.r_block, s.r_thread, s.r_epoch, s.r_warp_epoch, shared))) {
+    fail(race_text(s, write, false, pc));
+    return true;
+  }
+  return false;
+}
+
+static void note(Shadow &s, bool write, bool atomic) {
+  if (write) {
+    s.w_block = now->block_linear, s.w_thread = uint16_t(self->linear), s.w_epoch = self->epoch, s.w_warp_epoch = self->warp_epoch;
+    s.w_atomic = atomic;
+    if (!atomic) s.r_thread = nobody, s.r_several_blocks = 0;
+    return;
+  }
+  const bool new_block = s.r_thread == nobody || s.r_block != now->block_linear;
+  if (s.r_thread != nobody && s.r_block != now->block_linear) s.r_several_blocks = 1;
+  if (new_block || s.r_epoch < self->epoch) s.r_thread = uint16_t(self->linear);
+  else if (s.r_thread != self->linear) s.r_thread = several;
+  s.r_block = now->block_linear, s.r_epoch = self->epoch, s.r_warp_epoch = self->warp_epoch;
+}
+
+static Shadow &fresh(Shadow &s, uint32_t serial) {
+  if (s.serial != serial) {
+    memset(&s, 0, sizeof s);
+    s.serial = serial;
+    s.w_thread = s.r_thread = nobody;
+  }
+  return s;
+}
+
+static bool race(const Shadows &in, size_t offset, size_t bytes, uint32_t serial, bool write, bool atomic, bool shared, const void *pc) {
+  if (((offset | bytes) & 3) == 0) {
+    for (size_t i = offset; i < offset + bytes; i += 4) {
+      Shadow &s = fresh(in.words[i >> 2], serial);
+      if (conflict(s, write, atomic, shared, pc)) return true;
+      for (int k = 0; s.narrow && k < 4; ++k)
+        if (conflict(fresh(in.bytes[i + k], serial), write, atomic, shared, pc)) return true;
+      note(s, write, atomic);
+      s.wide = 1;
+    }
+    return false;
+  }
+  for (size_t i = offset; i < offset + bytes; ++i) {
+    Shadow &word = fresh(in.words[i >> 2], serial), &s = fresh(in.bytes[i], serial);
+    if (conflict(s, write, atomic, shared, pc) || (word.wide && conflict(word, write, atomic, shared, pc))) return true;
+    note(s, write, atomic);
+    word.narrow = 1;
+  }
+  return false;
+}
+
+static std::string access(bool write, size_t bytes, const void *pc) {
+  return who(self) + " at " + where_is(pc) + (write ? " writes " : " reads ") + std::to_string(bytes) + " bytes ";
+}
+
+static void check_global(char *a, size_t bytes, bool write, bool atomic, const void *pc) {
+  if (!(a >= near && a + bytes <= near_end)) {
+    auto it = allocations.upper_bound(a);
+    if (it == allocations.begin() || !(--it)->second.live || a + bytes > it->first + it->second.bytes) {
+      fail(access(write, bytes, pc) + describe(a, bytes));
+      abandon();
+    }
+    near = it->first, near_end = near + it->second.bytes;
+  }
+  const size_t offset = size_t(a - arena);
+  if (write && !atomic) {
+    memset(written + offset, 1, bytes);
+  } else if (memchr(written + offset, 0, bytes)) {
+    fail(access(false, bytes, pc) + "that nothing has written, " + describe(a, bytes));
+    abandon();
+  }
+  if (race(global_shadows, offset, bytes, launch_serial, write, atomic, false, pc)) abandon();
+}
+
+static void check_shared(char *a, size_t bytes, bool write, bool atomic, const void *pc) {
+  for (const SharedObject &o : now->objects) {
+    if (a < o.at || a + bytes > o.at + o.bytes) continue;
+    const size_t offset = size_t(a - shared_base);
+    if (write && !atomic) {
+      memset(shared_written + offset, 1, bytes);
+    } else if (memchr(shared_written + offset, 0, bytes)) {
+      fail(access(false, bytes, pc) + "of shared memory '" + o.name + "' at byte " + std::to_string(a - o.at) +
+           ", which no thread of the block has written");
+      abandon();
+    }
+    if (race(shared_shadows, offset, bytes, now->block_serial, write, atomic, true, pc)) abandon();
+    return;
+  }
+  std::string beside;
+  for (const SharedObject &o : now->objects)
+    if (a + 32 >= o.at && a < o.at + o.bytes + 32) beside = ", beside '" + std::string(o.name) + "' of " + std::to_string(o.bytes) + " bytes";
+  fail(access(write, bytes, pc) + "outside of its shared memory" + beside);
+  abandon();
+}
+
+static void check(char *a, size_t bytes, bool write, bool atomic, const void *pc) {
+  if (self == &host_thread) {  // host code of a .cu file
+    if (!device_open && a >= arena && a < arena + arena_size) {
+      fprintf(stderr, "cuda emulator: host code at %s %s device memory, %s\n", where_is(pc).c_str(), write ? "writes" : "reads",
+              describe(a, bytes).c_str());
+      abort();
+    }
+    return;
+  }
+  ++counts.accesses;
+  if (size_t(a - (stacks + size_t(running_fiber) * (stack_size + page))) < stack_size + page) return;
+  if (a >= arena && a < arena + arena_size) return check_global(a, bytes, write, atomic, pc);
+  if (a >= shared_base && a < shared_base + shared_size) return check_shared(a, bytes, write, atomic, pc);
+  if (a == (char *)&self || (a >= (char *)threads && a < (char *)(threads + max_threads))) return;  // threadIdx and the like
+  if (a >= (char *)now->closure && a < (char *)now->closure + now->closure_size) return;            // parameters
+  if (a >= module_begin && a < module_end && !write) return;                                      // constants of this library
+  fail(access(write, bytes, pc) + "of HOST memory");
+  abandon();
+}
+
+void atomic_begin(void *address, size_t bytes, const void *pc) {
+  char *a = static_cast<char *>(address);
+  check(a, bytes, true, true, pc);
+  auto &here = released[a];
+  if (fenced) here[now->block_linear] = true;
+  for (auto &r : here) {
+    if (acquired.size() <= r.first) acquired.resize(r.first + 1);
+    acquired[r.first] = 1;
+  }
+}
+void fence() { fenced = true; }
+
+#else
+
+void start_checks() {}
+void begin_block_checks() {}
+void begin_launch_checks() {}
+void atomic_begin(void *, size_t, const void *) {}
+void fence() {}
+
+#endif
+
+}  // namespace cuda_emulator
+
+#ifdef CUDA_EMULATOR_CHECKED
+// ---- the hooks of the compiler --------------------------------------------------------------------
+
+using cuda_emulator::check;
+#define HOOK extern "C" __attribute__((visibility("hidden")))
+#define PC __builtin_return_address(0)
+#define HOOKS(n)                                                                                        \
+  HOOK void __tsan_read##n(void *a) { check((char *)a, n, false, false, PC); }                          \
+  HOOK void __tsan_write##n(void *a) { check((char *)a, n, true, false, PC); }                          \
+  HOOK void __tsan_unaligned_read##n(void *a) { check((char *)a, n, false, false, PC); }                \
+  HOOK void __tsan_unaligned_write##n(void *a) { check((char *)a, n, true, false, PC); }                \
+  HOOK void __tsan_volatile_read##n(void *a) { check((char *)a, n, false, false, PC); }                 \
+  HOOK void __tsan_volatile_write##n(void *a) { check((char *)a, n, true, false, PC); }
+HOOKS(1) HOOKS(2) HOOKS(4) HOOKS(8) HOOKS(16)
+HOOK void __tsan_read_range(void *a, long n) { check((char *)a, n, false, false, PC); }
+HOOK void __tsan_write_range(void *a, long n) { check((char *)a, n, true, false, PC); }
+HOOK void __tsan_vptr_update(void **, void *) {}
+HOOK void __tsan_vptr_read(void **) {}
+HOOK void __tsan_func_entry(void *) {}
+HOOK void __tsan_func_exit() {}
+HOOK void __tsan_init() {}
+HOOK void *__tsan_memcpy(void *d, const void *s, size_t n) {
+  check((char *)s, n, false, false, PC);
+  check((char *)d, n, true, false, PC);
+  return memcpy(d, s, n);
+}
+HOOK void *__tsan_memmove(void *d, const void *s, size_t n) {
+  check((char *)s, n, false, false, PC);
+  check((char *)d, n, true, false, PC);
+  return memmove(d, s, n);
+}
+HOOK void *__tsan_memset(void *d, int v, size_t n) {
+  check((char *)d, n, true, false, PC);
+  return memset(d, v, n);
+}
+
+// -fsanitize=alignment: a processor of the host reads a float4 anywhere, a GPU only where it is aligned.
+namespace {
+struct Mismatch { const char *file; uint32_t line, column; const void *type; unsigned char log_align, kind; };
+}
+HOOK void __ubsan_handle_type_mismatch_v1(Mismatch *m, void *a) {
+  using namespace cuda_emulator;
+  if (self == &host_thread) return;
+  const char *slash = strrchr(m->file, '/');
+  fail(who(self) + " at " + (slash ? slash + 1 : m->file) + ":" + std::to_string(m->line) + ": this address is not a multiple of " +
+       std::to_string(1u << m->log_align) + ", " + describe((char *)a, 1));
+  abandon();
+}
+#endif

@@ -1,0 +1,243 @@
+// Device memory and its protection.
+//
+// The memory is an arena that is PROT_NONE except while a kernel or a copy runs, so that host code which follows a device
+// pointer dies at once. Between allocations lie pages that stay inaccessible. A freed allocation is inaccessible too, and
+// its addresses are used again only after several others.
+#include "state.h"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <link.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <deque>
+
+namespace cuda_emulator {
+
+constexpr int GUARD_INSTALL = 102, GUARD_REMOVE = 103;  // of madvise, Linux 6.13
+constexpr size_t quarantine = 8;                        // freed blocks of one size that wait
+
+Settings settings;
+Counts counts;
+std::recursive_mutex mutex;
+cudaError_t sticky = cudaSuccess, last = cudaSuccess;
+std::string report;
+char *arena, *stacks, *shared_base;
+std::map<char *, Allocation> allocations;
+unsigned char *written, *shared_written;
+char *near, *near_end;
+bool device_open;
+char *module_begin, *module_end;
+size_t in_use;
+
+static char *arena_top;
+static std::map<size_t, std::deque<char *>> retired;  // first pages of freed allocations, by number of pages
+
+void fail(const std::string &text) {
+  if (report.empty()) report = text;
+}
+
+char *reserve(size_t bytes, int rights) {
+  void *p = mmap(nullptr, bytes, rights, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED) {
+    fprintf(stderr, "cuda emulator: no %zu bytes of addresses. The checked build takes some 200 GiB of them (not of memory): raise ulimit -v.\n", bytes);
+    abort();
+  }
+  return static_cast<char *>(p);
+}
+
+// ---- words --------------------------------------------------------------------------------------
+
+std::string where_is(const void *pc) {
+  Dl_info info;
+  if (!pc || !dladdr(pc, &info)) return "?";
+  char command[1200], line[1024] = "";
+  snprintf(command, sizeof command, "addr2line -e '%s' 0x%zx 2>/dev/null", info.dli_fname,
+           size_t((char *)pc - (char *)info.dli_fbase) - 1);
+  if (FILE *f = popen(command, "r")) {
+    if (!fgets(line, sizeof line, f)) line[0] = 0;
+    pclose(f);
+  }
+  line[strcspn(line, "\n ")] = 0;
+  const char *slash = strrchr(line, '/');
+  return slash ? slash + 1 : line[0] ? line : "an unknown line (addr2line is not installed)";
+}
+
+std::string kernel_name(void *kernel) {
+  Dl_info info;
+  if (!dladdr(kernel, &info) || !info.dli_sname) return "a kernel";
+  int status;
+  char *plain = abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status);
+  std::string name = plain ? plain : info.dli_sname;
+  free(plain);
+  if (name.compare(0, 5, "void ") == 0) name.erase(0, 5);
+  return name.substr(0, name.find('('));
+}
+
+std::string describe(const char *a, size_t) {
+  char text[200];
+  auto it = allocations.upper_bound(const_cast<char *>(a));
+  if (it != allocations.begin()) {
+    auto before = std::prev(it);
+    const Allocation &one = before->second;
+    if (a < before->first + one.bytes) {
+      snprintf(text, sizeof text, "%s of %zu bytes, at byte %zu", one.live ? "in an allocation" : "in a FREED allocation", one.bytes,
+               size_t(a - before->first));
+      return text;
+    }
+    const size_t past = size_t(a - (before->first + one.bytes));
+    if (it == allocations.end() || past <= size_t(it->first - a)) {
+      snprintf(text, sizeof text, "%zu bytes past the end of an allocation of %zu bytes%s", past, one.bytes, one.live ? "" : " (freed)");
+      return text;
+    }
+  }
+  if (it == allocations.end()) return "in device memory that nobody allocated";
+  snprintf(text, sizeof text, "%zu bytes before an allocation of %zu bytes", size_t(it->first - a), it->second.bytes);
+  return text;
+}
+
+// ---- allocations --------------------------------------------------------------------------------
+
+static char *pages_of(void *p) { return reinterpret_cast<char *>(uintptr_t(p) & ~(page - 1)); }
+static bool by_guards() { return settings.guards && !settings.checked; }
+
+cudaError_t allocate(void **out, size_t bytes) {
+  *out = nullptr;
+  if (!bytes) return cudaSuccess;
+  if (in_use + bytes > device_memory) return cudaErrorMemoryAllocation;
+  const size_t pages = (bytes + page - 1) / page;
+  char *base = arena_top + page;  // a guard page on either side
+  std::deque<char *> &old = retired[pages];
+  if (old.size() > quarantine) {
+    base = old.front();
+    old.pop_front();
+    auto gone = allocations.lower_bound(base);
+    if (gone != allocations.end() && gone->first < base + pages * page) allocations.erase(gone);
+    if (by_guards()) madvise(base, pages * page, GUARD_REMOVE);
+  } else {
+    if (base + (pages + 1) * page > arena + arena_size) return cudaErrorMemoryAllocation;
+    arena_top = base + pages * page;
+    if (by_guards()) madvise(base - page, page, GUARD_INSTALL), madvise(arena_top, page, GUARD_INSTALL);
+  }
+  // Where nothing else is checked to the right, so that what follows the end (rounded to 16) faults. The checked build
+  // sees every byte, and aligns as cudaMalloc does.
+  char *at = settings.checked ? base : base + ((pages * page - bytes) & ~size_t(15));
+  mprotect(base, pages * page, PROT_READ | PROT_WRITE);
+  memset(base, 0xFF, pages * page);
+  if (!device_open) mprotect(base, pages * page, PROT_NONE);
+  allocations[at] = {bytes, pages, true};
+  in_use += bytes;
+  *out = at;
+  return cudaSuccess;
+}
+
+cudaError_t give_back(void *p) {
+  if (!p) return cudaSuccess;
+  auto it = allocations.find((char *)p);
+  if (it == allocations.end() || !it->second.live) {
+    fail(it == allocations.end() ? "cudaFree of what cudaMalloc did not return" : "cudaFree of what is freed already");
+    return cudaErrorInvalidValue;
+  }
+  near = near_end = nullptr;
+  it->second.live = false;
+  in_use -= it->second.bytes;
+  char *base = pages_of(p);
+  const size_t bytes = it->second.pages * page;
+  if (by_guards()) madvise(base, bytes, GUARD_INSTALL);
+  else madvise(base, bytes, MADV_DONTNEED), mprotect(base, bytes, PROT_NONE);
+  retired[it->second.pages].push_back(base);
+  if (written) memset(written + (base - arena), 0, bytes);
+  return cudaSuccess;
+}
+
+bool inside_one(const void *p, size_t bytes) {
+  auto it = allocations.upper_bound((char *)p);
+  return it != allocations.begin() && (--it)->second.live && (char *)p + bytes <= it->first + it->second.bytes;
+}
+
+void open_device(bool open) {
+  if (device_open == open) return;
+  device_open = open;
+  const int rights = open ? PROT_READ | PROT_WRITE : PROT_NONE;
+  if (settings.guards || settings.checked) {  // one call; guards are in the page tables, or every access is checked
+    if (arena_top > arena) mprotect(arena, size_t(arena_top - arena), rights);
+    return;
+  }
+  for (auto &a : allocations)
+    if (a.second.live) mprotect(pages_of(a.first), a.second.pages * page, rights);
+}
+
+// ---- faults -------------------------------------------------------------------------------------
+
+static struct sigaction segv_before, bus_before;
+static void on_fault(int signal, siginfo_t *info, void *context) {
+  char *a = static_cast<char *>(info->si_addr);
+  auto *machine = &static_cast<ucontext_t *>(context)->uc_mcontext;
+  const char *pc = reinterpret_cast<char *>(machine->gregs[REG_RIP]) + 1;
+  if (self != &host_thread) {
+    char address[32];
+    snprintf(address, sizeof address, "%p", (void *)a);
+    if (is_device(a)) fail(who(self) + " at " + where_is(pc) + " touches device memory " + describe(a, 1));
+    else if (a >= stacks && a < stacks + max_threads * (stack_size + page)) fail(who(self) + ": its stack overflows (64 KiB)");
+    else if (a >= shared_base - page && a < shared_base + shared_size + page) fail(who(self) + " at " + where_is(pc) + " leaves shared memory");
+    else fail(who(self) + " at " + where_is(pc) + " touches address " + address);
+    machine->gregs[REG_RIP] = reinterpret_cast<greg_t>(&abandon);
+    machine->gregs[REG_RSP] = (machine->gregs[REG_RSP] & ~15ll) - 8;
+    return;
+  }
+  if (is_device(a))
+    fprintf(stderr, "cuda emulator: host code at %s touches device memory, %s\n", where_is(pc).c_str(), describe(a, 1).c_str());
+  sigaction(signal, signal == SIGSEGV ? &segv_before : &bus_before, nullptr);  // and again, for whoever was there before
+}
+
+static int find_module(dl_phdr_info *info, size_t, void *) {
+  const char *here = reinterpret_cast<char *>(&on_fault);
+  char *low = nullptr, *high = nullptr;
+  for (int i = 0; i < info->dlpi_phnum; ++i)
+    if (info->dlpi_phdr[i].p_type == PT_LOAD) {
+      char *p = reinterpret_cast<char *>(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+      if (!low) low = p;
+      high = p + info->dlpi_phdr[i].p_memsz;
+    }
+  if (here < low || here >= high) return 0;
+  module_begin = low, module_end = high;
+  return 1;
+}
+
+void start() {
+  static bool started;
+  if (started) return;
+  started = true;
+  arena = arena_top = reserve(arena_size, PROT_NONE);
+  stacks = reserve((stack_size + page) * max_threads, PROT_READ | PROT_WRITE);
+  for (size_t i = 0; i < max_threads; ++i) mprotect(stacks + i * (stack_size + page), page, PROT_NONE);
+  threads = reinterpret_cast<Thread *>(reserve(sizeof(Thread) * max_threads, PROT_READ | PROT_WRITE));
+  shared_base = reserve(shared_size + 2 * page, PROT_NONE) + page;
+  mprotect(shared_base, shared_size, PROT_READ | PROT_WRITE);
+  if (const char *order = getenv("CUDA_EMULATOR_ORDER")) {
+    settings.order = !strcmp(order, "reverse") ? REVERSE : !strcmp(order, "forward") ? FORWARD : SEEDED;
+    if (settings.order == SEEDED) settings.seed = strtoull(order, nullptr, 10);
+  }
+  if (const char *streams = getenv("CUDA_EMULATOR_STREAMS")) settings.lazy = strcmp(streams, "eager") != 0;
+  void *probe = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  settings.guards = madvise(probe, page, GUARD_INSTALL) == 0;
+  munmap(probe, page);
+  dl_iterate_phdr(find_module, nullptr);
+  start_checks();
+  stack_t alternative = {};
+  alternative.ss_size = 256 << 10;
+  alternative.ss_sp = reserve(alternative.ss_size, PROT_READ | PROT_WRITE);
+  sigaltstack(&alternative, nullptr);
+  struct sigaction action = {};
+  action.sa_sigaction = on_fault;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  sigaction(SIGSEGV, &action, &segv_before);
+  sigaction(SIGBUS, &action, &bus_before);
+}
+
+}  // namespace cuda_emulator

@@ -1,0 +1,101 @@
+// What the parts of the emulator share. Nothing of it is seen by kernels.
+//
+//   threads.cc   threads of a block as fibers, barriers, warp functions, launches
+//   checks.cc    every access of a kernel: bounds, written before, races; the hooks of the compiler
+//   memory.cc    device memory, its protection, faults, words for reports
+//   runtime.cc   streams, events, the host API
+#ifndef CUDA_EMULATOR_STATE_H
+#define CUDA_EMULATOR_STATE_H
+
+#include "cuda_emulator/device.h"
+
+#include <cuda_runtime_api.h>
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#define CUDA_EMULATOR_API extern "C" __attribute__((visibility("default")))
+
+namespace cuda_emulator {
+
+constexpr size_t page = 4096, stack_size = 64 << 10, max_threads = 1024;
+constexpr size_t arena_size = size_t(4) << 30;     // addresses of device memory, freed blocks included
+constexpr size_t device_memory = size_t(1) << 30;  // what may be allocated at once
+constexpr size_t shared_size = 256 << 10;          // addresses; what a block may ask for is the hardware's 48 KiB
+
+enum Order { FORWARD, REVERSE, SEEDED };
+struct Settings {
+  int order = FORWARD;
+  uint64_t seed = 1;
+  bool lazy = true;       // streams run when somebody waits
+  bool checked = false;   // this build checks every access
+  bool guards = false;    // the system can put guards into page tables (Linux 6.13)
+};
+extern Settings settings;
+struct Counts { uint64_t launches, switches, accesses, threads; };
+extern Counts counts;
+
+extern std::recursive_mutex mutex;
+extern cudaError_t sticky, last;
+extern std::string report;          // of the first error since it was cleared
+void fail(const std::string &text);  // keeps the first
+[[noreturn]] void abandon();         // leaves the running kernel for good: its frames own nothing
+void start();                        // once, at the first call
+
+// ---- a launch ----
+
+struct SharedObject { char *at; size_t bytes; const void *tag; const char *name; };
+struct Launch {
+  void *kernel = nullptr, *closure = nullptr;
+  size_t closure_size = 0;
+  void (*call)(void *) = nullptr;
+  dim3 grid, block;
+  size_t shared = 0;
+  int n = 0;                            // threads of a block
+  std::vector<int> order, warp_order;   // of the lanes within each warp; of the warps
+  size_t next = 0, end = 0, begun = 0;  // threads not begun yet in the warp whose turn it is
+  std::vector<SharedObject> objects;
+  char *shared_end = nullptr, *dynamic = nullptr;
+  uint32_t block_serial = 0, block_linear = 0;
+  int predicates = 0, arrivals = 0, barrier_result = 0;
+  bool failed = false;
+};
+extern Launch *now;  // the one that runs
+extern Thread host_thread;
+extern Thread *threads;
+extern uint32_t launch_serial;
+extern int running_fiber;
+void run(Launch &launch);
+std::string who(const Thread *thread);
+
+// ---- memory ----
+
+struct Allocation { size_t bytes, pages; bool live; };
+extern char *arena, *stacks, *shared_base;
+extern std::map<char *, Allocation> allocations;  // by the first byte handed out
+extern unsigned char *written, *shared_written;   // one for each byte; NULL in the fast build
+extern char *near, *near_end;                     // the allocation that was accessed last
+extern bool device_open;
+void open_device(bool open);
+cudaError_t allocate(void **out, size_t bytes);
+cudaError_t give_back(void *p);
+bool inside_one(const void *p, size_t bytes);
+inline bool is_device(const void *p) { return (char *)p >= arena && (char *)p < arena + arena_size; }
+std::string describe(const char *address, size_t bytes);
+std::string where_is(const void *pc);
+std::string kernel_name(void *kernel);
+char *reserve(size_t bytes, int rights);
+extern char *module_begin, *module_end;  // of the library that this is in
+extern size_t in_use;
+
+// ---- checks ----
+
+void start_checks();
+void begin_block_checks();
+void begin_launch_checks();
+
+}  // namespace cuda_emulator
+
+#endif
