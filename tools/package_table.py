@@ -33,6 +33,7 @@ class Package:
     project: str                  # what pip calls it: wherry-ops-cpu
     version: str
     needs: tuple[str, ...]        # names of the packages that it declares, as they stand there
+    others: tuple[str, ...]       # what it declares of third parties
     for_tests: tuple[str, ...]    # the same of its extra `test`
     compiled: bool
     holds: str
@@ -69,6 +70,7 @@ def packages(root: Path = ROOT) -> dict[str, Package]:
             project=project["name"],
             version=project["version"],
             needs=tuple(ours(project.get("dependencies", []))),
+            others=tuple(name for name in map(name_of, project.get("dependencies", [])) if not ours([name])),
             for_tests=tuple(ours(project.get("optional-dependencies", {}).get("test", []))),
             compiled=any(name_of(r) == "scikit-build-core" for r in settings["build-system"]["requires"]),
             holds=own.get("holds", ""),
@@ -170,7 +172,7 @@ def table(last: str) -> Callable[[], str]:
     def rows() -> str:
         lines = [f"| folder | import | holds | {last} |", "|---|---|---|---|"]
         for package in packages().values():
-            needs = ", ".join(nearest(package)) or "numpy"
+            needs = ", ".join(nearest(package) or package.others) or "nothing"
             lines.append(f"| [{package.place}]({package.place}) | `{package.module}` | {package.holds} | {needs} |")
         return "\n".join(lines)
 

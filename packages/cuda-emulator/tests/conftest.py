@@ -4,6 +4,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 import wherry_cuda_emulator
 from wherry_cuda_emulator import Emulator
 

@@ -3,6 +3,7 @@ import ctypes
 from pathlib import Path
 
 import pytest
+
 import wherry_cuda_emulator
 from wherry_cuda_emulator import Emulator
 

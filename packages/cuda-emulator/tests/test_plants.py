@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+
 from wherry_cuda_emulator import Emulator
 
 # Bug, words of the checked build's report, and whether the fast build reports it too (None: it gives wrong values or luck).

@@ -206,6 +206,8 @@ _asked: set[str] = set()
 # What the package of a kind of device tells of each: kind -> function of the number that gives `cuda.DeviceProperties` by name.
 descriptions: dict[str, Callable[[int], dict[str, Any]]] = {}
 
+# Kinds whose package is installed and found no device that it can use: kind -> what is missing, and what to do about it.
+unavailable: dict[str, str] = {}
 
 # What was found and cannot be used, and why: a sentence each. Errors about absent devices say it too.
 failures: list[str] = []
@@ -285,6 +287,9 @@ def absent(op_name: str, device: str) -> str:
     """Why `device` cannot be used: what kind of package it would need, and where one was looked for."""
     there = _kinds()
     expected = "'cpu', the only device here" if there == ["cpu"] else f"one of {', '.join(there)}"
+    kind = device.partition(":")[0].lower()
+    if kind in unavailable:
+        return f"{op_name}: this device cannot be used here. Got '{device}', expected {expected}. {unavailable[kind]}"
     return (
         f"{op_name}: no package for this device is installed. Got '{device}', expected {expected}. "
         f"Use CPUPlace() or set_device('cpu'), or install its package. {_looked_for(device.partition(':')[0])}{' '.join(['', *failures])}"
@@ -470,7 +475,7 @@ def is_compiled_with_cuda() -> bool:
     Examples:
         >>> place = wherry.CUDAPlace(0) if wherry.is_compiled_with_cuda() else wherry.CPUPlace()
     """
-    return is_known("gpu")
+    return is_known("gpu") or "gpu" in unavailable
 
 
 def is_compiled_with_rocm() -> bool:

@@ -27,7 +27,9 @@ struct Shadow {
   uint16_t w_thread, r_thread;
   uint8_t w_atomic, wide, narrow, r_several_blocks;
 };
-struct Shadows { Shadow *words, *bytes; };
+struct Shadows {
+  Shadow *words, *bytes;
+};
 static Shadows global_shadows, shared_shadows;
 static std::map<char *, std::map<uint32_t, bool>> released;  // atomics: which blocks have passed a fence before one
 static std::vector<char> acquired;                           // blocks whose writes this one may read
@@ -173,7 +175,7 @@ static void check(char *a, size_t bytes, bool write, bool atomic, const void *pc
   if (a >= shared_base && a < shared_base + shared_size) return check_shared(a, bytes, write, atomic, pc);
   if (a == (char *)&self || (a >= (char *)threads && a < (char *)(threads + max_threads))) return;  // threadIdx and the like
   if (a >= (char *)now->closure && a < (char *)now->closure + now->closure_size) return;            // parameters
-  if (a >= module_begin && a < module_end && !write) return;                                      // constants of this library
+  if (a >= module_begin && a < module_end && !write) return;                                        // constants of this library
   fail(access(write, bytes, pc) + "of HOST memory");
   abandon();
 }
@@ -208,15 +210,16 @@ void fence() {}
 using cuda_emulator::check;
 #define HOOK extern "C" __attribute__((visibility("hidden")))
 #define PC __builtin_return_address(0)
-#define HOOKS(n)                                                                                        \
-  HOOK void __tsan_read##n(void *a) { check((char *)a, n, false, false, PC); }                          \
-  HOOK void __tsan_write##n(void *a) { check((char *)a, n, true, false, PC); }                          \
-  HOOK void __tsan_unaligned_read##n(void *a) { check((char *)a, n, false, false, PC); }                \
-  HOOK void __tsan_unaligned_write##n(void *a) { check((char *)a, n, true, false, PC); }                \
-  HOOK void __tsan_volatile_read##n(void *a) { check((char *)a, n, false, false, PC); }                 \
+#define HOOKS(n)                                                                         \
+  HOOK void __tsan_read##n(void *a) { check((char *)a, n, false, false, PC); }           \
+  HOOK void __tsan_write##n(void *a) { check((char *)a, n, true, false, PC); }           \
+  HOOK void __tsan_unaligned_read##n(void *a) { check((char *)a, n, false, false, PC); } \
+  HOOK void __tsan_unaligned_write##n(void *a) { check((char *)a, n, true, false, PC); } \
+  HOOK void __tsan_volatile_read##n(void *a) { check((char *)a, n, false, false, PC); }  \
   HOOK void __tsan_volatile_write##n(void *a) { check((char *)a, n, true, false, PC); }
-HOOKS(1) HOOKS(2) HOOKS(4) HOOKS(8) HOOKS(16)
-HOOK void __tsan_read_range(void *a, long n) { check((char *)a, n, false, false, PC); }
+HOOKS(1)
+HOOKS(2) HOOKS(4) HOOKS(8) HOOKS(16)
+    HOOK void __tsan_read_range(void *a, long n) { check((char *)a, n, false, false, PC); }
 HOOK void __tsan_write_range(void *a, long n) { check((char *)a, n, true, false, PC); }
 HOOK void __tsan_vptr_update(void **, void *) {}
 HOOK void __tsan_vptr_read(void **) {}
@@ -240,8 +243,13 @@ HOOK void *__tsan_memset(void *d, int v, size_t n) {
 
 // -fsanitize=alignment: a processor of the host reads a float4 anywhere, a GPU only where it is aligned.
 namespace {
-struct Mismatch { const char *file; uint32_t line, column; const void *type; unsigned char log_align, kind; };
-}
+struct Mismatch {
+  const char *file;
+  uint32_t line, column;
+  const void *type;
+  unsigned char log_align, kind;
+};
+}  // namespace
 HOOK void __ubsan_handle_type_mismatch_v1(Mismatch *m, void *a) {
   using namespace cuda_emulator;
   if (self == &host_thread) return;

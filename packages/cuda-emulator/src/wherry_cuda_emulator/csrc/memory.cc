@@ -65,7 +65,8 @@ std::string where_is(const void *pc) {
   }
   line[strcspn(line, "\n ")] = 0;
   const char *slash = strrchr(line, '/');
-  return slash ? slash + 1 : line[0] ? line : "an unknown line (addr2line is not installed)";
+  return slash ? slash + 1 : line[0] ? line
+                                     : "an unknown line (addr2line is not installed)";
 }
 
 std::string kernel_name(void *kernel) {
@@ -220,7 +221,8 @@ void start() {
   shared_base = reserve(shared_size + 2 * page, PROT_NONE) + page;
   mprotect(shared_base, shared_size, PROT_READ | PROT_WRITE);
   if (const char *order = getenv("CUDA_EMULATOR_ORDER")) {
-    settings.order = !strcmp(order, "reverse") ? REVERSE : !strcmp(order, "forward") ? FORWARD : SEEDED;
+    settings.order = !strcmp(order, "reverse") ? REVERSE : !strcmp(order, "forward") ? FORWARD
+                                                                                     : SEEDED;
     if (settings.order == SEEDED) settings.seed = strtoull(order, nullptr, 10);
   }
   if (const char *streams = getenv("CUDA_EMULATOR_STREAMS")) settings.lazy = strcmp(streams, "eager") != 0;

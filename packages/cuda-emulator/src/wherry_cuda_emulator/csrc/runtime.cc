@@ -322,7 +322,8 @@ CUDA_EMULATOR_API const char *cudaGetErrorString(cudaError_t e) {
     text = report;
     return text.c_str();
   }
-  return e == cudaErrorInvalidConfiguration ? "invalid configuration argument" : e == cudaErrorInvalidValue ? "invalid argument" : "unspecified launch failure";
+  return e == cudaErrorInvalidConfiguration ? "invalid configuration argument" : e == cudaErrorInvalidValue ? "invalid argument"
+                                                                                                            : "unspecified launch failure";
 }
 
 // ---- beside CUDA's own: for tests -----------------------------------------------------------------

@@ -25,28 +25,37 @@ constexpr size_t arena_size = size_t(4) << 30;     // addresses of device memory
 constexpr size_t device_memory = size_t(1) << 30;  // what may be allocated at once
 constexpr size_t shared_size = 256 << 10;          // addresses; what a block may ask for is the hardware's 48 KiB
 
-enum Order { FORWARD, REVERSE, SEEDED };
+enum Order { FORWARD,
+             REVERSE,
+             SEEDED };
 struct Settings {
   int order = FORWARD;
   uint64_t seed = 1;
-  bool lazy = true;       // streams run when somebody waits
-  bool checked = false;   // this build checks every access
-  bool guards = false;    // the system can put guards into page tables (Linux 6.13)
+  bool lazy = true;      // streams run when somebody waits
+  bool checked = false;  // this build checks every access
+  bool guards = false;   // the system can put guards into page tables (Linux 6.13)
 };
 extern Settings settings;
-struct Counts { uint64_t launches, switches, accesses, threads; };
+struct Counts {
+  uint64_t launches, switches, accesses, threads;
+};
 extern Counts counts;
 
 extern std::recursive_mutex mutex;
 extern cudaError_t sticky, last;
-extern std::string report;          // of the first error since it was cleared
+extern std::string report;           // of the first error since it was cleared
 void fail(const std::string &text);  // keeps the first
 [[noreturn]] void abandon();         // leaves the running kernel for good: its frames own nothing
 void start();                        // once, at the first call
 
 // ---- a launch ----
 
-struct SharedObject { char *at; size_t bytes; const void *tag; const char *name; };
+struct SharedObject {
+  char *at;
+  size_t bytes;
+  const void *tag;
+  const char *name;
+};
 struct Launch {
   void *kernel = nullptr, *closure = nullptr;
   size_t closure_size = 0;
@@ -72,7 +81,10 @@ std::string who(const Thread *thread);
 
 // ---- memory ----
 
-struct Allocation { size_t bytes, pages; bool live; };
+struct Allocation {
+  size_t bytes, pages;
+  bool live;
+};
 extern char *arena, *stacks, *shared_base;
 extern std::map<char *, Allocation> allocations;  // by the first byte handed out
 extern unsigned char *written, *shared_written;   // one for each byte; NULL in the fast build

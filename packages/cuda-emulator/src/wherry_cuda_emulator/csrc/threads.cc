@@ -40,7 +40,11 @@ cuda_emulator_switch:
 
 namespace cuda_emulator {
 
-enum State { FRESH, READY, AT_BARRIER, AT_WARP_FUNCTION, DONE };
+enum State { FRESH,
+             READY,
+             AT_BARRIER,
+             AT_WARP_FUNCTION,
+             DONE };
 
 Thread host_thread;
 __thread Thread *self __attribute__((tls_model("initial-exec"))) = &host_thread;
@@ -204,7 +208,10 @@ static bool complete(Thread *warp, uint32_t mask) {
         abandon();
       }
       switch (t.op) {
-        case SHFL: case SHFL_UP: case SHFL_DOWN: case SHFL_XOR: {
+        case SHFL:
+        case SHFL_UP:
+        case SHFL_DOWN:
+        case SHFL_XOR: {
           const int from = source_lane(t);
           if (!(need >> from & 1)) {
             fail(who(&t) + ": shuffles from lane " + std::to_string(from) + ", which does not take part, at " + place(t));
@@ -270,7 +277,8 @@ void *dynamic_shared() { return now->dynamic; }
 // ---- a launch -----------------------------------------------------------------------------------
 
 static void end_barrier(Launch &l, const Thread &one) {
-  l.barrier_result = one.op == COUNT ? l.predicates : one.op == AND ? l.predicates == l.arrivals : l.predicates != 0;
+  l.barrier_result = one.op == COUNT ? l.predicates : one.op == AND ? l.predicates == l.arrivals
+                                                                    : l.predicates != 0;
   l.predicates = l.arrivals = 0;
   for (int t = 0; t < l.n; ++t) threads[t].state = READY, ++threads[t].epoch;
 }

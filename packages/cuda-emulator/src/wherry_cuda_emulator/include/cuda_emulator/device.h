@@ -35,8 +35,17 @@ struct Thread {
 // Of each thread of the operating system; kernels run on the one that waits for them.
 extern __thread Thread *self __attribute__((tls_model("initial-exec")));
 
-enum WarpFunction { SYNC, SHFL, SHFL_UP, SHFL_DOWN, SHFL_XOR, BALLOT, ANY, ALL };
-enum BarrierFunction { COUNT, AND, OR };
+enum WarpFunction { SYNC,
+                    SHFL,
+                    SHFL_UP,
+                    SHFL_DOWN,
+                    SHFL_XOR,
+                    BALLOT,
+                    ANY,
+                    ALL };
+enum BarrierFunction { COUNT,
+                       AND,
+                       OR };
 int barrier(int predicate, BarrierFunction function, const char *file, int line);
 uint64_t warp_function(WarpFunction op, uint32_t mask, uint64_t value, int arg, int width, const char *file, int line);
 void atomic_begin(void *address, size_t bytes, const void *pc);
@@ -84,18 +93,18 @@ CUDA_EMULATOR_PRIVATE __attribute__((noinline)) T atomic(T *p, F f) {
 constexpr int warpSize = 32;
 
 // The lambda has an address of its own at each place where it stands, which is what tells objects apart.
-#define WRY_SHARED(type, name, count)                                     \
-  type(&name)[count] = *static_cast<type(*)[count]>(                      \
+#define WRY_SHARED(type, name, count)                \
+  type(&name)[count] = *static_cast<type(*)[count]>( \
       ::cuda_emulator::shared_object([] { static char tag; return &tag; }(), sizeof(type[count]), alignof(type), #name))
 #define WRY_DYNAMIC_SHARED(type, name) type *name = static_cast<type *>(::cuda_emulator::dynamic_shared())
 
 // The place of a call comes along by itself: reports name it.
 #define CUDA_EMULATOR_AT const char *file = __builtin_FILE(), int line = __builtin_LINE()
-#define CUDA_EMULATOR_SHUFFLE(name, function, type)                                                                     \
-  template <typename T>                                                                                                 \
-  inline T name(unsigned mask, T value, type argument, int width = 32, CUDA_EMULATOR_AT) {                              \
-    return cuda_emulator::from_bits<T>(cuda_emulator::warp_function(                                                    \
-        cuda_emulator::function, mask, cuda_emulator::to_bits(value), int(argument), width, file, line));               \
+#define CUDA_EMULATOR_SHUFFLE(name, function, type)                                                       \
+  template <typename T>                                                                                   \
+  inline T name(unsigned mask, T value, type argument, int width = 32, CUDA_EMULATOR_AT) {                \
+    return cuda_emulator::from_bits<T>(cuda_emulator::warp_function(                                      \
+        cuda_emulator::function, mask, cuda_emulator::to_bits(value), int(argument), width, file, line)); \
   }
 CUDA_EMULATOR_SHUFFLE(__shfl_sync, SHFL, int)
 CUDA_EMULATOR_SHUFFLE(__shfl_up_sync, SHFL_UP, unsigned)
@@ -125,18 +134,18 @@ inline void __threadfence() { cuda_emulator::fence(); }
 inline void __threadfence_block() {}
 
 // For the types that the hardware has these for, and no others: nvcc would refuse them.
-#define CUDA_EMULATOR_ATOMIC(name, T, expression) \
-  inline T name(T *p, T v) {                      \
+#define CUDA_EMULATOR_ATOMIC(name, T, expression)                                           \
+  inline T name(T *p, T v) {                                                                \
     return cuda_emulator::atomic(p, [v]([[maybe_unused]] T o) -> T { return expression; }); \
   }
-#define CUDA_EMULATOR_WHOLE(T)                             \
-  CUDA_EMULATOR_ATOMIC(atomicMax, T, o < v ? v : o)        \
-  CUDA_EMULATOR_ATOMIC(atomicMin, T, v < o ? v : o)        \
-  CUDA_EMULATOR_ATOMIC(atomicExch, T, v)                   \
-  CUDA_EMULATOR_ATOMIC(atomicAnd, T, o &v)                 \
-  CUDA_EMULATOR_ATOMIC(atomicOr, T, o | v)                 \
-  CUDA_EMULATOR_ATOMIC(atomicXor, T, o ^ v)                \
-  inline T atomicCAS(T *p, T c, T v) {                     \
+#define CUDA_EMULATOR_WHOLE(T)                                                    \
+  CUDA_EMULATOR_ATOMIC(atomicMax, T, o < v ? v : o)                               \
+  CUDA_EMULATOR_ATOMIC(atomicMin, T, v < o ? v : o)                               \
+  CUDA_EMULATOR_ATOMIC(atomicExch, T, v)                                          \
+  CUDA_EMULATOR_ATOMIC(atomicAnd, T, o &v)                                        \
+  CUDA_EMULATOR_ATOMIC(atomicOr, T, o | v)                                        \
+  CUDA_EMULATOR_ATOMIC(atomicXor, T, o ^ v)                                       \
+  inline T atomicCAS(T *p, T c, T v) {                                            \
     return cuda_emulator::atomic(p, [c, v](T o) -> T { return o == c ? v : o; }); \
   }
 CUDA_EMULATOR_WHOLE(int)
@@ -162,6 +171,11 @@ inline float __logf(float x) { return log2f(x) * 0.6931471805599453f; }
 inline float __fdividef(float a, float b) { return a * (1.0f / b); }
 inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 inline double rsqrt(double x) { return 1.0 / sqrt(x); }
+// Rounded by itself, not fused: so is everything here.
+inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fmul_rn(float a, float b) { return a * b; }
+inline double __dadd_rn(double a, double b) { return a + b; }
+inline double __dmul_rn(double a, double b) { return a * b; }
 inline unsigned __umulhi(unsigned a, unsigned b) { return unsigned(uint64_t(a) * b >> 32); }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __ffs(int x) { return __builtin_ffs(x); }

@@ -1,0 +1,9 @@
+"""CUDA kernels of Wherry, and the runtime behind `gpu:0`.
+
+Installing the package brings the device; `python -m wherry_ops_cuda build` compiles its kernels for the GPUs at hand.
+No GPU has run it yet: README.md says what was executed instead.
+"""
+from wherry_ops_cuda.building import build_for_emulator, build_for_gpus, default_path
+
+__all__ = ["build_for_emulator", "build_for_gpus", "default_path"]
+__version__ = "0.1.0"

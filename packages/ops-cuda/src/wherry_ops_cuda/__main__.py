@@ -1,0 +1,53 @@
+"""Compiles the kernels: `python -m wherry_ops_cuda build`."""
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from wherry_ops_cuda import building
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m wherry_ops_cuda", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    build = commands.add_parser("build", help="compile the kernels for GPUs, or for the emulator")
+    build.add_argument("--architectures", type=int, nargs="+", default=list(building.ARCHITECTURES), metavar="CC",
+                       help="compute capabilities, as 90 for 9.0 (default: %(default)s)")
+    build.add_argument("--emulate", choices=("fast", "checked"), help="for the emulator instead, with g++")
+    build.add_argument("--output", type=Path, default=None, help="the library (default: where set_device('gpu') looks)")
+    build.add_argument("--registers", type=Path, help="write the registers of each kernel to this file, or with --check compare with it")
+    build.add_argument("--check", action="store_true", help="exit 1 when a kernel takes more registers than the file says")
+    build.add_argument("--jobs", type=int, default=None, help="how many compilers run at once")
+    chosen = parser.parse_args(arguments)
+    output = chosen.output or building.default_path()
+    output.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        if chosen.emulate:
+            building.build_for_emulator(output, chosen.emulate, chosen.jobs)
+            registers: building.Registers = {}
+        else:
+            registers = building.build_for_gpus(output, chosen.architectures, chosen.jobs)
+    except (FileNotFoundError, RuntimeError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    if chosen.registers and not chosen.emulate:
+        if chosen.check:
+            return _compare(registers, chosen.registers)
+        chosen.registers.write_text("".join(f"{count:4d} {name}\n" for name, count in registers.items()))
+    print(f"{output}: {output.stat().st_size / 1e6:.1f} MB" + (f", {len(registers)} kernels" if registers else ""))
+    return 0
+
+
+def _compare(registers: building.Registers, file: Path) -> int:
+    known = {name: int(count) for count, name in (line.split() for line in file.read_text().splitlines())}
+    worse = [f"{name}: {count} registers, {known[name]} before" for name, count in registers.items() if name in known and count > known[name]]
+    new = [name for name in registers if name not in known]
+    for text in [*worse, *(f"{name}: not in {file}" for name in new)]:
+        print(text, file=sys.stderr)
+    return 1 if worse or new else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,135 @@
+"""Building the library of kernels: for GPUs with nvcc, or for the emulator with g++.
+
+The package brings the sources. `python -m wherry_ops_cuda build` compiles them once per machine; tests compile them for the
+emulator.
+"""
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import wherry_cuda_emulator
+from wherry_tensor import get_include  # type: ignore[attr-defined]  # stubs list what users call
+
+__all__ = ["ARCHITECTURES", "Registers", "build_for_emulator", "build_for_gpus", "default_path", "nvcc", "sources"]
+
+_CSRC = Path(__file__).parent / "csrc"
+ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)
+Registers = dict[str, int]
+
+
+def sources() -> list[Path]:
+    """The files to compile: kernels (`.cu`), and the host's part (`.cc`)."""
+    return sorted([*_CSRC.glob("*.cu"), *_CSRC.glob("*.cc")])
+
+
+def default_path() -> Path:
+    """Where `build` puts the library and `set_device('gpu')` finds it: $WHERRY_CUDA_LIBRARY, or a folder of the user's cache."""
+    named = os.environ.get("WHERRY_CUDA_LIBRARY")
+    if named:
+        return Path(named)
+    from wherry_ops_cuda import __version__
+
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return cache / "wherry" / f"cuda-{__version__}" / "libwherry_cuda.so"
+
+
+def build_for_emulator(output: str | os.PathLike[str], mode: str = "checked", jobs: int | None = None, few_dtypes: bool = False) -> Path:
+    """Compile the kernels for the emulator.
+
+    Args:
+        output: the library.
+        mode: "fast", or "checked", in which every access is looked at.
+        jobs: how many compilers run at once; None is one for each processor.
+        few_dtypes: leave out dtypes that are computed as another one is (bfloat16 as float16, int8 to int32 as int64), for quick turns.
+
+    Returns:
+        The library's absolute path.
+
+    Raises:
+        FileNotFoundError, RuntimeError, ValueError: as `wherry_cuda_emulator.compile`.
+    """
+    define = {"WHERRY_CUDA_EMULATED": 1, **({"WRY_FEW_DTYPES": 1} if few_dtypes else {})}
+    return wherry_cuda_emulator.compile(
+        sources(), output, mode=mode, include_dirs=[_CSRC, get_include()], define=define, jobs=jobs
+    )
+
+
+def nvcc() -> str:
+    """NVIDIA's compiler: that of $CUDA_HOME, on the path, or of the wheel nvidia-cuda-nvcc.
+
+    Raises:
+        FileNotFoundError: there is none of these.
+    """
+    import importlib.util
+
+    places = [shutil.which("nvcc", path=str(Path(os.environ["CUDA_HOME"]) / "bin"))] if "CUDA_HOME" in os.environ else []
+    places.append(shutil.which("nvcc"))
+    wheels = importlib.util.find_spec("nvidia")
+    for root in (wheels.submodule_search_locations or []) if wheels else []:
+        places += [str(found) for found in sorted(Path(root).glob("cu*/bin/nvcc"), reverse=True)]
+    for found in places:
+        if found:
+            return found
+    raise FileNotFoundError(
+        "wherry_ops_cuda: nvcc was not found. Looked in CUDA_HOME, on PATH and among the installed wheels, expected CUDA 13. "
+        "pip install 'nvidia-cuda-nvcc>=13,<14', or install the CUDA toolkit."
+    )
+
+
+def build_for_gpus(
+    output: str | os.PathLike[str], architectures: Iterable[int] = ARCHITECTURES, jobs: int | None = None,
+    folder: str | os.PathLike[str] | None = None,
+) -> Registers:
+    """Compile the kernels for GPUs.
+
+    A kernel that spills registers or keeps an array in local memory is an error: each is a bug of speed that nothing else shows.
+
+    Args:
+        output: the library.
+        architectures: compute capabilities as 90 for 9.0; the last of them is put in as PTX too, for later GPUs.
+        jobs: how many compilers run at once; None is one for each processor.
+        folder: for object files; None is beside the library.
+
+    Returns:
+        For each kernel, the registers that a thread takes on the architecture that takes most.
+
+    Raises:
+        FileNotFoundError: there is no nvcc.
+        RuntimeError: the compiler refused the sources; the text is its own.
+    """
+    output = Path(output).absolute()
+    objects = Path(folder) if folder else output.with_suffix(".objects")
+    objects.mkdir(parents=True, exist_ok=True)
+    compiler, chosen = nvcc(), sorted(set(architectures))
+    codes = [f"-gencode=arch=compute_{one},code=sm_{one}" for one in chosen] + [f"-gencode=arch=compute_{chosen[-1]},code=compute_{chosen[-1]}"]
+    shared = [compiler, "-std=c++17", "-O3", "-Xcompiler", "-fPIC,-fvisibility=hidden", "--compress-mode=size", *codes,
+              f"-I{_CSRC}", f"-I{wherry_cuda_emulator.include()}", f"-I{get_include()}"]
+    gate = ["--expt-relaxed-constexpr", "-Xptxas", "-v,-warn-spills,-warn-lmem-usage,-Werror"]
+
+    def one(source: Path) -> tuple[Path, str]:
+        made = objects / f"{source.stem}.o"
+        return made, _run([*shared, *(gate if source.suffix == ".cu" else []), "-c", str(source), "-o", str(made)])
+
+    with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
+        made = list(pool.map(one, sources()))
+    fresh = output.with_suffix(".new")
+    _run([compiler, "-shared", "-cudart", "static", *(str(path) for path, _ in made), "-o", str(fresh)])
+    fresh.replace(output)
+    registers: Registers = {}
+    for _, said in made:
+        for name, count in re.findall(r"Compiling entry function '(\w+)'.*?Used (\d+) registers", said, re.DOTALL):
+            registers[name] = max(int(count), registers.get(name, 0))
+    return dict(sorted(registers.items()))
+
+
+def _run(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"wherry_ops_cuda: the compiler refused.\n{' '.join(command)}\n{done.stderr}{done.stdout}")
+    return done.stderr + done.stdout

@@ -1,0 +1,76 @@
+"""What this package contributes: the device `gpu`, its memory and streams, and the kernels of the column `gpu`.
+
+wherry-tensor calls `register` when somebody names the device, through the entry point `wherry.devices`.
+"""
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import Any
+
+from wherry_ops_cuda.building import default_path
+from wherry_tensor import _core, device
+from wherry_tensor.columns import require_vocabulary
+
+SERVES_VOCABULARY = 3
+
+_library: ctypes.PyDLL | None = None
+
+
+def register() -> None:
+    """Register the GPUs that can be used here. Where there are none, the device layer learns what is missing.
+
+    The library is the one that `$WHERRY_CUDA_LIBRARY` names (the emulator's, in tests), else the one that was built.
+    `WHERRY_CUDA_SYNCHRONOUS=1` waits after each op, so that what fails is reported by the op that does.
+
+    Raises:
+        ImportError: wherry-tensor has another op vocabulary or kernel ABI than these kernels serve.
+    """
+    global _library
+    if _library is not None:
+        return
+    require_vocabulary("wherry-ops-cuda", "wherry-ops-cuda", SERVES_VOCABULARY)
+    path = default_path()
+    if not path.is_file():
+        device.unavailable["gpu"] = (
+            f"wherry-ops-cuda is installed, but its kernels are not compiled: there is no {path}. "
+            f"Run python -m wherry_ops_cuda build, which needs nvcc of CUDA 13 (pip install 'nvidia-cuda-nvcc>=13,<14')."
+        )
+        return
+    library = ctypes.PyDLL(str(path))  # which keeps the GIL, as registering asks
+    why = ctypes.c_char_p()
+    if library.wry_cuda_count(ctypes.byref(why)) == 0:
+        device.unavailable["gpu"] = (why.value or b"").decode()
+        return
+    library.wry_cuda_set_synchronous(os.environ.get("WHERRY_CUDA_SYNCHRONOUS", "0") not in ("", "0"))
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    library.wry_cuda_register.argtypes = [ctypes.c_void_p]
+    status = library.wry_cuda_register(pointer(_core.host, b"wherry.host"))
+    if status != 0:
+        raise ImportError(
+            f"wherry-ops-cuda: {path} was not taken. Got status {status}, expected 0. It was built for another version of wherry-tensor, "
+            f"or the GPU has no memory left: run python -m wherry_ops_cuda build again."
+        )
+    device.descriptions["gpu"] = _describe
+    _library = library
+
+
+def _describe(number: int) -> dict[str, Any]:
+    """What `wherry.device.cuda.get_device_properties` tells of a GPU."""
+    assert _library is not None
+    name = ctypes.create_string_buffer(256)
+    major, minor, units, memory = ctypes.c_int(), ctypes.c_int(), ctypes.c_int(), ctypes.c_int64()
+    _library.wry_cuda_describe(
+        number, name, ctypes.c_size_t(len(name)), ctypes.byref(major), ctypes.byref(minor), ctypes.byref(memory), ctypes.byref(units)
+    )
+    return {
+        "name": name.value.decode(), "major": major.value, "minor": minor.value, "total_memory": memory.value,
+        "multi_processor_count": units.value,
+    }
+
+
+def set_synchronous(on: bool) -> None:
+    """Wait after each op (`on`), or let the stream run. Without GPUs nothing happens."""
+    if _library is not None:
+        _library.wry_cuda_set_synchronous(on)

@@ -1,0 +1,187 @@
+// Matrix products of tensors: batches, broadcasting, rank 1, transposed and strided operands.
+//
+// A block computes a 64 x 64 tile of the result, each of its 256 threads 4 x 4 elements of that, from strips of 16 that lie
+// in shared memory. Floats of 16 bits multiply as float32. The sum over k runs in one order, so that each call gives the
+// same bits; its totals are those of the arithmetic type, as on the cpu.
+#include "common.h"
+
+namespace wherry {
+namespace cuda {
+namespace {
+
+// One operand as a batch of matrices. Batch strides of repeated axes are 0.
+struct Batch {
+  int64_t rows, columns, row, column;
+  int rank;
+  int64_t shape[WRY_MAX_RANK], strides[WRY_MAX_RANK];
+};
+struct Product {
+  Batch x, y;
+  int64_t m, n, k, count;
+  int rank;
+  int64_t shape[WRY_MAX_RANK];
+};
+
+Batch batch_of(const wry_tensor *t, bool transposed, bool is_left) {
+  Batch b = {};
+  if (t->rank == 1) {  // a row on the left, a column on the right
+    b.rows = is_left ? 1 : t->shape[0], b.columns = is_left ? t->shape[0] : 1;
+    b.row = is_left ? 0 : t->strides[0], b.column = is_left ? t->strides[0] : 0;
+    return b;
+  }
+  const int i = t->rank - (transposed ? 1 : 2), j = t->rank - (transposed ? 2 : 1);
+  b.rows = t->shape[i], b.columns = t->shape[j], b.row = t->strides[i], b.column = t->strides[j];
+  b.rank = t->rank - 2;
+  for (int axis = 0; axis < b.rank; ++axis) b.shape[axis] = t->shape[axis], b.strides[axis] = t->shape[axis] == 1 ? 0 : t->strides[axis];
+  return b;
+}
+
+Product product_of(const wry_tensor *x, const wry_tensor *y, bool transpose_x, bool transpose_y) {
+  Product p = {};
+  p.x = batch_of(x, transpose_x, true), p.y = batch_of(y, transpose_y, false);
+  p.m = p.x.rows, p.k = p.x.columns, p.n = p.y.columns;
+  p.rank = p.x.rank > p.y.rank ? p.x.rank : p.y.rank;
+  p.count = 1;
+  int64_t strides[2][WRY_MAX_RANK];
+  for (int axis = 0; axis < p.rank; ++axis) {
+    const int i = axis - (p.rank - p.x.rank), j = axis - (p.rank - p.y.rank);
+    const int64_t a = i < 0 ? 1 : p.x.shape[i], b = j < 0 ? 1 : p.y.shape[j];
+    p.shape[axis] = a == 1 ? b : a;
+    p.count *= p.shape[axis];
+    strides[0][axis] = a == 1 ? 0 : p.x.strides[i], strides[1][axis] = b == 1 ? 0 : p.y.strides[j];
+  }
+  // From here on the strides of both count the axes of the result.
+  for (int axis = 0; axis < p.rank; ++axis) p.x.strides[axis] = strides[0][axis], p.y.strides[axis] = strides[1][axis];
+  // One weight for all of a batch: its rows are rows of one tall matrix if they lie evenly.
+  bool even = p.rank > 0;
+  int64_t rows = p.m, step = p.x.row;
+  for (int axis = p.rank - 1; axis >= 0 && even; --axis) {
+    if (p.shape[axis] == 1) continue;
+    if (rows == 1) step = p.x.strides[axis];
+    else even = p.x.strides[axis] == step * rows;
+    even = even && p.y.strides[axis] == 0;
+    rows *= p.shape[axis];
+  }
+  if (even) p.m = rows, p.x.row = step, p.rank = 0, p.count = 1;
+  return p;
+}
+
+constexpr int side = 64, strip = 16, own = 4, across = side / own;
+
+// acc += a * b; integers wrap around
+template <typename A>
+WRY_GPU A multiply_add(A a, A b, A acc) {
+  if constexpr (is_complex<A>::value) return acc + a * b;
+  else if constexpr (is_integer<A>) return A(uint64_t(acc) + uint64_t(a) * uint64_t(b));
+  else return fma(a, b, acc);
+}
+
+template <typename T>
+__global__ void __launch_bounds__(across *across) multiply(Product p, const T *x, const T *y, const T *bias, int64_t bias_step, T *out) {
+  using A = arithmetic_t<T>;
+  WRY_SHARED(A, left, strip * (side + 1));   // [k][row], padded: its columns are written
+  WRY_SHARED(A, right, strip * (side + 1));  // [k][column]
+  const int thread = threadIdx.x, tx = thread % across, ty = thread / across;
+  const int64_t column0 = blockIdx.x * int64_t(side);
+  const bool x_along_k = p.x.column == 1, y_along_k = p.y.row == 1 && p.y.column != 1;
+  for (int64_t batch = blockIdx.z; batch < p.count; batch += gridDim.z) {
+    int64_t rest = batch, at_x = 0, at_y = 0;
+    for (int axis = p.rank - 1; axis >= 0; --axis) {
+      const int64_t index = rest % p.shape[axis];
+      rest /= p.shape[axis];
+      at_x += index * p.x.strides[axis], at_y += index * p.y.strides[axis];
+    }
+    for (int64_t row0 = blockIdx.y * int64_t(side); row0 < p.m; row0 += int64_t(gridDim.y) * side) {
+      A total[own][own];
+#pragma unroll
+      for (int i = 0; i < own; ++i)
+#pragma unroll
+        for (int j = 0; j < own; ++j) total[i][j] = A(0);
+      for (int64_t k0 = 0; k0 < p.k; k0 += strip) {
+        __syncthreads();  // the strip before may still be read
+        // Neighbouring threads take neighbours along the axis that lies evenly in memory.
+        for (int e = thread; e < side * strip; e += across * across) {
+          const int r = x_along_k ? e / strip : e % side, k = x_along_k ? e % strip : e / side;
+          const bool inside = row0 + r < p.m && k0 + k < p.k;
+          left[k * (side + 1) + r] = inside ? load(x + at_x + (row0 + r) * p.x.row + (k0 + k) * p.x.column) : A(0);
+        }
+        for (int e = thread; e < side * strip; e += across * across) {
+          const int c = y_along_k ? e / strip : e % side, k = y_along_k ? e % strip : e / side;
+          const bool inside = column0 + c < p.n && k0 + k < p.k;
+          right[k * (side + 1) + c] = inside ? load(y + at_y + (k0 + k) * p.y.row + (column0 + c) * p.y.column) : A(0);
+        }
+        __syncthreads();
+        const int last = p.k - k0 < strip ? int(p.k - k0) : strip;  // zeros beyond would make NaN of infinities
+        for (int k = 0; k < last; ++k) {
+          A a[own], b[own];
+#pragma unroll
+          for (int i = 0; i < own; ++i) a[i] = left[k * (side + 1) + ty + i * across];
+#pragma unroll
+          for (int j = 0; j < own; ++j) b[j] = right[k * (side + 1) + tx + j * across];
+#pragma unroll
+          for (int i = 0; i < own; ++i)
+#pragma unroll
+            for (int j = 0; j < own; ++j) total[i][j] = multiply_add(a[i], b[j], total[i][j]);
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < own; ++i)
+#pragma unroll
+        for (int j = 0; j < own; ++j) {
+          const int64_t r = row0 + ty + i * across, c = column0 + tx + j * across;
+          if (r >= p.m || c >= p.n) continue;
+          A value = total[i][j];
+          if (bias) value = multiply_add(A(1), load(bias + c * bias_step), value);
+          out[(batch * p.m + r) * p.n + c] = narrow<T>(value);
+        }
+    }
+  }
+}
+
+template <typename T>
+int launch_product(const wry_call *call, const Product &p, const wry_tensor *x, const wry_tensor *y, const wry_tensor *bias) {
+  const wry_tensor *out = output(call, 0);
+  const int64_t rows = (p.m + side - 1) / side;
+  const dim3 grid(unsigned((p.n + side - 1) / side), unsigned(rows < 65535 ? rows : 65535), unsigned(p.count < 65535 ? p.count : 65535));
+  return check(call, wry_launch(multiply<T>, grid, dim3(across * across), 0, stream(call), p, data<T>(x), data<T>(y),
+                                bias ? data<T>(bias) : nullptr, bias ? bias->strides[0] : 0, data<T>(out)));
+}
+
+// x [..., m, k], y [..., k, n], either of rank 1 too; out is contiguous and overlaps neither.
+template <typename T>
+int matmul(const wry_call *call) {
+  const wry_tensor *x = input(call, 0), *y = input(call, 1);
+  if (output(call, 0)->size == 0) return WRY_OK;
+  return launch_product<T>(call, product_of(x, y, attr_bool(call, 0), attr_bool(call, 1)), x, y, nullptr);
+}
+
+// x [..., k], weight [k, n], bias [n] or absent. x of rank 1 gives a row.
+template <typename T>
+int linear(const wry_call *call) {
+  const wry_tensor *x = input(call, 0), *weight = input(call, 1), *bias = input(call, 2);
+  if (output(call, 0)->size == 0) return WRY_OK;
+  return launch_product<T>(call, product_of(x, weight, false, false), x, weight, bias);
+}
+
+// x [..., m], y [..., n], both contiguous, of equal leading axes: one product of x turned and y.
+template <typename T>
+int outer_sum(const wry_call *call) {
+  const wry_tensor *x = input(call, 0), *y = input(call, 1), *out = output(call, 0);
+  if (out->size == 0) return WRY_OK;
+  Product p = {};
+  p.m = out->shape[0], p.n = out->shape[1], p.k = x->size / p.m, p.count = 1;
+  p.x.row = 1, p.x.column = p.m, p.y.row = p.n, p.y.column = 1;
+  return launch_product<T>(call, p, x, y, nullptr);
+}
+
+const wry_kernel_entry table[] = {
+    WRY_REAL_ROWS("matmul", 0, matmul), WRY_COMPLEX_ROWS("matmul", 0, matmul),
+    WRY_REAL_ROWS("linear", 0, linear), WRY_COMPLEX_ROWS("linear", 0, linear),
+    WRY_REAL_ROWS("outer_sum", WRY_WANTS_CONTIGUOUS, outer_sum), WRY_COMPLEX_ROWS("outer_sum", WRY_WANTS_CONTIGUOUS, outer_sum),
+};
+
+}  // namespace
+}  // namespace cuda
+}  // namespace wherry
+
+WRY_TABLE(contraction, wherry::cuda::table)

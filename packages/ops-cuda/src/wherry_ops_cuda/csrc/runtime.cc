@@ -1,0 +1,364 @@
+// The device "gpu": its row of the core's table, and the tables of kernels behind it.
+//
+// Memory comes from CUDA's stream-ordered allocator and is kept by the core, which counts it; what is said when there is
+// none left is said here. Every row of every table goes through `dispatch`, which knows the op that runs: a launch that
+// fails names it, and what fails later names the ops that were put on the stream last.
+#include <cuda_runtime_api.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wherry/device.h>
+
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tables.h"
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace wherry {
+namespace cuda {
+
+// As in common.h, which is for .cu files.
+struct Report {
+  int32_t fault, op;
+  int64_t value, size, at, least;
+};
+enum { NO_FAULT,
+       DIVISION_BY_ZERO,
+       INDEX_OUT_OF_RANGE,
+       LABEL_OUT_OF_RANGE };
+
+constexpr int max_devices = 64, remembered = 4;
+
+struct Row {  // what a row of the core's table carries
+  wry_kernel kernel;
+  const char *op;
+};
+struct Unit {                                 // a GPU
+  Report *report = nullptr, *seen = nullptr;  // on the device; pinned, on the host
+  bool armed = false;                         // a kernel that may report has been put on a stream since somebody looked
+  const char *recent[remembered] = {};        // the ops that were called last
+  unsigned calls = 0;
+  std::unordered_map<void *, size_t> held;  // blocks that the core has
+  size_t bytes = 0;
+};
+static Unit units[max_devices];
+static std::mutex mutex;
+static std::vector<std::string> op_names;  // of reports
+static bool synchronous;                   // wait after each op, so that what fails is the op that runs
+static thread_local const Row *current;
+
+static int count_of_gpus;
+static std::string unavailable;  // why there is none
+
+// A CUDA error as a status and a text.
+static int tell(char *error, const char *what, cudaError_t code) {
+  if (code == cudaSuccess) return WRY_OK;
+  snprintf(error, WRY_ERROR_SIZE, "%s: CUDA says '%s'", what, cudaGetErrorString(code));
+  return code == cudaErrorMemoryAllocation ? WRY_OUT_OF_MEMORY : WRY_INTERNAL;
+}
+
+static std::string recent_ops(int number) {
+  const Unit &u = units[number];
+  std::string text;
+  for (unsigned i = 0; i < remembered && i < u.calls; ++i) text += (i ? ", " : "") + std::string(u.recent[(u.calls - 1 - i) % remembered]);
+  return text;
+}
+
+// What fails on the device and shows only when somebody waits.
+static int late(int number, char *error, cudaError_t code) {
+  if (code == cudaSuccess) return WRY_OK;
+  const std::string ops = recent_ops(number);
+  snprintf(error, WRY_ERROR_SIZE,
+           "gpu:%d: work on it has failed: CUDA says '%s'. The ops that were called last, latest first: %s. Set WHERRY_CUDA_SYNCHRONOUS=1 to see which.",
+           number, cudaGetErrorString(code), ops.empty() ? "none" : ops.c_str());
+  return WRY_INTERNAL;
+}
+
+static int look_at_report(int number, cudaStream_t stream, char *error) {
+  Unit &u = units[number];
+  if (!u.armed) return late(number, error, cudaStreamSynchronize(stream));
+  u.armed = false;
+  cudaError_t code = cudaMemcpyAsync(u.seen, u.report, sizeof(Report), cudaMemcpyDeviceToHost, stream);
+  if (code == cudaSuccess) code = cudaStreamSynchronize(stream);
+  if (code != cudaSuccess) return late(number, error, code);
+  const Report &r = *u.seen;
+  if (r.fault == NO_FAULT) return WRY_OK;
+  cudaMemsetAsync(u.report, 0, sizeof(Report), stream);
+  const char *op = size_t(r.op) < op_names.size() ? op_names[r.op].c_str() : "an op";
+  if (r.fault == DIVISION_BY_ZERO) {
+    snprintf(error, WRY_ERROR_SIZE,
+             "%s: integer division by zero. Got a divisor `y` that holds a 0, expected none. Mask the zeros first (for example with where), or "
+             "divide floats.",
+             op);
+    return WRY_INVALID;
+  }
+  const long long value = r.value, size = r.size, at = r.at, least = r.least;
+  if (r.fault == LABEL_OUT_OF_RANGE)
+    snprintf(error, WRY_ERROR_SIZE,
+             "%s: label %lld (element %lld) is out of range. Got %lld, expected each label in [0, %lld) or ignore_index=%lld. Check the number of classes, or "
+             "mark the element as ignored.",
+             op, value, at, value, size, least);
+  else
+    snprintf(error, WRY_ERROR_SIZE,
+             "%s: index %lld (element %lld of the indices) is out of range for an axis of %lld. Got %lld, expected each index in [%lld, %lld). %s", op, value, at,
+             size, value, least, size, size == 0 ? "The axis is empty, so there is nothing to index." : "Indices count from 0.");
+  return WRY_OUT_OF_RANGE;
+}
+
+int check(const wry_call *call, cudaError_t code) {
+  if (code == cudaSuccess) return WRY_OK;
+  std::string shapes;
+  for (int i = 0; i < call->n_inputs; ++i) {
+    const wry_tensor *t = call->inputs[i];
+    if (!t) continue;
+    shapes += shapes.empty() ? "[" : ", [";
+    for (int axis = 0; axis < t->rank; ++axis) shapes += (axis ? ", " : "") + std::to_string(t->shape[axis]);
+    shapes += "]";
+  }
+  snprintf(call->context->error, WRY_ERROR_SIZE, "%s on gpu:%d of inputs %s: CUDA says '%s'", current ? current->op : "an op",
+           WRY_DEVICE_NUMBER(call->context->device), shapes.c_str(), cudaGetErrorString(code));
+  return code == cudaErrorMemoryAllocation ? WRY_OUT_OF_MEMORY : WRY_INTERNAL;
+}
+
+Report *arm(const wry_call *call, const char *op_name, int32_t *op) {
+  Unit &u = units[WRY_DEVICE_NUMBER(call->context->device)];
+  std::lock_guard<std::mutex> lock(mutex);
+  size_t at = 0;
+  while (at < op_names.size() && op_names[at] != op_name) ++at;
+  if (at == op_names.size()) op_names.push_back(op_name);
+  *op = int32_t(at);
+  u.armed = true;
+  return u.report;
+}
+
+// ---- every kernel ---------------------------------------------------------------------------------
+
+static int dispatch(const wry_call *call) {
+  const Row *row = static_cast<const Row *>(call->data);
+  const int number = WRY_DEVICE_NUMBER(call->context->device);
+  Unit &u = units[number];
+  u.recent[u.calls++ % remembered] = row->op;
+  if (count_of_gpus > 1) cudaSetDevice(number);
+  const Row *outer = current;
+  current = row;
+  int status = row->kernel(call);
+  if (status == WRY_OK && synchronous) status = look_at_report(number, static_cast<cudaStream_t>(call->context->stream), call->context->error);
+  current = outer;
+  return status;
+}
+
+// ---- the row of the device table ------------------------------------------------------------------
+
+static int gpu_allocate(void *, int32_t number, size_t bytes, void *stream, void **out, char *error) {
+  cudaSetDevice(number);
+  cudaError_t code = cudaMallocAsync(out, bytes ? bytes : 1, static_cast<cudaStream_t>(stream));
+  if (code == cudaErrorMemoryAllocation) {  // what other streams have freed comes back once they have run
+    cudaGetLastError();
+    cudaDeviceSynchronize();
+    code = cudaMallocAsync(out, bytes ? bytes : 1, static_cast<cudaStream_t>(stream));
+  }
+  Unit &u = units[number];
+  if (code == cudaSuccess) {
+    std::lock_guard<std::mutex> lock(mutex);
+    u.held[*out] = bytes, u.bytes += bytes;
+    return WRY_OK;
+  }
+  cudaGetLastError();
+  if (code != cudaErrorMemoryAllocation) return late(number, error, code);
+  size_t available = 0, total = 0, largest = 0;
+  cudaMemGetInfo(&available, &total);
+  std::lock_guard<std::mutex> lock(mutex);
+  for (const auto &one : u.held) largest = one.second > largest ? one.second : largest;
+  const double unit = 1 << 20;
+  snprintf(error, WRY_ERROR_SIZE,
+           "gpu:%d is out of memory. Asked for %.1f MiB; %.1f of %.1f MiB are free. This process holds %.1f MiB in %zu blocks, the largest of %.1f MiB; the "
+           "others belong to other processes and to CUDA. Use smaller batches, or free tensors that are no longer needed.",
+           number, bytes / unit, available / unit, total / unit, u.bytes / unit, u.held.size(), largest / unit);
+  return WRY_OUT_OF_MEMORY;
+}
+
+static void gpu_free(void *, int32_t number, void *data, size_t, void *stream) {
+  cudaSetDevice(number);
+  cudaFreeAsync(data, static_cast<cudaStream_t>(stream));
+  std::lock_guard<std::mutex> lock(mutex);
+  auto found = units[number].held.find(data);
+  if (found == units[number].held.end()) return;
+  units[number].bytes -= found->second;
+  units[number].held.erase(found);
+}
+
+static int gpu_copy(void *, int32_t number, int32_t kind, void *to, const void *from, size_t bytes, void *stream, char *error) {
+  cudaSetDevice(number);
+  const cudaStream_t s = static_cast<cudaStream_t>(stream);
+  if (bytes) {
+    const cudaMemcpyKind kinds[] = {cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice};
+    const int status = late(number, error, cudaMemcpyAsync(to, from, bytes, kinds[kind], s));
+    if (status != WRY_OK) return status;
+  }
+  return kind == WRY_DEVICE_TO_HOST ? look_at_report(number, s, error) : WRY_OK;
+}
+
+static int gpu_fill(void *, int32_t number, void *to, size_t count, const void *item, size_t item_bytes, void *stream, char *error) {
+  cudaSetDevice(number);
+  if (!count) return WRY_OK;
+  const unsigned char *bytes = static_cast<const unsigned char *>(item);
+  bool alike = true;
+  for (size_t i = 1; i < item_bytes; ++i) alike = alike && bytes[i] == bytes[0];
+  const cudaStream_t s = static_cast<cudaStream_t>(stream);
+  return tell(error, "fill", alike ? cudaMemsetAsync(to, bytes[0], count * item_bytes, s) : fill_device(to, count, item, item_bytes, s));
+}
+
+static int gpu_strided_copy(void *, int32_t number, const wry_tensor *to, const wry_tensor *from, void *stream, char *error) {
+  cudaSetDevice(number);
+  return tell(error, "copy", copy_device(to, from, static_cast<cudaStream_t>(stream)));
+}
+
+static int gpu_synchronize(void *, int32_t number, void *stream, char *error) {
+  cudaSetDevice(number);
+  return look_at_report(number, static_cast<cudaStream_t>(stream), error);
+}
+
+static int gpu_stream_create(void *, int32_t number, void **out, char *error) {
+  cudaSetDevice(number);
+  return tell(error, "Stream", cudaStreamCreateWithFlags(reinterpret_cast<cudaStream_t *>(out), cudaStreamNonBlocking));
+}
+static void gpu_stream_destroy(void *, int32_t number, void *stream) {
+  cudaSetDevice(number);
+  cudaStreamDestroy(static_cast<cudaStream_t>(stream));
+}
+static int gpu_event_create(void *, int32_t number, void **out, char *error) {
+  cudaSetDevice(number);
+  return tell(error, "Event", cudaEventCreate(reinterpret_cast<cudaEvent_t *>(out)));
+}
+static void gpu_event_destroy(void *, int32_t, void *event) { cudaEventDestroy(static_cast<cudaEvent_t>(event)); }
+static int gpu_event_record(void *, int32_t number, void *event, void *stream, char *error) {
+  cudaSetDevice(number);
+  return tell(error, "Event.record", cudaEventRecord(static_cast<cudaEvent_t>(event), static_cast<cudaStream_t>(stream)));
+}
+static int gpu_event_query(void *, int32_t, void *event) { return cudaEventQuery(static_cast<cudaEvent_t>(event)) != cudaErrorNotReady; }
+static int gpu_event_synchronize(void *, int32_t number, void *event, char *error) {
+  return late(number, error, cudaEventSynchronize(static_cast<cudaEvent_t>(event)));
+}
+static int gpu_stream_wait(void *, int32_t number, void *stream, void *event, char *error) {
+  cudaSetDevice(number);
+  return tell(error, "Stream.wait_event", cudaStreamWaitEvent(static_cast<cudaStream_t>(stream), static_cast<cudaEvent_t>(event), 0));
+}
+static double gpu_event_elapsed(void *, int32_t, void *from, void *to) {
+  float milliseconds = 0;
+  if (cudaEventElapsedTime(&milliseconds, static_cast<cudaEvent_t>(from), static_cast<cudaEvent_t>(to)) != cudaSuccess) return -1;
+#ifdef WHERRY_CUDA_EMULATED
+  return -1;  // not known
+#endif
+  return milliseconds;
+}
+static int gpu_memory(void *, int32_t number, int64_t *total, int64_t *available) {
+  cudaSetDevice(number);
+  size_t free_bytes = 0, all = 0;
+  if (cudaMemGetInfo(&free_bytes, &all) != cudaSuccess) return WRY_INTERNAL;
+  *total = int64_t(all), *available = int64_t(free_bytes);
+  return WRY_OK;
+}
+
+// ---- is there a GPU? ------------------------------------------------------------------------------
+
+static int version_text(char *to, size_t size, int version) { return snprintf(to, size, "%d.%d", version / 1000, version % 1000 / 10); }
+
+static void find_gpus() {
+  int driver = 0;
+  char has[16], needs[16];
+  cudaDriverGetVersion(&driver);
+  version_text(has, sizeof has, driver);
+  version_text(needs, sizeof needs, CUDART_VERSION);
+  const cudaError_t code = cudaGetDeviceCount(&count_of_gpus);
+  cudaGetLastError();
+  if (code == cudaSuccess && count_of_gpus > 0) {
+    if (count_of_gpus > max_devices) count_of_gpus = max_devices;
+    if (probe() == cudaSuccess) return;
+    cudaGetLastError();
+    cudaDeviceProp p;
+    cudaGetDeviceProperties(&p, 0);
+    unavailable = "This build has no kernels for '" + std::string(p.name) + "' (sm_" + std::to_string(p.major) + std::to_string(p.minor) +
+                  "). Build it for that: python -m wherry_ops_cuda build --architectures " + std::to_string(p.major) + std::to_string(p.minor) + ".";
+  } else if (driver == 0) {
+    unavailable = "No NVIDIA driver was found. Install one that serves CUDA " + std::string(needs) + " or later; without a GPU go on with set_device('cpu').";
+  } else if (code == cudaErrorInsufficientDriver) {
+    unavailable = "The NVIDIA driver serves CUDA " + std::string(has) + ", and this build needs " + needs + ". Install a newer driver.";
+  } else if (code == cudaErrorNoDevice || code == cudaSuccess) {
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    unavailable = "The NVIDIA driver sees no GPU" + std::string(visible ? " (CUDA_VISIBLE_DEVICES=" + std::string(visible) + ")" : "") +
+                  ". Check nvidia-smi, and the permissions of /dev/nvidia*.";
+  } else {
+    unavailable = std::string("CUDA did not start: '") + cudaGetErrorString(code) + "'.";
+  }
+  count_of_gpus = 0;
+}
+
+}  // namespace cuda
+}  // namespace wherry
+
+using namespace wherry::cuda;
+
+// How many GPUs can be used; `why` says what is missing when it is 0.
+EXPORT int wry_cuda_count(const char **why) {
+  static std::once_flag once;
+  std::call_once(once, find_gpus);
+  *why = unavailable.c_str();
+  return count_of_gpus;
+}
+
+// Name, compute capability, memory, multiprocessors of a GPU.
+EXPORT int wry_cuda_describe(int number, char *name, size_t name_size, int *major, int *minor, int64_t *memory, int *units_of_it) {
+  cudaDeviceProp p;
+  if (cudaGetDeviceProperties(&p, number) != cudaSuccess) return WRY_INTERNAL;
+  snprintf(name, name_size, "%s", p.name);
+  *major = p.major, *minor = p.minor, *memory = int64_t(p.totalGlobalMem), *units_of_it = p.multiProcessorCount;
+  return WRY_OK;
+}
+
+EXPORT void wry_cuda_set_synchronous(int on) { synchronous = on != 0; }
+
+// Registers the device and its kernels. Needs the GIL.
+EXPORT int wry_cuda_register(const wry_host *host) {
+  if (!wry_host_serves(host)) return -2;
+  for (int i = 0; i < count_of_gpus; ++i) {
+    cudaSetDevice(i);
+    if (cudaMalloc(reinterpret_cast<void **>(&units[i].report), sizeof(Report)) != cudaSuccess ||
+        cudaMallocHost(reinterpret_cast<void **>(&units[i].seen), sizeof(Report)) != cudaSuccess ||
+        cudaMemset(units[i].report, 0, sizeof(Report)) != cudaSuccess)
+      return -3;
+  }
+  cudaSetDevice(0);
+  wry_device gpu = {};
+  gpu.size = sizeof gpu;
+  gpu.name = "gpu";
+  gpu.count = count_of_gpus;
+#ifdef WHERRY_CUDA_EMULATED
+  gpu.flags = WRY_OWN_CACHE;  // every block has its own size and its own guards, or the checks would see large blocks only
+#else
+  gpu.dlpack_type = 2;  // kDLCUDA
+#endif
+  gpu.allocate = gpu_allocate, gpu.free = gpu_free, gpu.copy = gpu_copy, gpu.fill = gpu_fill, gpu.strided_copy = gpu_strided_copy;
+  gpu.synchronize = gpu_synchronize, gpu.stream_create = gpu_stream_create, gpu.stream_destroy = gpu_stream_destroy;
+  gpu.event_create = gpu_event_create, gpu.event_destroy = gpu_event_destroy, gpu.event_record = gpu_event_record;
+  gpu.event_query = gpu_event_query, gpu.event_synchronize = gpu_event_synchronize, gpu.stream_wait = gpu_stream_wait;
+  gpu.event_elapsed = gpu_event_elapsed, gpu.memory = gpu_memory;
+  if (host->register_device(&gpu) != 0) return -1;
+  static std::vector<Row> rows;
+  std::vector<wry_kernel_entry> entries;
+  for (Family family : families) {
+    size_t count;
+    const wry_kernel_entry *table = family(&count);
+    entries.insert(entries.end(), table, table + count);
+  }
+  rows.resize(entries.size());
+  for (size_t i = 0; i < entries.size(); ++i) {
+    rows[i] = {entries[i].kernel, entries[i].op};
+    entries[i].kernel = dispatch;
+    entries[i].data = &rows[i];
+  }
+  return host->register_kernels("gpu", entries.data(), entries.size(), sizeof entries[0]);
+}

@@ -1,0 +1,117 @@
+"""The device behind `gpu:0`: memory, streams, late errors, and training that gives the cpu's numbers. On the emulator."""
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import wherry_tensor
+from wherry_tensor import cuda, ops, to_tensor
+
+
+def test_tensors_live_on_the_gpu_and_come_back(gpu):
+    x = to_tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert repr((x + 1).place) == "Place(gpu:0)"
+    assert (x + 1).numpy().tolist() == [[2.0, 3.0], [4.0, 5.0]]
+    assert repr((x + 1).cpu().place) == "Place(cpu)"
+
+
+def test_memory_is_counted(gpu):
+    before = cuda.memory_allocated()
+    x = ops.full(shape=(1000,), value=1.0, dtype=wherry_tensor.float32)
+    assert cuda.memory_allocated() - before == 4000
+    del x
+    assert cuda.memory_allocated() == before
+
+
+def test_out_of_memory_says_what_was_asked_what_is_free_and_who_holds_the_rest(gpu):
+    held = ops.full(shape=(1 << 20,), value=0.0, dtype=wherry_tensor.float32)
+    words = (
+        r"gpu:0 is out of memory. Asked for 4096.0 MiB; \d+.\d of 1024.0 MiB are free. "
+        r"This process holds \d+.\d MiB in \d+ blocks, the largest of 4.0 MiB"
+    )
+    with pytest.raises(MemoryError, match=words):
+        ops.full(shape=(1 << 30,), value=0.0, dtype=wherry_tensor.float32)
+    assert float(held.numpy()[0]) == 0.0  # the device goes on working
+
+
+def test_division_by_zero_is_reported_where_the_result_is_read_and_names_the_op(gpu):
+    quotient = ops.floor_divide(to_tensor([1, 2]), to_tensor([1, 0]))
+    with pytest.raises(ValueError, match=r"floor_divide: integer division by zero"):
+        quotient.numpy()
+    assert ops.floor_divide(to_tensor([7, 9]), to_tensor([2, 3])).numpy().tolist() == [3, 3]  # said once
+
+
+def test_a_label_out_of_range_is_reported_with_its_place(gpu):
+    logits, label = to_tensor(np.zeros((3, 4), "float32")), to_tensor(np.array([[0], [9], [1]]))
+    loss, _ = ops.cross_entropy(logits, label, None, soft_label=False, ignore_index=-100, axis=1)
+    with pytest.raises(IndexError, match=r"cross_entropy: label 9 \(element 1\) is out of range. Got 9, expected each label in \[0, 4\)"):
+        loss.numpy()
+
+
+
+
+def test_streams_and_events_order_work(gpu):
+    first, second = cuda.Stream(), cuda.Stream()
+    x = to_tensor(np.arange(1000, dtype="float32"))
+    cuda.synchronize()
+    with cuda.stream_guard(first):
+        y = x * 2
+        event = first.record_event()
+    with cuda.stream_guard(second):
+        second.wait_event(event)
+        z = y + 1
+    second.synchronize()
+    assert event.query()
+    assert z.numpy().tolist() == (np.arange(1000) * 2 + 1).tolist()
+
+
+def test_a_kernel_waits_for_nobody_until_a_value_is_read(gpu, emulator):
+    x = to_tensor([1.0, 2.0])
+    cuda.synchronize()
+    before = emulator.counts.launches
+    y = x + x
+    assert emulator.counts.launches == before
+    y.numpy()
+    assert emulator.counts.launches > before
+
+
+def test_properties_tell_what_the_device_is(gpu):
+    found = cuda.get_device_properties()
+    assert (found.name, found.major, found.total_memory) == ("CUDA emulator", 8, 1 << 30)
+
+
+_CHILD = """
+import wherry_tensor
+from wherry_tensor import cuda, device
+import wherry_ops_cuda.column
+wherry_ops_cuda.column.register()
+print(device.is_compiled_with_cuda(), cuda.device_count())
+try:
+    device.set_device("gpu")
+except ValueError as error:
+    print(error)
+"""
+
+
+def _child(**variables: str) -> str:
+    environment = {**os.environ, **variables}
+    return subprocess.run([sys.executable, "-c", _CHILD], capture_output=True, text=True, env=environment, check=True).stdout
+
+
+def test_without_a_compiled_library_the_package_imports_and_says_how_to_make_one(tmp_path):
+    said = _child(WHERRY_CUDA_LIBRARY=str(tmp_path / "none.so"))
+    assert said.startswith("True 0\n")
+    assert "set_device: this device cannot be used here. Got 'gpu', expected 'cpu', the only device here." in said
+    assert "Run python -m wherry_ops_cuda build, which needs nvcc of CUDA 13" in said
+
+
+def test_build_without_nvcc_says_where_it_looked(monkeypatch, tmp_path, capsys):
+    from wherry_ops_cuda.__main__ import main
+
+    monkeypatch.delenv("CUDA_HOME", raising=False)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert main(["build", "--output", str(tmp_path / "x.so")]) == 1
+    assert "nvcc was not found. Looked in CUDA_HOME, on PATH and among the installed wheels, expected CUDA 13." in capsys.readouterr().err

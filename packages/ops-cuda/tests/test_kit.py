@@ -1,0 +1,33 @@
+"""The conformance kit over every op that has a kernel here, on the emulated device in checked mode.
+
+What has no kernel runs on its decomposition or on the cpu, which other suites test.
+"""
+import os
+import sys
+
+import pytest
+
+import wherry_ops_cpu.column
+from wherry_tensor.testing import kit
+
+wherry_ops_cpu.column.register()
+
+# What of the kit asks a kernel. Gradients and captures run the same kernels once more; the suites above them do that.
+CHECKS = ("kernel", "layout", "against_cpu", "into", "bad")
+
+
+def _pairs():
+    for op, spec in sorted(kit.specs.items(), key=lambda item: item[0].name):
+        if op.kernel_dtypes("gpu"):
+            for check in CHECKS:
+                if check == "against_cpu" or kit.applies(check, spec):  # which applies where the current device is another one
+                    yield pytest.param(check, spec, id=f"{check}-{op.name}")
+
+
+@pytest.mark.skipif(
+    sys.version_info >= (3, 12) and "WHERRY_CUDA_ALL_DTYPES" not in os.environ,
+    reason="kernels do not depend on the Python that calls them: 3.11 runs the kit for all",
+)
+@pytest.mark.parametrize(("check", "spec"), list(_pairs()))
+def test_op(gpu, check, spec):
+    kit.checks[check](spec)
