@@ -14,18 +14,21 @@ wherry_ops_cpu.column.register()
 
 # What of the kit asks a kernel. Gradients and captures run the same kernels once more; the suites above them do that.
 CHECKS = ("kernel", "layout", "against_cpu", "into", "bad")
+# Minutes of emulation: their samples wait for `tox -e cuda-slow`. test_training.py runs these kernels always, against the cpu's.
+ALL = "WHERRY_CUDA_ALL_DTYPES" in os.environ
+HEAVY = ("conv2d", "conv2d_transpose", "conv2d_input_vjp", "conv2d_weight_vjp")
 
 
 def _pairs():
     for op, spec in sorted(kit.specs.items(), key=lambda item: item[0].name):
-        if op.kernel_dtypes("gpu"):
+        if op.kernel_dtypes("gpu") and (ALL or op.name not in HEAVY):
             for check in CHECKS:
                 if check == "against_cpu" or kit.applies(check, spec):  # which applies where the current device is another one
                     yield pytest.param(check, spec, id=f"{check}-{op.name}")
 
 
 @pytest.mark.skipif(
-    sys.version_info >= (3, 12) and "WHERRY_CUDA_ALL_DTYPES" not in os.environ,
+    sys.version_info >= (3, 12) and not ALL,
     reason="kernels do not depend on the Python that calls them: 3.11 runs the kit for all",
 )
 @pytest.mark.parametrize(("check", "spec"), list(_pairs()))

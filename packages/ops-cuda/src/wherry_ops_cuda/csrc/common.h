@@ -15,6 +15,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "faults.h"
+
 #define WRY_GPU __device__ __forceinline__
 #define WRY_BOTH __host__ __device__ __forceinline__
 
@@ -223,16 +225,6 @@ __attribute__((unused)) static int fail_memory(const wry_call *call, const char 
               op, (long long)bytes);
 }
 
-// What a kernel finds wrong in data. One record for each device, read and cleared when somebody waits; the first error stays.
-enum Fault : int32_t { NO_FAULT,
-                       DIVISION_BY_ZERO,
-                       INDEX_OUT_OF_RANGE,
-                       LABEL_OUT_OF_RANGE };
-struct Report {
-  int32_t fault, op;        // op: a number that `arm` has given
-  int64_t value, size, at;  // an index or label, what it should be below, and which of them it is
-  int64_t least;            // the smallest that is allowed; of labels the one that counts nothing
-};
 // The device's record, for a kernel that may write there; `op` is the number to write. (runtime.cc)
 Report *arm(const wry_call *call, const char *op_name, int32_t *op);
 WRY_GPU void raise(Report *report, Fault fault, int32_t op, int64_t value = 0, int64_t size = 0, int64_t at = 0, int64_t least = 0) {

@@ -169,7 +169,7 @@ __global__ void __launch_bounds__(block_size) add_at_places(Image from, Image to
       const int64_t at = offset_of(from, n, channel, i / from.w, i % from.w), place = position_of(mask, mask_dtype, at);
       if (place == -1) continue;
       if (place < 0 || place >= size) {
-        raise(report, INDEX_OUT_OF_RANGE, op, place, size, at, -1);
+        raise(report, POSITION_OUTSIDE_OF_PLANE, op, place, size, at, -1);
         continue;
       }
       total[offset_of(to, n, channel, place / to.w, place % to.w)] += load(ct + at);
@@ -204,7 +204,7 @@ __global__ void __launch_bounds__(block_size) take(int64_t size, Image in, Image
     const Place p = place_of(to, i);
     const int64_t place = position_of(mask, mask_dtype, i);
     const bool inside = place >= 0 && place < in.h * in.w;
-    if (!inside && place != -1) raise(report, INDEX_OUT_OF_RANGE, op, place, in.h * in.w, i, -1);
+    if (!inside && place != -1) raise(report, POSITION_OUTSIDE_OF_PLANE, op, place, in.h * in.w, i, -1);
     out[i] = inside ? x[offset_of(in, p.n, p.channel, place / in.w, place % in.w)] : narrow<T>(0.0f);
   }
 }

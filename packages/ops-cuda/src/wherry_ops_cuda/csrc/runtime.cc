@@ -14,22 +14,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "faults.h"
 #include "tables.h"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace wherry {
 namespace cuda {
-
-// As in common.h, which is for .cu files.
-struct Report {
-  int32_t fault, op;
-  int64_t value, size, at, least;
-};
-enum { NO_FAULT,
-       DIVISION_BY_ZERO,
-       INDEX_OUT_OF_RANGE,
-       LABEL_OUT_OF_RANGE };
 
 constexpr int max_devices = 64, remembered = 4;
 
@@ -97,6 +88,13 @@ static int look_at_report(int number, cudaStream_t stream, char *error) {
     return WRY_INVALID;
   }
   const long long value = r.value, size = r.size, at = r.at, least = r.least;
+  if (r.fault == POSITION_OUTSIDE_OF_PLANE) {
+    snprintf(error, WRY_ERROR_SIZE,
+             "%s: position %lld lies outside of its plane. Got it at flat place %lld, expected positions in [%lld, %lld). Give the mask of the pooling that made "
+             "the input, or a larger output_size.",
+             op, value, at, least, size);
+    return WRY_INVALID;
+  }
   if (r.fault == LABEL_OUT_OF_RANGE)
     snprintf(error, WRY_ERROR_SIZE,
              "%s: label %lld (element %lld) is out of range. Got %lld, expected each label in [0, %lld) or ignore_index=%lld. Check the number of classes, or "
