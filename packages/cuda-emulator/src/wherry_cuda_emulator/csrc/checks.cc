@@ -217,9 +217,9 @@ using cuda_emulator::check;
   HOOK void __tsan_unaligned_write##n(void *a) { check((char *)a, n, true, false, PC); } \
   HOOK void __tsan_volatile_read##n(void *a) { check((char *)a, n, false, false, PC); }  \
   HOOK void __tsan_volatile_write##n(void *a) { check((char *)a, n, true, false, PC); }
-HOOKS(1)
-HOOKS(2)
-HOOKS(4) HOOKS(8) HOOKS(16)
+// clang-format off
+HOOKS(1) HOOKS(2) HOOKS(4) HOOKS(8) HOOKS(16)
+    // clang-format on
     HOOK void __tsan_read_range(void *a, long n) { check((char *)a, n, false, false, PC); }
 HOOK void __tsan_write_range(void *a, long n) { check((char *)a, n, true, false, PC); }
 HOOK void __tsan_vptr_update(void **, void *) {}
