@@ -20,6 +20,7 @@ from wherry_train.callbacks import (
     ReduceLROnPlateau,
     ResumeTraining,
     VisualDL,
+    WandbCallback,
 )
 from wherry_train.io import TensorDataset
 from wherry_train.metric import Accuracy
@@ -205,6 +206,48 @@ def test_visualdl_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "visualdl", None)
     with pytest.raises(ModuleNotFoundError, match="pip install visualdl"):
         prepared().fit(DATA, verbose=0, callbacks=VisualDL("logs"))
+
+
+class Run:
+    """What `wandb.init` gives."""
+
+    def __init__(self, said, **arguments):
+        self.said = said
+        said.append(("init", arguments))
+
+    def define_metric(self, *names, **options):
+        self.said.append((*names, options))
+
+    def log(self, values):
+        self.said.append({name: value if isinstance(value, int) else type(value) for name, value in values.items()})
+
+    def finish(self):
+        self.said.append("finished")
+
+
+def test_wandb_gets_steps_and_epochs(monkeypatch):
+    said = []
+    monkeypatch.setitem(sys.modules, "wandb", types.SimpleNamespace(run=None, init=lambda **arguments: Run(said, **arguments)))
+    callback = WandbCallback(project="p", mode="offline", tags=["t"])
+    assert said.pop(0) == ("init", {"project": "p", "name": None, "entity": None, "dir": None, "mode": "offline", "job_type": None, "tags": ["t"]})
+    prepared().fit(DATA, DATA, batch_size=3, epochs=2, verbose=0, callbacks=callback)
+    axes = [("train/step", {}), ("train/*", {"step_metric": "train/step"}), ("epoch", {}), ("eval/*", {"step_metric": "epoch"})]
+    steps = [{"train/step": step, "train/loss": float, "train/acc": float} for step in (1, 2, 3, 4)]
+    evaluations = [{"epoch": epoch, "eval/loss": float, "eval/acc": float} for epoch in (0, 1)]
+    assert said == [*axes, *steps[:2], evaluations[0], *steps[2:], evaluations[1], "finished"]
+
+
+def test_wandb_joins_a_run_that_is_open_and_evaluates_without_training(monkeypatch):
+    said = []
+    monkeypatch.setitem(sys.modules, "wandb", types.SimpleNamespace(run=Run(said), init=None))
+    prepared().evaluate(DATA, batch_size=3, verbose=0, callbacks=WandbCallback())
+    assert said == [("init", {}), {"epoch": 0, "eval/loss": float, "eval/acc": float}]
+
+
+def test_wandb_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "wandb", None)
+    with pytest.raises(ImportError, match="pip install wandb"):
+        WandbCallback()
 
 
 def test_callbacks_need_not_derive_from_callback():

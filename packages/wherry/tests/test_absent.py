@@ -17,8 +17,7 @@ import wherry
         ("wherry.relu", "Did you mean 'nn.functional.relu'?"),
         ("wherry.optimizer.lr.StepLR", "Did you mean 'StepDecay'?"),
         ("wherry.nn.initializer.kaiming_normal_", "Did you mean 'KaimingNormal'?"),
-        ("wherry.callbacks.WandbCallback", "wherry.callbacks.WandbCallback: Paddle has it, but no package of Wherry"),
-        ("wherry.LazyGuard", "Paddle has it"),
+        ("wherry.LazyGuard", "wherry.LazyGuard: Paddle has it, but no package of Wherry"),
         ("wherry.static.Progam", "Did you mean 'Program'?"),
         ("wherry.distributed.all_reduce", "Paddle has it"),
         ("wherry.hapi", "Use wherry.Model"),
@@ -39,7 +38,7 @@ def test_a_missing_attribute_is_explained(expression, said):
         ("from wherry.nn import Conv2d", "Did you mean 'Conv2D'?"),
         ("import wherry.fluid", "Use wherry.nn"),
         ("import wherry.zork", "No module named 'wherry.zork'"),
-        ("from wherry.callbacks import WandbCallback", "wherry.callbacks.WandbCallback: Paddle has it"),
+        ("from wherry import LazyGuard", "wherry.LazyGuard: Paddle has it"),
         ("from wherry.linalg import nrom", "module 'wherry.linalg' has no attribute 'nrom'. Did you mean 'norm'?"),
         ("from wherry.vision.models import LeNt", "Did you mean 'LeNet'?"),
         ("from wherry.utils.dlpack import from_dlpac", "Did you mean 'from_dlpack'"),
@@ -54,14 +53,14 @@ def test_a_missing_import_is_explained(statement, said):
 
 
 def test_the_screen_says_it_once():
-    done = subprocess.run([sys.executable, "-c", "from wherry.callbacks import WandbCallback"], capture_output=True, text=True)
-    assert done.stderr.count("wherry.callbacks.WandbCallback: Paddle has it") == 1
+    done = subprocess.run([sys.executable, "-c", "from wherry import LazyGuard"], capture_output=True, text=True)
+    assert done.stderr.count("wherry.LazyGuard: Paddle has it") == 1
 
 
 def test_what_is_not_there_can_be_tried():
     with pytest.raises(AttributeError):
-        _ = wherry.callbacks.WandbCallback
-    assert not hasattr(wherry.callbacks, "WandbCallback") and getattr(wherry.callbacks, "WandbCallback", None) is None
+        _ = wherry.LazyGuard
+    assert not hasattr(wherry, "LazyGuard") and getattr(wherry, "LazyGuard", None) is None
 
 
 def test_the_module_of_tensors_is_not_called():

@@ -28,6 +28,7 @@ __all__ = [
     "ReduceLROnPlateau",
     "ResumeTraining",
     "VisualDL",
+    "WandbCallback",
 ]
 
 
@@ -611,15 +612,7 @@ class VisualDL(PlainState, Callback):
 
     def _open(self) -> None:
         if self._writer is None:
-            try:
-                visualdl = importlib.import_module("visualdl")
-            except ModuleNotFoundError as error:
-                if error.name != "visualdl":
-                    raise
-                raise ModuleNotFoundError(
-                    "VisualDL: the package that writes and shows the logs is not installed. Got no module named 'visualdl', "
-                    "expected it for paddle.callbacks.VisualDL. Run `pip install visualdl`.", name="visualdl",
-                ) from None
+            visualdl = _installed("visualdl", "VisualDL")
             self._writer = visualdl.LogWriter(self.log_dir)
 
     def _write(self, mode: str, names: list[str], logs: dict[str, Any] | None, step: int) -> None:
@@ -632,6 +625,90 @@ class VisualDL(PlainState, Callback):
         if self._writer is not None:
             self._writer.close()
             self._writer = None
+
+
+class WandbCallback(PlainState, Callback):
+    """Writes the loss and the metrics to a run of Weights & Biases: `train/<name>` by step, `eval/<name>` by epoch.
+
+    Args:
+        project: the project of the run.
+        entity: the user or team that it belongs to.
+        name: of the run; None lets wandb make one.
+        dir: where wandb keeps its files.
+        mode: "online", "offline" or "disabled".
+        job_type: groups runs.
+        **kwargs: further arguments of `wandb.init`.
+
+    Raises:
+        ModuleNotFoundError: the package `wandb` is not installed.
+
+    Source:
+        `paddle.callbacks.WandbCallback`.
+    """
+
+    _kept = ("epoch", "train_step")
+
+    def __init__(
+        self, project: str | None = None, entity: str | None = None, name: str | None = None, dir: str | None = None, mode: str | None = None,
+        job_type: str | None = None, **kwargs: Any,
+    ) -> None:
+        super().__init__()
+        self.wandb = _installed("wandb", "WandbCallback")
+        self.wandb_args = {"project": project, "name": name, "entity": entity, "dir": dir, "mode": mode, "job_type": job_type, **kwargs}
+        self.epoch = 0
+        self.train_step = 0  # of all epochs
+        self._run: Any = None
+        self._eval_metrics: list[str] = []
+        _ = self.run
+
+    @property
+    def run(self) -> Any:
+        """The run: one that is open, or a new one."""
+        if self._run is None:
+            self._run = self.wandb.run if self.wandb.run is not None else self.wandb.init(**self.wandb_args)
+        return self._run
+
+    def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
+        self.train_step = 0
+        # The axes of the charts.
+        self.run.define_metric("train/step")
+        self.run.define_metric("train/*", step_metric="train/step")
+        self.run.define_metric("epoch")
+        self.run.define_metric("eval/*", step_metric="epoch")
+
+    def on_epoch_begin(self, epoch: int | None = None, logs: dict[str, Any] | None = None) -> None:
+        self.epoch = epoch or 0
+
+    def on_train_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
+        self.train_step += 1
+        self._log("train", self.params["metrics"], logs, {"train/step": self.train_step})
+
+    def on_eval_begin(self, logs: dict[str, Any] | None = None) -> None:
+        self._eval_metrics = (logs or {}).get("metrics", [])
+
+    def on_eval_end(self, logs: dict[str, Any] | None = None) -> None:
+        self._log("eval", self._eval_metrics, logs, {"epoch": self.epoch})
+
+    def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
+        self.run.finish()
+        self._run = None
+
+    def _log(self, mode: str, names: list[str], logs: dict[str, Any] | None, place: dict[str, int]) -> None:
+        values = {name: _first(logs[name]) for name in names if logs and logs.get(name) is not None}
+        self.run.log({**place, **{f"{mode}/{name}": value for name, value in values.items()}})
+
+
+def _installed(name: str, owner: str) -> Any:
+    """The package that writes the logs of a callback."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise ModuleNotFoundError(
+            f"{owner}: the package that writes and shows the logs is not installed. Got no module named '{name}', expected it for "
+            f"paddle.callbacks.{owner}. Run `pip install {name}`.", name=name,
+        ) from None
 
 
 class ResumeTraining(Callback):

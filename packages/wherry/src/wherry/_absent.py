@@ -31,7 +31,6 @@ NOT_YET: dict[str, dict[str, str]] = {
     "static": {},
 }
 _WORDS = {  # those of which one can only say that they are not here yet
-    "callbacks": "WandbCallback",
     "distributed": """
         all_gather all_reduce alltoall barrier broadcast fleet gather irecv isend launch new_group ProcessMesh recv
         reduce reduce_scatter scatter send shard_tensor spawn split wait

@@ -7,4 +7,5 @@ from wherry_train.callbacks import ProgBarLogger as ProgBarLogger
 from wherry_train.callbacks import ReduceLROnPlateau as ReduceLROnPlateau
 from wherry_train.callbacks import ResumeTraining as ResumeTraining
 from wherry_train.callbacks import VisualDL as VisualDL
+from wherry_train.callbacks import WandbCallback as WandbCallback
 __all__: list[str]
