@@ -33,7 +33,7 @@ from wherry_graph.paddle_files.desc import Attr, AttrType, OpDesc, Slot, tensor_
 from wherry_graph.paddle_files.params import write_params
 from wherry_graph.paddle_files.reading import UnreadableOp
 from wherry_graph.spelled import SPELLED
-from wherry_graph.testing.model_files import flow, network, small_program
+from wherry_graph.testing.model_files import detector, flow, network, small_program
 from wherry_nn import unique_name
 from wherry_tensor import ops
 from wherry_tensor.ops import registry
@@ -416,6 +416,20 @@ def test_of_an_attribute_that_is_said_twice_the_last_counts():
 def test_heads_of_detectors_that_do_not_fit_are_refused_by_name(op, message):
     with pytest.raises(ModelFileError, match=message):
         models.read_program(small_with(op, tensor_var("z", "float32", [-1])))
+
+
+def test_a_head_of_a_detector_gives_the_boxes_of_each_image_for_any_batch():
+    program = models.read_program(desc.serialize(detector()))
+    said = np.zeros((1, 2, 8, 4, 4), "float32")
+    said[:, :, 4:5] = -9.0  # there is nothing
+    said[0, 1, 4:6, 2, 3] = 9.0  # but here something of the first class, as large as its anchor
+    twice, count = compiled(program)(wt.to_tensor(np.concatenate([said.reshape(1, 16, 4, 4)] * 2)), wt.full([2, 2], 32, "int32"))
+    assert count.tolist() == [3, 3]  # all three classes have half of a chance at least
+    np.testing.assert_allclose(twice.numpy()[0, 2:] / 2, [20, 5, 31, 31], atol=1e-4)
+    alone = compiled(program)(wt.to_tensor(said.reshape(1, 16, 4, 4)), wt.full([1, 2], 32, "int32"))
+    assert alone[1].tolist() == [3]
+    nothing = compiled(program)(wt.full([1, 16, 4, 4], -9.0), wt.full([1, 2], 32, "int32"))
+    assert (nothing[0].shape, nothing[1].tolist()) == ([0, 6], [0])
 
 
 def test_numbers_that_were_folded_into_constants_decide_on_shapes():

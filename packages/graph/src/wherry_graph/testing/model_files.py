@@ -27,7 +27,7 @@ from wherry_graph.paddle_files.desc import (
 )  # fmt: skip
 from wherry_tensor import _core, ops
 
-__all__ = ["flow", "full_program", "network", "numeric", "small_program", "sound_programs"]
+__all__ = ["detector", "flow", "full_program", "network", "numeric", "small_program", "sound_programs"]
 
 
 def small_program() -> ProgramDesc:
@@ -80,11 +80,48 @@ def full_program() -> ProgramDesc:
     return program
 
 
+def detector() -> ProgramDesc:
+    """The head of a detector, as Paddle writes it: boxes, and the best of each class."""
+    block = BlockDesc(0, -1)
+    block.vars = [
+        VarDesc("feed", VarType(int(VarKind.FEED_MINIBATCH)), persistable=True),
+        VarDesc("fetch", VarType(int(VarKind.FETCH_LIST)), persistable=True),
+        tensor_var("x", "float32", [-1, 16, 4, 4], need_check_feed=True),
+        tensor_var("size", "int32", [-1, 2], need_check_feed=True),
+        tensor_var("boxes", "float32", [-1, 32, 4]),
+        *(tensor_var(name, "float32", [-1, -1, -1]) for name in ("scores", "turned", "shape")),
+        *(tensor_var(name, "float32", [-1, 6]) for name in ("out", "twice")),
+        *(tensor_var(name, "int32", [-1]) for name in ("index", "count")),
+    ]
+    yolo = [
+        Attr("anchors", AttrType.INTS, [10, 13, 16, 30]), Attr("class_num", AttrType.INT, 3), Attr("conf_thresh", AttrType.FLOAT, 0.25),
+        Attr("downsample_ratio", AttrType.INT, 8), Attr("clip_bbox", AttrType.BOOLEAN, True), Attr("scale_x_y", AttrType.FLOAT, 1.0),
+    ]
+    best = [
+        Attr("background_label", AttrType.INT, -1), Attr("score_threshold", AttrType.FLOAT, 0.125), Attr("nms_top_k", AttrType.INT, 20),
+        Attr("nms_threshold", AttrType.FLOAT, 0.5), Attr("keep_top_k", AttrType.INT, 10), Attr("nms_eta", AttrType.FLOAT, 1.0),
+        Attr("normalized", AttrType.BOOLEAN, False),
+    ]
+    made = [Slot("Out", ["out"]), Slot("Index", ["index"]), Slot("NmsRoisNum", ["count"])]
+    block.ops = [
+        OpDesc("feed", [Slot("X", ["feed"])], [Slot("Out", ["x"])], [Attr("col", AttrType.INT, 0)]),
+        OpDesc("feed", [Slot("X", ["feed"])], [Slot("Out", ["size"])], [Attr("col", AttrType.INT, 1)]),
+        OpDesc("yolo_box", [Slot("X", ["x"]), Slot("ImgSize", ["size"])], [Slot("Boxes", ["boxes"]), Slot("Scores", ["scores"])], yolo),
+        OpDesc("transpose2", [Slot("X", ["scores"])], [Slot("Out", ["turned"]), Slot("XShape", ["shape"])], [Attr("axis", AttrType.INTS, [0, 2, 1])]),
+        OpDesc("multiclass_nms3", [Slot("BBoxes", ["boxes"]), Slot("Scores", ["turned"])], made, best),
+        OpDesc("fused_elementwise_add", [Slot("X", ["out"]), Slot("Y", ["out"])], [Slot("Out", ["twice"])],
+               [Attr("axis", AttrType.INT, -1), Attr("fuse_activation", AttrType.STRING, b"relu")]),
+        OpDesc("fetch", [Slot("X", ["twice"])], [Slot("Out", ["fetch"])], [Attr("col", AttrType.INT, 0)]),
+        OpDesc("fetch", [Slot("X", ["count"])], [Slot("Out", ["fetch"])], [Attr("col", AttrType.INT, 1)]),
+    ]  # fmt: skip
+    return ProgramDesc([block], Version(2006002))
+
+
 def sound_programs() -> list[bytes]:
-    """The bytes of both, and of programs that captures wrote: layers, a choice, a loop, numerical functions."""
+    """The bytes of these, and of programs that captures wrote: layers, a choice, a loop, numerical functions."""
     from wherry_graph.paddle_files.models import write_program
 
-    return [serialize(small_program()), serialize(full_program()), *map(write_program, (network(), flow(), numeric()))]
+    return [*(serialize(make()) for make in (small_program, full_program, detector)), *map(write_program, (network(), flow(), numeric()))]
 
 
 def network() -> Program:
