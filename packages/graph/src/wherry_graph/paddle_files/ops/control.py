@@ -107,7 +107,10 @@ def read_conditional_block_grad(o):
         return reader.inner(forward, {}, lambda: [ops.copy(reader.value(name, o)) for name, _ in given])
 
     chosen = flow.cond(api.reshape(o.x("Cond"), []), branch, lambda: [api.zeros_like(ct) for _, ct in given])
-    return _gradients(o, "Input", reader.recording.block.nodes[begin:], chosen, [ct for _, ct in given], {})
+    nodes = reader.recording.block.nodes[begin:]
+    if any(each.op.random for node in nodes for inner in node.blocks for each in inner.walk()):
+        raise o.bad("its branch draws random numbers, others than those that are differentiated", "a branch without dropout and the like")
+    return _gradients(o, "Input", nodes, chosen, [ct for _, ct in given], {})
 
 
 @reads("while_grad")
