@@ -67,7 +67,7 @@ def test_compile_says_where_it_looked_for_cudas_headers(monkeypatch, tmp_path: P
     monkeypatch.setenv("CUDA_HOME", str(tmp_path))
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(FileNotFoundError, match=r"Looked in .*include, expected .* pip install nvidia-cuda-runtime nvidia-cuda-crt"):
+    with pytest.raises(FileNotFoundError, match=r"Looked in .*include, expected .* pip install wherry-cuda-emulator\[headers\]"):
         wherry_cuda_emulator.cuda_include()
 
 

@@ -34,7 +34,7 @@ def include() -> Path:
 
 
 def cuda_include() -> Path:
-    """The folder of NVIDIA's headers: that of $CUDA_HOME, of the wheels nvidia-cuda-runtime and nvidia-cuda-crt, or of the nvcc on the path.
+    """The folder of NVIDIA's headers: that of $CUDA_HOME, of the wheels that the extra `headers` names, or of the nvcc on the path.
 
     Raises:
         FileNotFoundError: there is none of these.
@@ -48,11 +48,12 @@ def cuda_include() -> Path:
         said = subprocess.run([nvcc, "--dryrun", "-x", "cu", "/dev/null"], capture_output=True, text=True).stderr
         places += [Path(line.split("TOP=")[1].strip()) / "include" for line in said.splitlines() if "TOP=" in line]
     for place in places:
-        if (place / "cuda_runtime_api.h").is_file() and (place / "cuda_fp16.h").is_file():
+        has_target = any((place / folder / "nv" / "target").is_file() for folder in (".", "cccl"))
+        if has_target and (place / "cuda_runtime_api.h").is_file() and (place / "cuda_fp16.h").is_file():
             return place
     raise FileNotFoundError(
-        f"wherry_cuda_emulator: CUDA's headers were not found. Looked in {', '.join(map(str, places)) or 'no folder'}, expected cuda_runtime_api.h "
-        f"and cuda_fp16.h. pip install nvidia-cuda-runtime nvidia-cuda-crt, or set CUDA_HOME."
+        f"wherry_cuda_emulator: CUDA's headers were not found. Looked in {', '.join(map(str, places)) or 'no folder'}, expected cuda_runtime_api.h, "
+        f"cuda_fp16.h and nv/target. pip install wherry-cuda-emulator[headers], or set CUDA_HOME."
     )
 
 
@@ -89,7 +90,8 @@ def compile(
     own = sorted((_HERE / "csrc").glob("*.cc"))
     files = [*map(Path, sources), *own]
     folders = [include(), *map(Path, include_dirs)]
-    shared = [*_PLAIN, "-isystem", str(cuda_include()), *(f"-I{folder}" for folder in folders),
+    cuda = cuda_include()
+    shared = [*_PLAIN, "-isystem", str(cuda), "-isystem", str(cuda / "cccl"), *(f"-I{folder}" for folder in folders),
               *(f"-D{name}={value}" for name, value in (define or {}).items())]
     headers = [path for folder in folders for path in sorted(folder.rglob("*.h"))] + sorted((_HERE / "csrc").glob("*.h"))
     digest = _digest(compiler, mode, shared, [*files, *headers])
