@@ -104,7 +104,10 @@ def convert_to_mixed_precision(
     Source:
         `paddle.inference.convert_to_mixed_precision`.
     """
-    PlaceType(backend)
+    if not isinstance(backend, int) or backend not in list(PlaceType):
+        raise InvalidArgumentError(
+            f"convert_to_mixed_precision: backend is no kind of place. Got {short(backend)}, expected one of PlaceType, as PlaceType.CPU."
+        )
     if isinstance(black_list, str) or not isinstance(black_list, Iterable) or not all(isinstance(name, str) for name in black_list):
         raise InvalidTypeError(f"convert_to_mixed_precision: black_list names ops. Got {short(black_list)}, expected a set of str.")
     for name, path in (

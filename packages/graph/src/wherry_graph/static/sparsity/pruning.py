@@ -199,11 +199,6 @@ def decorate(optimizer: Any) -> OptimizerWithSparsityGuarantee:
     """
     if isinstance(optimizer, OptimizerWithSparsityGuarantee):
         return optimizer
-    if not all(callable(getattr(optimizer, name, None)) for name in ("step", "minimize", "_all_parameters")):
-        raise InvalidTypeError(
-            f"asp.decorate: this is no optimizer. Got {short(optimizer)} ({type(optimizer).__name__}), expected one of paddle.optimizer. "
-            f"Write asp.decorate(paddle.optimizer.SGD(parameters=net.parameters()))."
-        )
     return OptimizerWithSparsityGuarantee(optimizer)
 
 
@@ -211,6 +206,11 @@ class OptimizerWithSparsityGuarantee:
     """An optimizer that keeps pruned weights at zero; made by `decorate`."""
 
     def __init__(self, optimizer: Any) -> None:
+        if not all(callable(getattr(optimizer, name, None)) for name in ("step", "minimize", "_all_parameters")):
+            raise InvalidTypeError(
+                f"asp.decorate: this is no optimizer. Got {short(optimizer)} ({type(optimizer).__name__}), expected one of paddle.optimizer. "
+                f"Write asp.decorate(paddle.optimizer.SGD(parameters=net.parameters()))."
+            )
         self._optimizer = optimizer
         if building.builder is None:
             for param in optimizer._all_parameters():
