@@ -156,6 +156,8 @@ def test_random_affine_draws_within_its_ranges():
         (lambda: T.perspective(RGB, CORNERS, CORNERS, "area"), "no such interpolation"),
         (lambda: T.RandomPerspective(1.5), "prob must be between 0 and 1. Got 1.5"),
         (lambda: T.RandomPerspective(distortion_scale=-1), "distortion_scale must be between"),
+        (lambda: T.RandomPerspective().get_params(8, 6, math.inf), "distortion_scale does not fit.*0 to 1"),
+        (lambda: T.RandomPerspective().get_params("8", 6, 0.5), "width does not fit"),
         (lambda: T.erase(RGB, 0, 0, 7, 1, 0), "the part is not in the image. Got rows 0 to 7"),
         (lambda: T.erase(RGB, -1, 0, 1, 1, 0), "the part is not in the image"),
         (lambda: T.erase(RGB, 0, 0, 2, 2, np.zeros(5)), "the values do not fit"),

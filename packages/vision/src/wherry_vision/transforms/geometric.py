@@ -436,7 +436,12 @@ class RandomPerspective(BaseTransform):
 
         Returns:
             Two lists of four points [x, y]: top left, top right, bottom right, bottom left.
+
+        Raises:
+            ValueError: a size is no int, or `distortion_scale` is not from 0 to 1.
         """
+        given = {"width": width, "height": height, "distortion_scale": distortion_scale}
+        check("RandomPerspective.get_params", given, distortion_scale=_part)
         right, bottom = width - 1, height - 1
         across, down = int(distortion_scale * (width // 2)), int(distortion_scale * (height // 2))
 
@@ -562,6 +567,7 @@ _scales: Check = (
     lambda value: value is None or (_is_range(value, 1e-9, 1e9) and value[0] <= value[1]), "two numbers above 0, the smaller one first, or None"
 )
 _parts: Check = (lambda value: value is None or _is_range(value, 0.0, 1.0), "two numbers from 0 to 1, or None")
+_part: Check = (lambda value: number[0](value) and 0 <= value <= 1, "a number from 0 to 1")
 _written: Check = (
     lambda value: isinstance(value, str) and value == "random" or number[0](value)
     or (isinstance(value, (list, tuple)) and bool(value) and all(map(number[0], value))), "a number, one for each channel, or 'random'",
