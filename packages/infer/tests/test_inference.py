@@ -176,6 +176,13 @@ def test_shared_data_are_not_copied(model):
     handle.share_external_data(data)
     assert handle._value is data
     assert handle.shape() == [2, 3] and handle.type() is DataType.FLOAT32
+    array = batch(2)
+    handle.share_external_data(array)
+    before = predictor.run() or predictor.get_output_handle(predictor.get_output_names()[0]).copy_to_cpu()
+    array *= 2  # the predictor sees it
+    predictor.run()
+    after = predictor.get_output_handle(predictor.get_output_names()[0]).copy_to_cpu()
+    assert not np.allclose(before, after)
 
 
 @pytest.mark.parametrize(("ask", "word"), [

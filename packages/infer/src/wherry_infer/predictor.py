@@ -22,6 +22,7 @@ from wherry_tensor import _core
 from wherry_tensor._core import set_grad_mode, set_thread_budget
 from wherry_tensor.device import is_known
 from wherry_tensor.errors import InvalidArgumentError, NotFoundError, UnavailableError, short
+from wherry_tensor.interop import from_dlpack
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,7 +68,7 @@ class Tensor:
         self._take("copy_from_cpu", data, copy=True)
 
     def share_external_data(self, data: Any) -> None:
-        """Take an array or Tensor as the input without a copy: it must stay as it is until the run is over.
+        """Take an array or Tensor as the input without a copy (of a read-only array there is one): it must stay as it is until the run is over.
 
         Raises:
             TypeError, ValueError: as `copy_from_cpu`.
@@ -93,7 +94,7 @@ class Tensor:
         if isinstance(data, WherryTensor):
             self._value = data.clone() if copy else data
         else:
-            self._value = wherry_tensor.to_tensor(data)  # which copies
+            self._value = wherry_tensor.to_tensor(data) if copy else from_dlpack(data)
         self._given = shape
 
     def _require_fitting(self, what: str, dtype: str, shape: list[int]) -> None:
