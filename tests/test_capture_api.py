@@ -43,6 +43,7 @@ DEPENDS = {
     r"padding_idx=-1": "counts from the end of a table of unknown length",
     r"squeeze|unbind|unstack": "the number of axes, or of results, depends on a size",
     r"cross\(x, y\)": "takes the first axis of size 3",
+    r"rnnt_loss|RNNTLoss": "computes one step for each diagonal of the grid of steps and symbols",
 }
 
 

@@ -5,6 +5,7 @@ The gradients in `.grad` stay as they are; clipped ones are new tensors. Paramet
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,7 +14,7 @@ from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, scalar
 from wherry_tensor.arguments import require_tensor
 from wherry_tensor.constructed import as_constructed
-from wherry_tensor.errors import AssertedArgumentError, InvalidTypeError, short
+from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
 
 __all__ = ["ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue"]
 
@@ -218,4 +219,10 @@ def _number(value: Any, kind: str, name: str) -> float:
             f"{kind}: {name} must be a number. Got {short(value)} ({type(value).__name__}), expected a float. Write "
             f"{kind}({name}=1.0), say."
         )
-    return float(value)
+    try:
+        found = float(value)
+    except OverflowError:
+        found = math.nan
+    if math.isnan(found):
+        raise InvalidArgumentError(f"{kind}: {name} is no number that a float holds. Got {short(value)}, expected one. Write {kind}({name}=1.0), say.")
+    return found
