@@ -224,5 +224,5 @@ def _number(value: Any, kind: str, name: str) -> float:
     except OverflowError:
         found = math.nan
     if math.isnan(found):
-        raise InvalidArgumentError(f"{kind}: {name} is no number that a float holds. Got {short(value)}, expected one. Write {kind}({name}=1.0), say.")
+        raise InvalidArgumentError(f"{kind}: {name} is no number that a float holds. Got {short(value)}, expected one, as {kind}({name}=1.0).")
     return found
