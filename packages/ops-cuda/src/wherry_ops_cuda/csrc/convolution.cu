@@ -121,10 +121,13 @@ __global__ void __launch_bounds__(across *across) product(P p) {
         for (int j = 0; j < own; ++j) total[i][j] = A(0);
       for (int64_t k0 = 0; k0 < depth; k0 += strip) {
         __syncthreads();  // the strip before may still be read
+        // Not unrolled: two places at once are more than the registers hold (float64, the gradient for the input).
+#pragma unroll 1
         for (int e = thread; e < side * strip; e += across * across) {
           const int r = e / strip, k = e % strip;
           left[k * (side + 1) + r] = row0 + r < rows && k0 + k < depth ? p.left(group, row0 + r, k0 + k) : A(0);
         }
+#pragma unroll 1
         for (int e = thread; e < side * strip; e += across * across) {
           const int c = e % side, k = e / side;
           right[k * (side + 1) + c] = column0 + c < columns && k0 + k < depth ? p.right(group, k0 + k, column0 + c) : A(0);
