@@ -1,34 +1,19 @@
-// SparseCooTensor: values and the positions they stand at. The framework hands none to a kernel so far; kernels that take one compile and are not called.
+// SparseCooTensor: values and the positions they stand at.
 #pragma once
 
-#include <vector>
-
-#include "paddle/phi/core/dense_tensor.h"
+#include "paddle/phi/core/sparse_tensor.h"
 
 namespace phi {
 
-class SparseCooTensor : public TensorBase {
+class SparseCooTensor : public detail::SparseTensor {
  public:
   static const char *name() { return "SparseCooTensor"; }
-  int64_t numel() const override { return values_.numel(); }
-  const DDim &dims() const override { return values_.dims(); }
-  DataType dtype() const override { return values_.dtype(); }
-  DataLayout layout() const override { return values_.layout(); }
-  const Place &place() const override { return values_.place(); }
-  bool valid() const override { return values_.valid(); }
-  bool initialized() const override { return values_.initialized(); }
-  void *AllocateFrom(Allocator *allocator, DataType dtype, size_t requested_size = 0) override {
-    return values_.AllocateFrom(allocator, dtype, requested_size);
-  }
   const DenseTensor &indices() const { return indices_; }
-  const DenseTensor &values() const { return values_; }
   const DenseTensor &non_zero_indices() const { return indices_; }
-  const DenseTensor &non_zero_elements() const { return values_; }
   DenseTensor *mutable_indices() { return &indices_; }
-  DenseTensor *mutable_values() { return &values_; }
 
  private:
-  DenseTensor indices_, values_;
+  DenseTensor indices_;
 };
 
 }  // namespace phi

@@ -1,35 +1,20 @@
-// SparseCsrTensor: the values of a matrix, row by row. The framework hands none to a kernel so far; kernels that take one compile and are not called.
+// SparseCsrTensor: the values of a matrix, row by row.
 #pragma once
 
-#include <vector>
-
-#include "paddle/phi/core/dense_tensor.h"
+#include "paddle/phi/core/sparse_tensor.h"
 
 namespace phi {
 
-class SparseCsrTensor : public TensorBase {
+class SparseCsrTensor : public detail::SparseTensor {
  public:
   static const char *name() { return "SparseCsrTensor"; }
-  int64_t numel() const override { return values_.numel(); }
-  const DDim &dims() const override { return values_.dims(); }
-  DataType dtype() const override { return values_.dtype(); }
-  DataLayout layout() const override { return values_.layout(); }
-  const Place &place() const override { return values_.place(); }
-  bool valid() const override { return values_.valid(); }
-  bool initialized() const override { return values_.initialized(); }
-  void *AllocateFrom(Allocator *allocator, DataType dtype, size_t requested_size = 0) override {
-    return values_.AllocateFrom(allocator, dtype, requested_size);
-  }
   const DenseTensor &crows() const { return crows_; }
   const DenseTensor &cols() const { return cols_; }
-  const DenseTensor &values() const { return values_; }
   const DenseTensor &non_zero_crows() const { return crows_; }
   const DenseTensor &non_zero_cols() const { return cols_; }
-  const DenseTensor &non_zero_elements() const { return values_; }
-  DenseTensor *mutable_values() { return &values_; }
 
  private:
-  DenseTensor crows_, cols_, values_;
+  DenseTensor crows_, cols_;
 };
 
 }  // namespace phi
