@@ -29,25 +29,24 @@ class Reader:
         self.at += 1
         return self.content[self.at - 1]
 
-    def number(self) -> int:
-        """An unsigned number in LEB128."""
+    def _leb128(self) -> tuple[int, int, int]:
+        """A number in LEB128: its bits, how many there are, and its last byte."""
         result = shift = 0
         while True:
             byte = self.byte()
             result |= (byte & 0x7F) << shift
             shift += 7
             if not byte & 0x80:
-                return result
+                return result, shift, byte
+
+    def number(self) -> int:
+        """An unsigned number."""
+        return self._leb128()[0]
 
     def signed(self) -> int:
-        """A signed number in LEB128."""
-        result = shift = 0
-        while True:
-            byte = self.byte()
-            result |= (byte & 0x7F) << shift
-            shift += 7
-            if not byte & 0x80:
-                return result - (1 << shift) if byte & 0x40 else result
+        """A signed number."""
+        result, shift, last = self._leb128()
+        return result - (1 << shift) if last & 0x40 else result
 
     def take(self, n: int) -> bytes:
         """The next `n` bytes."""
