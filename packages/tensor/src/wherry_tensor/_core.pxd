@@ -126,6 +126,7 @@ cdef extern from "wherry/device.h":
         int (*stream_wait)(void *, int32_t, void *, void *, char *) noexcept nogil
         double (*event_elapsed)(void *, int32_t, void *, void *) noexcept nogil
         int (*memory)(void *, int32_t, int64_t *, int64_t *) noexcept nogil
+        int (*copy_between)(void *, int32_t, void *, void *, int32_t, const void *, void *, size_t, char *) noexcept nogil
 
 
 cdef extern from "wherry/memory.h":

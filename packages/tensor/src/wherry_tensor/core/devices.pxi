@@ -421,6 +421,35 @@ cdef Tensor host_view_of_device(Tensor x):
     return out
 
 
+cdef Tensor copied_between(Tensor x, int32_t device):
+    """A contiguous copy of `x` on another device of its kind, which has `copy_between`."""
+    cdef char error[512]
+    cdef const wry_device *d = wry_device_of(device)
+    cdef void *to_stream = stream_of(wry_thread_state(), device)
+    cdef void *from_stream
+    cdef Tensor out
+    cdef size_t bytes
+    cdef int status
+    x = to_contiguous(x)
+    out = new_tensor_on(device, x.t.dtype, x.t.rank, x.dims)
+    if x.t.size == 0:
+        return out
+    bytes = <size_t>(x.t.size * itemsizes[x.t.dtype])
+    from_stream = stream_of(wry_thread_state(), x.t.device)
+    wry_device_used_on(x.storage, from_stream)
+    wry_device_used_on(out.storage, to_stream)
+    x.storage.refs += 1  # without the GIL somebody may give it other memory
+    error[0] = 0
+    with nogil:
+        status = d.copy_between(
+            d.self, WRY_DEVICE_NUMBER(device), out.t.data, to_stream, WRY_DEVICE_NUMBER(x.t.device), x.t.data, from_stream, bytes, error
+        )
+    unref(x.storage)
+    if status != WRY_OK:
+        raise_text(status, f"copy from {device_name(x.t.device)} to {device_name(device)}", error)
+    return out
+
+
 cdef Tensor copied_to(Tensor x, int32_t device):
     """A contiguous copy of `x` on another device, without gradient history."""
     cdef Tensor out
@@ -428,6 +457,8 @@ cdef Tensor copied_to(Tensor x, int32_t device):
         return host_copy(x)
     if x.t.dtype == WRY_BOOL and x.storage != NULL and x.storage.foreign:
         x = truths(x)
+    if x.t.device and WRY_DEVICE_KIND(x.t.device) == WRY_DEVICE_KIND(device) and wry_device_of(device).copy_between != NULL:
+        return copied_between(x, device)
     x = host_view(x)  # memory that the host can see, as pinned memory, needs no copy in between
     if not x.flags & CONTIGUOUS:
         out = new_tensor(x.t.dtype, x.t.rank, x.dims)

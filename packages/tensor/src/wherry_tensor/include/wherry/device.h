@@ -78,6 +78,11 @@ typedef struct wry_device {
 
   /* Optional: bytes in all and bytes free. */
   int (*memory)(void *self, int32_t number, int64_t *total, int64_t *available);
+
+  /* Optional: from the memory of one device of this kind to that of another, after what was put on either stream and
+   * complete when the call returns. Without it such copies go through the host. */
+  int (*copy_between)(void *self, int32_t to_number, void *to, void *to_stream, int32_t from_number, const void *from,
+                      void *from_stream, size_t bytes, char *error);
 } wry_device;
 
 #ifdef __cplusplus
