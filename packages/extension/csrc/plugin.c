@@ -385,6 +385,24 @@ static int plugin_copy(void *self, int32_t number, int32_t kind, void *to, const
   return status != WRY_OK ? status : copy_bytes(self, number, kind, to, from, bytes, stream_of(self, number, stream), error);
 }
 
+static int plugin_copy_between(void *self, int32_t to_number, void *to, void *to_stream, int32_t from_number, const void *from,
+                               void *from_stream, size_t bytes, char *error) {
+  wplug *p = self;
+  const C_Device there = &p->units[to_number].id, here = &p->units[from_number].id;
+  const C_Stream at = stream_of(p, to_number, to_stream);
+  int status = enter(p, from_number, error);
+  if (status == WRY_OK) status = wait_for(p, from_number, stream_of(p, from_number, from_stream), error);
+  if (status == WRY_OK) status = enter(p, to_number, error);
+  if (status != WRY_OK) return status;
+  if (p->api.async_memory_copy_p2p) {
+    TRY(p, to_number, error, async_memory_copy_p2p, (there, here, at, to, from, bytes));
+    return wait_for(p, to_number, at, error);
+  }
+  if ((status = wait_for(p, to_number, at, error)) != WRY_OK) return status;
+  TRY(p, to_number, error, memory_copy_p2p, (there, here, to, from, bytes));
+  return WRY_OK;
+}
+
 static int plugin_fill(void *self, int32_t number, void *to, size_t count, const void *item, size_t item_bytes, void *stream, char *error) {
   wplug *p = self;
   const unsigned char *bytes = item;
@@ -805,7 +823,7 @@ static int start(wplug *p, char *error) {
 
 int wplug_start(wplug *p, char *error) {
   if (start(p, error) != 0) return -1;
-  const wry_device made = {.size = sizeof(wry_device), .name = p->type, .count = p->count, .flags = WRY_LAUNCH_MAY_BLOCK, .self = p, .allocate = plugin_allocate, .free = plugin_free, .copy = plugin_copy, .fill = plugin_fill, .strided_copy = plugin_strided_copy, .synchronize = plugin_synchronize, .stream_create = plugin_stream_create, .stream_destroy = plugin_stream_destroy, .event_create = plugin_event_create, .event_destroy = plugin_event_destroy, .event_record = plugin_event_record, .event_query = plugin_event_query, .event_synchronize = plugin_event_synchronize, .stream_wait = plugin_stream_wait, .event_elapsed = plugin_event_elapsed, .memory = plugin_memory};
+  const wry_device made = {.size = sizeof(wry_device), .name = p->type, .count = p->count, .flags = WRY_LAUNCH_MAY_BLOCK, .self = p, .allocate = plugin_allocate, .free = plugin_free, .copy = plugin_copy, .fill = plugin_fill, .strided_copy = plugin_strided_copy, .synchronize = plugin_synchronize, .stream_create = plugin_stream_create, .stream_destroy = plugin_stream_destroy, .event_create = plugin_event_create, .event_destroy = plugin_event_destroy, .event_record = plugin_event_record, .event_query = plugin_event_query, .event_synchronize = plugin_event_synchronize, .stream_wait = plugin_stream_wait, .event_elapsed = plugin_event_elapsed, .memory = plugin_memory, .copy_between = p->api.memory_copy_p2p || p->api.async_memory_copy_p2p ? plugin_copy_between : NULL};
   p->device = made;
   p->open = 1;
   p->next = all_plugins;

@@ -141,7 +141,24 @@ static C_Status synchronize_event(const C_Device device, C_Event event) {
   return note("synchronize_event", device);
 }
 
+#ifdef PEERS
+static C_Status p2p(const C_Device to, const C_Device from, void *dst, const void *src, size_t size) {
+  char what[64];
+  snprintf(what, sizeof what, "p2p %d to %d", from->id, to->id);
+  memcpy(dst, src, size);
+  return note(what, to);
+}
+#endif
+
 #ifdef ASYNC
+static C_Status async_p2p(const C_Device to, const C_Device from, C_Stream stream, void *dst, const void *src, size_t size) {
+  char what[64];
+  snprintf(what, sizeof what, "async_p2p %d to %d", from->id, to->id);
+  note(what, to);
+  if (!stream || strcmp(failing, "async_p2p") == 0) return (C_Status)status_when_failing;
+  memcpy(dst, src, size);
+  return C_SUCCESS;
+}
 static C_Status async_h2d(const C_Device device, C_Stream stream, void *dst, const void *src, size_t size) {
   const C_Status status = stream ? note("async_h2d", device) : C_ERROR;
   if (status == C_SUCCESS) memcpy(dst, src, size);
@@ -249,7 +266,11 @@ static void never(CustomRuntimeParams *params) {
 #else
   (void)allocate, (void)d2h;
 #endif
+#ifdef PEERS
+  api->memory_copy_p2p = p2p;
+#endif
 #ifdef ASYNC
+  api->async_memory_copy_p2p = async_p2p;
   api->async_memory_copy_h2d = async_h2d;
   api->async_memory_copy_d2h = async_d2h;
   api->async_memory_copy_d2d = async_d2d;

@@ -181,6 +181,212 @@ void AdamKernel(const Context &dev_ctx, const DenseTensor &param, const DenseTen
   dev_ctx.template Alloc<T>(beta2_pow_out)[0] = p2 * b2;
 }
 
+template <typename T, typename Context>
+void MaxPoolKernel(const Context &dev_ctx, const DenseTensor &x, const std::vector<int> &kernel, const std::vector<int> &strides,
+                   const std::vector<int> &paddings, bool global, bool adaptive, DenseTensor *out, DenseTensor *mask) {
+  if (global || adaptive || paddings[0] || paddings[1]) PADDLE_THROW(phi::errors::Unimplemented("pooling with padding %d", paddings[0]));
+  const auto &in = x.dims(), &to = out->dims();
+  T *values = dev_ctx.template Alloc<T>(out);
+  int *places = dev_ctx.template Alloc<int>(mask);
+  for (int64_t plane = 0; plane < in[0] * in[1]; ++plane)
+    for (int64_t i = 0; i < to[2]; ++i)
+      for (int64_t j = 0; j < to[3]; ++j, ++values, ++places) {
+        const T *a = x.data<T>() + plane * in[2] * in[3];
+        int64_t best = i * strides[0] * in[3] + j * strides[1];
+        for (int64_t p = 0; p < kernel[0]; ++p)
+          for (int64_t q = 0; q < kernel[1]; ++q) {
+            const int64_t at = (i * strides[0] + p) * in[3] + j * strides[1] + q;
+            if (a[at] > a[best]) best = at;
+          }
+        *values = a[best];
+        *places = static_cast<int>(best);
+      }
+}
+
+// The gradient of the mean of each plane, which is what adaptive pooling to one element is.
+template <typename T, typename Context>
+void PoolGradKernel(const Context &dev_ctx, const DenseTensor &x, const DenseTensor &, const DenseTensor &out_grad, const phi::IntArray &kernel,
+                    const std::vector<int> &, const std::vector<int> &, bool, bool, const std::string &, const std::string &type, bool, bool adaptive,
+                    const std::string &, DenseTensor *x_grad) {
+  if (type != "avg" || !adaptive || kernel[0] != 1 || kernel[1] != 1) PADDLE_THROW(phi::errors::Unimplemented("pooling %s", type));
+  const int64_t plane = x.dims()[2] * x.dims()[3];
+  T *to = dev_ctx.template Alloc<T>(x_grad);
+  for (int64_t i = 0; i < x.numel(); ++i) to[i] = out_grad.data<T>()[i / plane] / static_cast<T>(plane);
+}
+template <typename T, typename Context>
+void PoolKernel(const Context &dev_ctx, const DenseTensor &x, const phi::IntArray &kernel, const std::vector<int> &, const std::vector<int> &, bool,
+                bool, const std::string &, const std::string &type, bool, bool adaptive, const std::string &, DenseTensor *out) {
+  if (type != "avg" || !adaptive || kernel[0] != 1 || kernel[1] != 1) PADDLE_THROW(phi::errors::Unimplemented("pooling %s", type));
+  const int64_t plane = x.dims()[2] * x.dims()[3];
+  T *to = dev_ctx.template Alloc<T>(out);
+  std::fill(to, to + out->numel(), T(0));
+  for (int64_t i = 0; i < x.numel(); ++i) to[i / plane] += x.data<T>()[i] / static_cast<T>(plane);
+}
+
+template <typename T, typename Context>
+void ScaleKernel(const Context &dev_ctx, const DenseTensor &x, const phi::Scalar &scale, float bias, bool bias_after_scale, DenseTensor *out) {
+  PADDLE_ENFORCE_EQ(bias_after_scale, true, phi::errors::Unimplemented("the bias first"));
+  T *to = dev_ctx.template Alloc<T>(out);
+  for (int64_t i = 0; i < x.numel(); ++i) to[i] = x.data<T>()[i] * scale.to<T>() + static_cast<T>(bias);
+}
+template <typename T, typename Context>
+void RsqrtKernel(const Context &dev_ctx, const DenseTensor &x, DenseTensor *out) {
+  T *to = dev_ctx.template Alloc<T>(out);
+  for (int64_t i = 0; i < x.numel(); ++i) to[i] = 1 / std::sqrt(x.data<T>()[i]);
+}
+
+// The gradient of (x - mean) * inverse * scale, where rows are groups of `n` elements: `group(i)`, and `channel(i)` of the scale.
+template <typename T, typename G, typename C>
+void normal_grad(const DenseTensor &x, const T *scale, const T *mean, const T *inverse, const T *g, int64_t groups, int64_t n, G group, C channel,
+                 T *x_grad, T *scale_grad, T *bias_grad, int64_t channels) {
+  std::vector<double> sums(groups), products(groups), scales(channels), biases(channels);
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    const double normal = (x.data<T>()[i] - mean[group(i)]) * inverse[group(i)], one = g[i] * scale[channel(i)];
+    sums[group(i)] += one;
+    products[group(i)] += one * normal;
+    scales[channel(i)] += g[i] * normal;
+    biases[channel(i)] += g[i];
+  }
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    const double normal = (x.data<T>()[i] - mean[group(i)]) * inverse[group(i)], one = g[i] * scale[channel(i)];
+    x_grad[i] = static_cast<T>(inverse[group(i)] * (one - sums[group(i)] / n - normal * products[group(i)] / n));
+  }
+  std::copy(scales.begin(), scales.end(), scale_grad);
+  std::copy(biases.begin(), biases.end(), bias_grad);
+}
+
+template <typename T, typename Context>
+void BatchNormKernel(const Context &dev_ctx, const DenseTensor &x, const DenseTensor &mean, const DenseTensor &variance, const DenseTensor &scale,
+                     const DenseTensor &bias, bool is_test, float momentum, float epsilon, const std::string &data_layout, bool, bool, DenseTensor *out,
+                     DenseTensor *mean_out, DenseTensor *variance_out, DenseTensor *saved_mean, DenseTensor *saved_variance, DenseTensor *) {
+  if (is_test || data_layout != "NCHW") PADDLE_THROW(phi::errors::Unimplemented("batch_norm of %s", data_layout));
+  const int64_t channels = x.dims()[1], inner = x.numel() / x.dims()[0] / channels, n = x.numel() / channels;
+  std::vector<double> sums(channels), squares(channels);
+  const auto channel = [&](int64_t i) { return i / inner % channels; };
+  for (int64_t i = 0; i < x.numel(); ++i) sums[channel(i)] += x.data<T>()[i];
+  for (int64_t i = 0; i < x.numel(); ++i) squares[channel(i)] += std::pow(x.data<T>()[i] - sums[channel(i)] / n, 2);
+  T *to = dev_ctx.template Alloc<T>(out), *m = dev_ctx.template Alloc<T>(mean_out), *v = dev_ctx.template Alloc<T>(variance_out);
+  T *sm = dev_ctx.template Alloc<T>(saved_mean), *sv = dev_ctx.template Alloc<T>(saved_variance);
+  for (int64_t c = 0; c < channels; ++c) {
+    sm[c] = sums[c] / n;
+    sv[c] = 1 / std::sqrt(squares[c] / n + epsilon);
+    m[c] = mean.data<T>()[c] * momentum + sm[c] * (1 - momentum);
+    v[c] = variance.data<T>()[c] * momentum + squares[c] / n * (1 - momentum);
+  }
+  for (int64_t i = 0; i < x.numel(); ++i) to[i] = (x.data<T>()[i] - sm[channel(i)]) * sv[channel(i)] * scale.data<T>()[channel(i)] + bias.data<T>()[channel(i)];
+}
+
+template <typename T, typename Context>
+void BatchNormGradKernel(const Context &dev_ctx, const DenseTensor &x, const paddle::optional<DenseTensor> &scale,
+                         const paddle::optional<DenseTensor> &, const paddle::optional<DenseTensor> &, const paddle::optional<DenseTensor> &,
+                         const DenseTensor &saved_mean, const DenseTensor &saved_variance, const paddle::optional<DenseTensor> &,
+                         const DenseTensor &out_grad, float, float, const std::string &, bool, bool, bool, DenseTensor *x_grad,
+                         DenseTensor *scale_grad, DenseTensor *bias_grad) {
+  const int64_t channels = x.dims()[1], inner = x.numel() / x.dims()[0] / channels;
+  const auto channel = [&](int64_t i) { return i / inner % channels; };
+  normal_grad<T>(x, scale->data<T>(), saved_mean.data<T>(), saved_variance.data<T>(), out_grad.data<T>(), channels, x.numel() / channels, channel,
+                 channel, dev_ctx.template Alloc<T>(x_grad), dev_ctx.template Alloc<T>(scale_grad), dev_ctx.template Alloc<T>(bias_grad), channels);
+}
+
+template <typename T, typename Context>
+void GroupNormKernel(const Context &dev_ctx, const DenseTensor &x, const paddle::optional<DenseTensor> &scale,
+                     const paddle::optional<DenseTensor> &bias, float epsilon, int groups, const std::string &, DenseTensor *out, DenseTensor *mean,
+                     DenseTensor *variance) {
+  const int64_t channels = x.dims()[1], inner = x.numel() / x.dims()[0] / channels, n = channels / groups * inner;
+  T *to = dev_ctx.template Alloc<T>(out), *m = dev_ctx.template Alloc<T>(mean), *v = dev_ctx.template Alloc<T>(variance);
+  for (int64_t row = 0; row < x.numel() / n; ++row) {
+    const T *a = x.data<T>() + row * n;
+    double sum = 0, square = 0;
+    for (int64_t i = 0; i < n; ++i) sum += a[i];
+    for (int64_t i = 0; i < n; ++i) square += std::pow(a[i] - sum / n, 2);
+    m[row] = sum / n;
+    v[row] = square / n;
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t c = (row * n + i) / inner % channels;
+      to[row * n + i] = (a[i] - m[row]) / std::sqrt(v[row] + epsilon) * (scale ? scale->data<T>()[c] : 1) + (bias ? bias->data<T>()[c] : 0);
+    }
+  }
+}
+
+// As Paddle's, it finds the normalized values in the result.
+template <typename T, typename Context>
+void GroupNormGradKernel(const Context &dev_ctx, const DenseTensor &x, const paddle::optional<DenseTensor> &scale,
+                         const paddle::optional<DenseTensor> &bias, const DenseTensor &y, const DenseTensor &, const DenseTensor &variance,
+                         const DenseTensor &out_grad, float epsilon, int groups, const std::string &, DenseTensor *x_grad, DenseTensor *scale_grad,
+                         DenseTensor *bias_grad) {
+  const int64_t channels = x.dims()[1], inner = x.numel() / x.dims()[0] / channels, n = channels / groups * inner;
+  DenseTensor normal;
+  normal.Resize(x.dims());
+  T *a = dev_ctx.template Alloc<T>(&normal);
+  const auto channel = [&](int64_t i) { return i / inner % channels; };
+  for (int64_t i = 0; i < x.numel(); ++i) a[i] = (y.data<T>()[i] - bias->data<T>()[channel(i)]) / scale->data<T>()[channel(i)];
+  std::vector<T> zeros(x.numel() / n), ones(x.numel() / n, T(1));
+  T *to = dev_ctx.template Alloc<T>(x_grad);
+  normal_grad<T>(normal, scale->data<T>(), zeros.data(), ones.data(), out_grad.data<T>(), x.numel() / n, n, [&](int64_t i) { return i / n; }, channel,
+                 to, dev_ctx.template Alloc<T>(scale_grad), dev_ctx.template Alloc<T>(bias_grad), channels);
+  for (int64_t i = 0; i < x.numel(); ++i) to[i] /= std::sqrt(variance.data<T>()[i / n] + epsilon);
+}
+
+template <typename T, typename Context>
+void LayerNormGradKernel(const Context &dev_ctx, const DenseTensor &x, const paddle::optional<DenseTensor> &scale,
+                         const paddle::optional<DenseTensor> &, const DenseTensor &mean, const DenseTensor &variance, const DenseTensor &out_grad,
+                         float epsilon, int begin_norm_axis, DenseTensor *x_grad, DenseTensor *scale_grad, DenseTensor *bias_grad) {
+  int64_t n = 1;
+  for (int axis = begin_norm_axis; axis < x.dims().size(); ++axis) n *= x.dims()[axis];
+  std::vector<T> inverse(x.numel() / n);
+  for (size_t row = 0; row < inverse.size(); ++row) inverse[row] = 1 / std::sqrt(variance.data<T>()[row] + epsilon);
+  normal_grad<T>(x, scale->data<T>(), mean.data<T>(), inverse.data(), out_grad.data<T>(), x.numel() / n, n, [&](int64_t i) { return i / n; },
+                 [&](int64_t i) { return i % n; }, dev_ctx.template Alloc<T>(x_grad), dev_ctx.template Alloc<T>(scale_grad),
+                 dev_ctx.template Alloc<T>(bias_grad), n);
+}
+
+template <typename T, typename Context>
+void DropoutGradKernel(const Context &dev_ctx, const DenseTensor &mask, const DenseTensor &out_grad, const phi::Scalar &p, bool is_test,
+                       const std::string &mode, DenseTensor *x_grad) {
+  PADDLE_ENFORCE_EQ(is_test, false, phi::errors::Unimplemented("nothing is dropped"));
+  const T factor = mode == "upscale_in_train" ? 1 / (1 - p.to<T>()) : T(1);
+  T *to = dev_ctx.template Alloc<T>(x_grad);
+  for (int64_t i = 0; i < mask.numel(); ++i) to[i] = mask.data<uint8_t>()[i] ? out_grad.data<T>()[i] * factor : T(0);
+}
+
+template <typename T, typename Context>
+void PutAlongAxisKernel(const Context &dev_ctx, const DenseTensor &x, const DenseTensor &index, const DenseTensor &value, int axis,
+                        const std::string &reduce, bool include_self, DenseTensor *out) {
+  const int rank = x.dims().size();
+  if (axis != rank - 1 || reduce != "add" || !include_self) PADDLE_THROW(phi::errors::Unimplemented("%s along axis %d", reduce, axis));
+  const int64_t n = x.dims()[axis], k = index.dims()[axis];
+  T *to = dev_ctx.template Alloc<T>(out);
+  std::copy(x.data<T>(), x.data<T>() + x.numel(), to);
+  for (int64_t i = 0; i < index.numel(); ++i)
+    to[i / k * n + (index.dtype() == phi::DataType::INT32 ? index.data<int>()[i] : index.data<int64_t>()[i])] += value.data<T>()[i];
+}
+
+template <typename T, typename Context>
+void MeanAllKernel(const Context &dev_ctx, const DenseTensor &x, DenseTensor *out) {
+  double sum = 0;
+  for (int64_t i = 0; i < x.numel(); ++i) sum += x.data<T>()[i];
+  dev_ctx.template Alloc<T>(out)[0] = static_cast<T>(sum / x.numel());
+}
+
+template <typename T, typename Context>
+void SquaredNormKernel(const Context &dev_ctx, const DenseTensor &x, DenseTensor *out) {
+  double sum = 0;
+  for (int64_t i = 0; i < x.numel(); ++i) sum += x.data<T>()[i] * x.data<T>()[i];
+  dev_ctx.template Alloc<T>(out)[0] = static_cast<T>(sum);
+}
+
+template <typename T, typename Context>
+void MomentumKernel(const Context &dev_ctx, const DenseTensor &param, const DenseTensor &grad, const DenseTensor &velocity, const DenseTensor &rate,
+                    const paddle::optional<DenseTensor> &master, float mu, bool nesterov, const std::string &decay, float, bool, float,
+                    DenseTensor *param_out, DenseTensor *velocity_out, DenseTensor *master_out) {
+  PADDLE_ENFORCE_EQ(nesterov || !decay.empty() || master || master_out, false, phi::errors::Unimplemented("more than momentum"));
+  T *p = dev_ctx.template Alloc<T>(param_out), *v = dev_ctx.template Alloc<T>(velocity_out);
+  for (int64_t i = 0; i < param.numel(); ++i) {
+    v[i] = velocity.data<T>()[i] * mu + grad.data<T>()[i];
+    p[i] = param.data<T>()[i] - rate.data<T>()[0] * v[i];
+  }
+}
+
 // What goes wrong.
 template <typename T, typename Context>
 void ExpKernel(const Context &, const DenseTensor &x, DenseTensor *) {
@@ -244,6 +450,21 @@ KERNEL(cross_entropy_with_softmax_grad, CrossEntropyGradKernel, float)
 KERNEL(sum, SumKernel, float)
 KERNEL(concat, ConcatKernel, float)
 KERNEL(adam, AdamKernel, float)
+KERNEL(max_pool2d_with_index, MaxPoolKernel, float)
+KERNEL(pool2d, PoolKernel, float)
+KERNEL(pool2d_grad, PoolGradKernel, float)
+KERNEL(scale, ScaleKernel, float)
+KERNEL(rsqrt, RsqrtKernel, float)
+KERNEL(batch_norm, BatchNormKernel, float)
+KERNEL(batch_norm_grad, BatchNormGradKernel, float)
+KERNEL(group_norm, GroupNormKernel, float)
+KERNEL(group_norm_grad, GroupNormGradKernel, float)
+KERNEL(layer_norm_grad, LayerNormGradKernel, float)
+KERNEL(dropout_grad, DropoutGradKernel, float)
+KERNEL(put_along_axis, PutAlongAxisKernel, float)
+KERNEL(mean_all, MeanAllKernel, float)
+KERNEL(squared_l2_norm, SquaredNormKernel, float)
+KERNEL(momentum, MomentumKernel, float)
 KERNEL(exp, ExpKernel, float)
 KERNEL(log, LogKernel, float)
 KERNEL(sin, SinKernel, float)

@@ -152,9 +152,7 @@ def _register_kernels(plugin: Plugin, rows: list[Any], handle: Any) -> None:
     from wherry_tensor.dtype import as_dtype
 
     changed = set()
-    used: set[str] = set()
-    for names in kernel_names.values():
-        used.update(names)
+    used = {one for names in kernel_names.values() for name in names for one in name.split("|")}
     for row in rows:
         kind, name = row.contents.device.decode(), row.contents.name.decode()
         table = _tables.get(kind)

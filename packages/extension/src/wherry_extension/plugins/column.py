@@ -29,7 +29,7 @@ def serves(op: Op, *names: str, first: bool = True, numbers: bool = False) -> Ca
 
     Args:
         op: the op.
-        names: kernels without which it cannot.
+        names: kernels without which it cannot; of `a|b` one is enough.
         first: whether the dtype under which they are registered is that of the op's first input.
         numbers: whether the rule takes inputs of rank 0 as `Writer.number` alone.
     """

@@ -93,8 +93,8 @@ class KernelTable:
         return name
 
     def dtypes(self, names: Sequence[str]) -> list[str]:
-        """Those that all of the kernels have."""
-        found = [set(self.rows.get(name, ())) for name in names]
+        """Those that all of the kernels have; of `a|b` one is enough."""
+        found = [{dtype for one in name.split("|") for dtype in self.rows.get(one, ())} for name in names]
         return sorted(set.intersection(*found)) if found else []
 
     def misfit(self, name: str, row: Any, expected: Sequence[Any]) -> None:
@@ -234,6 +234,11 @@ class Writer:
         made = self.memory(x.dtype, shape)
         self._step(None, [], [Operand(x.origin, x.index, x.dtype, shape), made], list(strides))
         return made
+
+    def copy(self, x: Operand, to: Operand) -> None:
+        """The elements of `x` in the memory of `to`, which has its shape."""
+        strides = [math.prod(x.shape[axis + 1 :]) for axis in range(len(x.shape))]
+        self._step(None, [], [x, to], strides)
 
     def expanded(self, x: Operand, shape: Sequence[int]) -> Operand:
         """`x` broadcast to a shape: kernels of plug-ins need not broadcast."""

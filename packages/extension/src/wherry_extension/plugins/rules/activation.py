@@ -57,3 +57,22 @@ def plugin_silu_vjp(w, out, ct, x):
         w.call("silu_grad", x, result, ct, out, or_args=[(x, ct, out)])
     else:
         w.call("silu_grad", x, ct, out)
+
+
+@serves(ops.prelu, "prelu")
+def plugin_prelu(w, out, x, weight):
+    sizes = (1,) * (len(x.shape) - len(weight.shape)) + weight.shape
+    if out.shape != x.shape:
+        raise Declined("the kernel does not broadcast x")
+    if weight.size == 1:
+        w.call("prelu", x, weight.reshape(1), "NCHW", "all", out)
+        return
+    axis = next(axis for axis, size in enumerate(sizes) if size > 1)
+    if sizes[axis] != weight.size or axis not in (1, len(sizes) - 1):
+        raise Declined("the kernel has one weight or one for each channel")
+    w.call("prelu", x, weight.reshape(weight.size), "NCHW" if axis == 1 else "NHWC", "channel", out)
+
+
+@serves(ops.thresholded_relu, "thresholded_relu")
+def plugin_thresholded_relu(w, out, x, *, threshold):
+    w.call("thresholded_relu", x, threshold, out, or_args=[(x, threshold, 0.0, out)])  # later versions say what else is there

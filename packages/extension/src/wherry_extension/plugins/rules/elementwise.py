@@ -60,3 +60,8 @@ def plugin_cast(w, out, x, *, dtype):
 def plugin_where(w, out, condition, x, y):
     condition, x, y = (w.expanded(each, out.shape) for each in (condition, x, y))
     w.call("where", condition, x, y, out, dtype=x.dtype)
+
+
+@serves(ops.lerp, "lerp")
+def plugin_lerp(w, out, x, y, weight):
+    w.call("lerp", *(w.expanded(each, out.shape) for each in (x, y, weight)), out)

@@ -1,6 +1,8 @@
 """Elements in other places."""
 from wherry_extension.plugins.column import serves
+from wherry_extension.plugins.programs import Declined
 from wherry_tensor import ops
+from wherry_tensor.ops.shapes import floats
 
 
 @serves(ops.concat, "concat")
@@ -31,3 +33,22 @@ def _triangle(op, name):
 
 _triangle(ops.tril, "tril")
 _triangle(ops.triu, "triu")
+
+
+@serves(ops.slice_put, "set_value_with_tensor")
+def plugin_slice_put(w, out, x, value, *, axes, starts, ends, steps):
+    if any(step < 0 for step in steps):
+        raise Declined("versions count backwards differently")
+    w.call("set_value_with_tensor", x, value, list(starts), list(ends), list(steps), list(axes), [], [], out)
+
+
+@serves(ops.arange, "arange", first=False)
+def plugin_arange(w, out, *, start, step, length, dtype):
+    # A half step short of the next number, where rounding could let one more in.
+    end = start + step * (length - 0.5 if dtype in floats else length)
+    w.call("arange", start, end, step, out, dtype=dtype)
+
+
+@serves(ops.eye, "eye", first=False)
+def plugin_eye(w, out, *, rows, columns, dtype):
+    w.call("eye", rows, columns, dtype, out, dtype=dtype)

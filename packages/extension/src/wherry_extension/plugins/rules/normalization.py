@@ -88,3 +88,82 @@ def plugin_layer_norm(w, out, x, scale=None, bias=None, *, epsilon, begin_axis):
     w.call("layer_norm", *args, *outs, or_args=[(*args, False, *outs)])
     w.call("scale", variance, 1.0, epsilon, True, shifted)
     w.call("rsqrt", shifted, rstd.reshape(rows))
+
+
+def _ones(w, dtype, shape):
+    made = w.memory(dtype, shape)
+    w.call("scale", w.zeros(dtype, shape), 1.0, 1.0, True, made)
+    return made
+
+
+def _inverse_square(w, x):
+    """The variance whose deviation has the inverse `x`."""
+    square, inverse, made = (w.memory(x.dtype, (x.size,)) for _ in range(3))
+    w.call("multiply", x.reshape(x.size), x.reshape(x.size), square)
+    w.call("rsqrt", square, inverse)
+    w.call("multiply", inverse, inverse, made)
+    return made
+
+
+def _own_dtypes(x, scale, statistic):
+    if scale is None and x.dtype is not statistic.dtype:
+        raise Declined("without a scale its gradient has the dtype of x, which kernels do not write")
+
+
+@serves(ops.batch_norm_vjp, "batch_norm_grad", "scale", "rsqrt", first=False)
+def plugin_batch_norm_vjp(w, out, ct, x, scale, mean, variance, *, epsilon, data_format):
+    _own_dtypes(x, scale, mean)
+    scale = _ones(w, mean.dtype, mean.shape) if scale is None else scale
+    bias = w.zeros(scale.dtype, scale.shape)  # no gradient depends on it
+    shifted, inverse = w.memory(mean.dtype, mean.shape), w.memory(mean.dtype, mean.shape)
+    w.call("scale", variance, 1.0, epsilon, True, shifted)
+    w.call("rsqrt", shifted, inverse)
+    first = (x, scale, bias, None, None, mean, inverse, None, ct, 0.0, epsilon, data_format, False, False, False)
+    w.call("batch_norm_grad", *first, *out, or_args=[(*first[:-1], False, False, *out)], dtype=x.dtype)  # 2.3: fused with relu or not
+
+
+@serves(ops.layer_norm_vjp, "layer_norm_grad", "multiply", "rsqrt", first=False)
+def plugin_layer_norm_vjp(w, out, ct, x, scale, mean, rstd, *, begin_axis):
+    _own_dtypes(x, scale, mean)
+    columns = math.prod(x.shape[begin_axis:])
+    scale = _ones(w, mean.dtype, (columns,)) if scale is None else scale.reshape(columns)
+    bias = w.zeros(scale.dtype, (columns,))
+    x_ct, *others = out
+    args = (x, scale, bias, mean.reshape(mean.size), _inverse_square(w, rstd), ct, 0.0, begin_axis)  # epsilon is in the variance
+    outs = (x_ct, *(each.reshape(columns) for each in others))
+    w.call("layer_norm_grad", *args, *outs, or_args=[(*args, False, *outs)], dtype=x.dtype)
+
+
+@serves(ops.group_norm, "group_norm", "scale", "rsqrt")
+def plugin_group_norm(w, out, x, scale=None, bias=None, *, epsilon, groups):
+    result, mean, rstd = out
+    variance, shifted = w.memory(rstd.dtype, rstd.shape), w.memory(rstd.dtype, rstd.shape)
+    w.call("group_norm", x, scale, bias, epsilon, groups, "NCHW", result, mean, variance)
+    w.call("scale", variance, 1.0, epsilon, True, shifted)
+    w.call("rsqrt", shifted, rstd)
+
+
+@serves(ops.group_norm_vjp, "group_norm_grad", "subtract", "multiply", "rsqrt", first=False)
+def plugin_group_norm_vjp(w, out, ct, x, scale, mean, rstd, *, groups):
+    if x.dtype is not mean.dtype or (scale is not None and scale.dtype is not x.dtype):
+        raise Declined("what comes out of the op is computed in one dtype")
+    channels, inner = x.shape[1], math.prod(x.shape[2:])
+    scale = _ones(w, x.dtype, (channels,)) if scale is None else scale
+    bias = w.zeros(x.dtype, (channels,))
+    # Kernels find the normalized values in the result; without a bias it is this.
+    parts = (x.shape[0], groups, channels // groups * inner)
+    centered, normal = w.memory(x.dtype, parts), w.memory(x.dtype, parts)
+    w.call("subtract", x.reshape(*parts), w.expanded(mean.reshape(*parts[:2], 1), parts), centered)
+    w.call("multiply", centered, w.expanded(rstd.reshape(*parts[:2], 1), parts), normal)
+    result, whole = w.memory(x.dtype, x.shape), (x.shape[0], channels, inner)
+    w.call("multiply", normal.reshape(*whole), w.expanded(scale.reshape(1, channels, 1), whole), result.reshape(*whole))
+    variance = _inverse_square(w, rstd).reshape(*mean.shape)
+    w.call("group_norm_grad", x, scale, bias, result, mean, variance, ct, 0.0, groups, "NCHW", *out)
+
+
+@serves(ops.dropout_vjp, "dropout_grad", first=False)
+def plugin_dropout_vjp(w, out, ct, mask, *, scale):
+    if scale < 1.0:
+        raise Declined("the kernel's factor is that of a probability")
+    mode = "upscale_in_train" if scale > 1.0 else "downgrade_in_infer"
+    w.call("dropout_grad", mask, ct, 1.0 - 1.0 / scale, False, mode, out, dtype=ct.dtype)

@@ -23,7 +23,7 @@ def _reduces(op, kernel):
 
 
 for _op, _kernel in (
-    (ops.reduce_mean, "mean"), (ops.reduce_max, "max"), (ops.reduce_min, "min"), (ops.reduce_amax, "amax"), (ops.reduce_amin, "amin"),
+    (ops.reduce_max, "max"), (ops.reduce_min, "min"), (ops.reduce_amax, "amax"), (ops.reduce_amin, "amin"),
     (ops.reduce_all, "all"), (ops.reduce_any, "any"),
 ):  # fmt: skip
     _reduces(_op, _kernel)
@@ -58,3 +58,45 @@ def plugin_cumsum(w, out, x, *, axis, reverse):
 @serves(ops.squared_l2_norm, "squared_l2_norm")
 def plugin_squared_l2_norm(w, out, x):
     w.call("squared_l2_norm", x, out)
+
+
+@serves(ops.reduce_mean, "mean|mean_all")
+def plugin_reduce_mean(w, out, x, *, axes, keepdim):
+    if w.has("mean", x.dtype):
+        w.call("mean", x, list(axes), keepdim, out)
+    elif len(axes) == len(x.shape):
+        w.call("mean_all", x, out.reshape())
+    else:
+        raise Declined("the kernel takes the mean of all elements")
+
+
+@serves(ops.sum_of_squares, "squared_l2_norm", "add")
+def plugin_sum_of_squares(w, out, *xs):
+    if any(x.dtype is not out.dtype for x in xs):
+        raise Declined("the sum has another dtype")
+    part, *totals = (w.memory(out.dtype, (1,)) for _ in range(3))
+    for i, x in enumerate(xs):
+        last = out.reshape(1) if i == len(xs) - 1 else totals[i % 2]
+        w.call("squared_l2_norm", x, part if i else last)
+        if i:
+            w.call("add", totals[(i - 1) % 2], part, last)
+
+
+@serves(ops.cumprod, "cumprod")
+def plugin_cumprod(w, out, x, *, axis):
+    w.call("cumprod", x, axis, out, or_args=[(x, axis, False, False, out)])
+
+
+@serves(ops.logcumsumexp, "logcumsumexp")
+def plugin_logcumsumexp(w, out, x, *, axis):
+    w.call("logcumsumexp", x, axis, False, False, False, out)
+
+
+def _running(op, name):
+    @serves(op, name)
+    def rule(w, out, x, *, axis):
+        w.call(name, x, axis, int64, *out, or_args=[(x, axis, 3, *out)])
+
+
+_running(ops.cummax, "cummax")
+_running(ops.cummin, "cummin")
