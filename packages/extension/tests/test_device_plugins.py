@@ -456,8 +456,10 @@ def test_kernels_compute_what_the_cpu_does(testing, monkeypatch):
     x, ct, mask = made(2, 4, 6, 6), made(2, 4, 6, 6, seed=1), (made(2, 4, 6, 6, seed=2) > 0).astype("uint8")
     scale, four = made(4, seed=3), {"epsilon": 1e-5, "data_format": "NCHW"}
     calls = [
+        lambda t: ops.batch_norm(t(x), t(scale), None, **four),
+        lambda t: ops.batch_norm(t(x), None, None, **four),  # ones are made for the scale, zeros for the bias
         lambda t: ops.batch_norm_vjp(t(ct), t(x), t(scale), t(made(4) * 0.1), t(np.square(made(4)) + 1), **four),
-        lambda t: ops.batch_norm_vjp(t(ct), t(x), None, t(made(4) * 0.1), t(np.square(made(4)) + 1), **four),  # ones are made for the scale
+        lambda t: ops.batch_norm_vjp(t(ct), t(x), None, t(made(4) * 0.1), t(np.square(made(4)) + 1), **four),
         lambda t: ops.layer_norm_vjp(t(ct), t(x), t(x[0, 0]), t(made(2, 4)), t(np.square(made(2, 4)) + 1), begin_axis=2),
         lambda t: ops.layer_norm_vjp(t(ct), t(x), None, t(made(2, 4)), t(np.square(made(2, 4)) + 1), begin_axis=2),
         lambda t: ops.group_norm(t(x), t(scale), None, epsilon=1e-5, groups=2),

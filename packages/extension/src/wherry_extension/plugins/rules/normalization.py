@@ -52,10 +52,20 @@ def plugin_cross_entropy_vjp(w, out, ct, softmax, label, weight=None, *, soft_la
            dtype=softmax.dtype)
 
 
+def _ones(w, dtype, shape):
+    made = w.memory(dtype, shape)
+    w.call("scale", w.zeros(dtype, shape), 1.0, 1.0, True, made)
+    return made
+
+
 def _batch_norm(w, x, mean, variance, scale, bias, results, *, is_test, epsilon, data_format):
     """Both orders of parameters; a momentum of 0 gives the statistics of the batch as the new running ones."""
     channels = x.shape[1 if data_format.startswith("NC") else -1]
     out, mean_out, variance_out = results
+    if scale is None and w.has("scale", mean.dtype):  # most versions have to be given one
+        scale = _ones(w, mean.dtype, (channels,))
+    if bias is None and scale is not None:
+        bias = w.zeros(scale.dtype, (channels,))
     saved = [w.memory(mean.dtype, (channels,)) for _ in range(2)]
     rest = (out, mean_out, variance_out, *saved, None)
     reserve = (out, mean_out, variance_out, *saved, w.memory(mean.dtype, (1,)))
@@ -88,12 +98,6 @@ def plugin_layer_norm(w, out, x, scale=None, bias=None, *, epsilon, begin_axis):
     w.call("layer_norm", *args, *outs, or_args=[(*args, False, *outs)])
     w.call("scale", variance, 1.0, epsilon, True, shifted)
     w.call("rsqrt", shifted, rstd.reshape(rows))
-
-
-def _ones(w, dtype, shape):
-    made = w.memory(dtype, shape)
-    w.call("scale", w.zeros(dtype, shape), 1.0, 1.0, True, made)
-    return made
 
 
 def _inverse_square(w, x):

@@ -67,6 +67,8 @@ def plugin_adadelta(w, out, param, avg_squared_grad, avg_squared_update, grad, l
 def plugin_adamax(w, out, param, moment, inf_norm, beta1_power, grad, lr, scale=None, *, beta1, beta2, epsilon, weight_decay):
     _unscaled(scale, weight_decay)
     *results, power_out = out
+    if power_out.dtype is not param.dtype:
+        raise Declined("the power of beta has another dtype")
     power, rate = w.number(beta1_power, param.dtype), w.number(lr, param.dtype)
     w.call("adamax", param, grad, rate, moment, inf_norm, power, None, beta1, beta2, epsilon, False, *results, None)
     w.call("scale", power, beta1, 0.0, True, power_out.reshape(1))
