@@ -28,4 +28,4 @@ __all__ = [
 __all__ += clip.__all__
 __all__ += layers.__all__
 
-__version__ = "0.5.0"
+__version__ = "0.6.0"

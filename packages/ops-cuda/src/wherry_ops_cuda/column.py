@@ -12,7 +12,7 @@ from wherry_ops_cuda.building import default_path
 from wherry_tensor import _core, device
 from wherry_tensor.columns import require_vocabulary
 
-SERVES_VOCABULARY = 3
+SERVES_VOCABULARY = 4
 
 _library: ctypes.PyDLL | None = None
 
