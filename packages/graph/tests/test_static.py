@@ -614,6 +614,6 @@ def test_sparse_embedding_is_an_embedding_whose_rows_are_trained():
     rows = static.nn.sparse_embedding(ids, [10, 4], param_attr=nn.ParamAttr(initializer=nn.initializer.Constant(1.0)))
     optimizer.SGD(1.0).minimize(rows.sum())
     exe = started()
-    exe.run(feed={"ids": np.array([[1, 3]])})
+    exe.run(feed={"ids": np.array([[1, 3]], "int64")})
     (table,) = (static.global_scope().value(p.name).numpy() for p in static.default_main_program().all_parameters())
     np.testing.assert_array_equal(table[:, 0], [1, 0, 1, 0, 1, 1, 1, 1, 1, 1])

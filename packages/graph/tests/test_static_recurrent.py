@@ -156,7 +156,7 @@ def test_tags_of_sequences_are_the_best_ones():
 
 @pytest.mark.parametrize("time", [4, None])
 def test_padded_sequences_have_tags_up_to_their_lengths(time):
-    scores, labels, lengths = 2 * values(3, 4, 3), np.zeros((3, 4), "int64"), np.array([4, 1, 3])
+    scores, labels, lengths = 2 * values(3, 4, 3), np.zeros((3, 4), "int64"), np.array([4, 1, 3], "int64")
     x, label = static.data("x", [None, time, 3]), static.data("label", [None, time], "int64")
     length = static.data("length", [None], "int64")
     (tags, right), w = decoded({"x": scores, "label": labels, "length": lengths}, x=x, label=label, length=length)

@@ -14,9 +14,9 @@ _LATER = {
     "image": "get_image_backend image_load set_image_backend",
     "transforms": """
         BaseTransform BrightnessTransform CenterCrop ColorJitter Compose ContrastTransform Grayscale HueTransform
-        Normalize Pad RandomAffine RandomCrop RandomErasing RandomHorizontalFlip RandomResizedCrop RandomRotation RandomVerticalFlip Resize
-        SaturationTransform ToTensor Transpose adjust_brightness adjust_contrast adjust_hue affine center_crop crop
-        erase hflip normalize pad resize rotate to_grayscale to_tensor vflip
+        Normalize Pad RandomAffine RandomCrop RandomErasing RandomHorizontalFlip RandomPerspective RandomResizedCrop RandomRotation
+        RandomVerticalFlip Resize SaturationTransform ToTensor Transpose adjust_brightness adjust_contrast adjust_hue affine center_crop crop
+        erase hflip normalize pad perspective resize rotate to_grayscale to_tensor vflip
     """,
 }
 _MODULE_OF = {name: module for module, names in _LATER.items() for name in names.split()}

@@ -87,6 +87,7 @@ from wherry_vision.transforms.functional import erase as erase
 from wherry_vision.transforms.functional import hflip as hflip
 from wherry_vision.transforms.functional import normalize as normalize
 from wherry_vision.transforms.functional import pad as pad
+from wherry_vision.transforms.functional import perspective as perspective
 from wherry_vision.transforms.functional import resize as resize
 from wherry_vision.transforms.functional import rotate as rotate
 from wherry_vision.transforms.functional import to_grayscale as to_grayscale
@@ -98,6 +99,7 @@ from wherry_vision.transforms.geometric import RandomAffine as RandomAffine
 from wherry_vision.transforms.geometric import RandomCrop as RandomCrop
 from wherry_vision.transforms.geometric import RandomErasing as RandomErasing
 from wherry_vision.transforms.geometric import RandomHorizontalFlip as RandomHorizontalFlip
+from wherry_vision.transforms.geometric import RandomPerspective as RandomPerspective
 from wherry_vision.transforms.geometric import RandomResizedCrop as RandomResizedCrop
 from wherry_vision.transforms.geometric import RandomRotation as RandomRotation
 from wherry_vision.transforms.geometric import RandomVerticalFlip as RandomVerticalFlip

@@ -22,7 +22,7 @@ __all__ = [
     "get_mask_2d_best", "get_mask_2d_greedy",
 ]
 
-_FAR = 2**60      # more than any way costs
+_FAR = np.int64(2**60)  # more than any way costs
 _STEPS = 2**40    # weights are compared as whole numbers up to this
 _AT_ONCE = 2048   # blocks, whose ways stay in the cache
 
@@ -171,7 +171,7 @@ def _best(blocks: Any, keep: int) -> Any:
     kept = np.zeros(blocks.shape, bool)
     rows_left, columns_left = np.full((count, m), keep), np.full((count, m), keep)
     for _ in range(keep * m):
-        to_row, to_column = np.where(rows_left > 0, 0, _FAR), np.full((count, m), _FAR)
+        to_row, to_column = np.where(rows_left > 0, np.int64(0), _FAR), np.full((count, m), _FAR)
         row_before, column_before = np.zeros((count, m), int), np.full((count, m), -1)
         closer: Any = True
         while np.any(closer):  # ways of least cost: forth over weights that may be kept, back over those that are
