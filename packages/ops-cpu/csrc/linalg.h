@@ -101,7 +101,7 @@ T reflect(int64_t count, T *x, int64_t step) {
   if (most == 0 && imaginary == 0) return T(0);
   most = max_of(most, magnitude(alpha));
   constexpr R least = sizeof(R) == 4 ? R(0x1p-100) : R(0x1p-1000), lift = sizeof(R) == 4 ? R(0x1p60) : R(0x1p500);
-  if (most < least) {  // or the inverse of their length would be infinite
+  if (most > 0 && most < least) {  // or the inverse of their length would be infinite; 0 beside NaN stays that
     for (int64_t i = 0; i < count; ++i) x[i * step] = x[i * step] * T(lift);
     const T tau = reflect(count, x, step);
     x[0] = x[0] * T(R(1) / lift);

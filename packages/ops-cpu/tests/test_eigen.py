@@ -117,3 +117,15 @@ def test_results_depend_on_neither_threads_nor_batch():
             np.testing.assert_array_equal(a, b)
     for a, b in zip(found[0], found[1], strict=True):  # products of a batch may take another way: rounding differs, nothing else
         np.testing.assert_allclose(np.abs(a), np.abs(b), atol=2e-5 * np.abs(a).max())
+
+
+@pytest.mark.parametrize("value", [complex(0, np.nan), complex(np.nan, 0), 5e-324, complex(0, 5e-324), 1e-310 + 1e-311j])
+def test_qr_of_numbers_that_have_no_length_ends(value):
+    a = np.zeros((3, 3), np.complex128)
+    a[0, 0] = value
+    q, r = ops.qr(w.to_tensor(a), complete=False)
+    if np.isnan(value):
+        assert np.isnan(r.numpy()[0, 0])
+    else:
+        np.testing.assert_allclose(q.numpy() @ r.numpy(), a, atol=1e-323)
+        np.testing.assert_allclose(q.numpy().conj().T @ q.numpy(), np.eye(3), atol=1e-14)
