@@ -233,6 +233,7 @@ UNEXPECTED = {
     "a direction": (lambda: paddle.nn.LSTM(2, 2, direction=nested()), ValueError, "direction should be forward"),
     "a stride": (lambda: paddle.static.nn.sequence_conv(paddle.ones([2]), 2, 3, nested()), ValueError, "the stride is 1"),
     "a path for autotune": (lambda: paddle.incubate.autotune.set_config("\ud800"), ValueError, "names no file"),
+    "endless iterations": (lambda: nn.SpectralNorm([2, 2], power_iters=1 << 40), ValueError, "each costs two products"),
     "a bound that is no number": (lambda: nn.ClipGradByValue(float("nan")), ValueError, "no number that a float holds"),
     "no optimizer": (lambda: paddle.incubate.asp.OptimizerWithSparsityGuarantee(3), TypeError, "this is no optimizer"),
     "a backend": (

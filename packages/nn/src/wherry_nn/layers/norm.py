@@ -11,7 +11,7 @@ from wherry_nn.layer import Layer
 from wherry_nn.param_attr import ParamAttr
 from wherry_nn.utils.spectral import as_matrix, largest_singular_value, power_iteration
 from wherry_tensor._core import Tensor
-from wherry_tensor.arguments import require, require_tensor
+from wherry_tensor.arguments import repeats, require, require_tensor
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, short
 
 __all__ = [
@@ -801,7 +801,8 @@ class SpectralNorm(Layer):
                 f"SpectralNorm: The input `dim` should be less than the length of `weight_shape`, whose sizes are positive. Got "
                 f"dim={dim} and weight_shape={shape}, expected an axis of such a shape. Axes count from 0."
             )
-        self._weight_shape, self._dim, self._power_iters, self._eps = shape, dim % len(shape), power_iters, eps
+        steps = repeats(power_iters, "SpectralNorm", "power_iters", 0, "two products in each forward")
+        self._weight_shape, self._dim, self._power_iters, self._eps = shape, dim % len(shape), steps, eps
         rows = shape[self._dim]
         columns = 1
         for size in shape:

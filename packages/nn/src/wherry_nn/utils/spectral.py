@@ -9,6 +9,7 @@ from wherry_nn.layer import Layer
 from wherry_nn.utils._hooks import parameter_of, refuse_second
 from wherry_tensor import ops, paddle_random
 from wherry_tensor._core import Tensor
+from wherry_tensor.arguments import repeats
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError
 from wherry_tensor.functions.creation import full
 from wherry_tensor.functions.random import normal, uniform
@@ -110,6 +111,7 @@ def spectral_norm(
             f"spectral_norm: Expected n_power_iterations to be positive. Got n_power_iterations={n_power_iterations}, expected "
             f"at least 1. One is enough in training, where each forward goes on."
         )
+    n_power_iterations = repeats(n_power_iterations, "spectral_norm", "n_power_iterations", 1, "two products in each forward")
     weight = parameter_of(layer, name, "spectral_norm")
     if dim is None:
         dim = 1 if re.fullmatch(r"Linear|Conv[123]DTranspose", type(layer).__name__) else 0

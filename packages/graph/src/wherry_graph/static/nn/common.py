@@ -20,6 +20,8 @@ __all__ = [
     "fc", "group_norm", "instance_norm", "layer_norm", "nce", "prelu", "row_conv", "sparse_embedding", "spectral_norm",
 ]
 
+_MOST_STEPS = 1000  # of spectral_norm: each is recorded
+
 
 class Maker:
     """Makes the parameters of one call.
@@ -585,10 +587,11 @@ def spectral_norm(weight: Tensor, dim: int = 0, power_iters: int = 1, eps: float
         `paddle.static.nn.spectral_norm`; Miyato et al. (2018).
     """
     require_tensor(weight, "spectral_norm", "weight")
-    if not -weight.ndim <= dim < weight.ndim or power_iters < 0:
+    dim, power_iters = integer(dim, "spectral_norm", "dim"), integer(power_iters, "spectral_norm", "power_iters")
+    if not -weight.ndim <= dim < weight.ndim or not 0 <= power_iters <= _MOST_STEPS:
         raise InvalidArgumentError(
             f"spectral_norm: an argument is out of range. Got dim={dim} and power_iters={power_iters} for a weight of shape {weight.shape}, "
-            f"expected an axis of it and at least 0."
+            f"expected an axis of it and 0 to {_MOST_STEPS}: each is eight operations of the program."
         )
     dim %= weight.ndim
     rows = weight.shape[dim]
