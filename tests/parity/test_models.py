@@ -69,6 +69,7 @@ DIFFERENCES = {
     "broadcast_to": "Paddle does not expand to no elements",
     "ctc_loss": "Paddle's operator dies of labels without a length, and cuts small probabilities off",
     "eig": "of two conjugate values either comes first, and vectors have any phase",
+    "eigh": "vectors have either sign",
     "eigvals": "of two conjugate values either comes first",
     "erfinv": "beyond 1 Paddle has an infinity, and a few more ulp of error near it",
     "gather": "Paddle does not count from the end",
@@ -85,6 +86,7 @@ DIFFERENCES = {
     "scatter": "Paddle does not count from the end",
     "scatter_nd_add": "Paddle does not count from the end",
     "softshrink": "infinities",
+    "svd": "vectors have either sign",
     "thresholded_relu": "infinities",
     "topk": "which of equal values comes first",
 }  # fmt: skip

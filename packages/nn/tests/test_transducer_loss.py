@@ -9,6 +9,7 @@ import wherry_tensor as wt
 from wherry_autograd import grad
 from wherry_nn import RNNTLoss
 from wherry_nn.functional import log_softmax, rnnt_loss
+from wherry_tensor.arguments import at_hand
 
 RNG = np.random.default_rng(0)
 
@@ -104,5 +105,7 @@ def test_other_dtypes():
     ],
 )
 def test_what_does_not_fit_is_named(change, match):
+    if match.endswith("Got 0") and not at_hand(change["input_lengths"]):
+        pytest.skip("lengths that lie on a device are not read; no steps at all are then taken for the last one")
     with pytest.raises(ValueError, match=match):
         rnnt_loss(**{"input": wt.zeros([3, 4, 4, 5]), "label": LABEL, "input_lengths": STEPS, "label_lengths": LENGTHS, **change})
