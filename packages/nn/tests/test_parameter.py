@@ -2,6 +2,7 @@
 import copy
 import pickle
 
+import numpy as np
 import pytest
 
 import wherry_nn as nn
@@ -144,3 +145,26 @@ def test_names_refuse():
         unique_name.generate(3)
     with pytest.raises(TypeError, match="not a generator of names. Got 3"), unique_name.guard(3):
         pass
+
+
+def test_parameters_of_a_lazy_guard_wait_for_their_values():
+    with nn.LazyGuard():
+        with nn.LazyGuard():
+            layer = nn.Linear(3, 2)
+        counted = nn.create_parameter([2], "int64", default_initializer=nn.initializer.Constant(7))
+    assert nn.Linear(3, 2).bias.tolist() == [0, 0]
+    assert np.isnan(layer.weight.numpy()).all() and counted.tolist() == [0, 0]
+    for parameter in (*layer.parameters(), counted):
+        parameter.initialize()
+    assert np.isfinite(layer.weight.numpy()).all() and layer.weight.numpy().any() and counted.tolist() == [7, 7]
+    assert layer.weight.trainable and layer.weight.is_leaf
+    with pytest.raises(AssertionError, match="has no values to wait for"):
+        layer.weight.initialize()
+
+
+def test_weights_may_be_loaded_into_parameters_that_wait():
+    with nn.LazyGuard():
+        layer = nn.Linear(3, 2)
+    other = nn.Linear(3, 2)
+    layer.set_state_dict(other.state_dict())
+    np.testing.assert_array_equal(layer.weight.numpy(), other.weight.numpy())

@@ -17,7 +17,7 @@ import wherry
         ("wherry.relu", "Did you mean 'nn.functional.relu'?"),
         ("wherry.optimizer.lr.StepLR", "Did you mean 'StepDecay'?"),
         ("wherry.nn.initializer.kaiming_normal_", "Did you mean 'KaimingNormal'?"),
-        ("wherry.LazyGuard", "wherry.LazyGuard: Paddle has it, but no package of Wherry"),
+        ("wherry.audio", "wherry.audio: Paddle has it, but no package of Wherry"),
         ("wherry.static.Progam", "Did you mean 'Program'?"),
         ("wherry.distributed.all_reduce", "Paddle has it"),
         ("wherry.hapi", "Use wherry.Model"),
@@ -38,7 +38,7 @@ def test_a_missing_attribute_is_explained(expression, said):
         ("from wherry.nn import Conv2d", "Did you mean 'Conv2D'?"),
         ("import wherry.fluid", "Use wherry.nn"),
         ("import wherry.zork", "No module named 'wherry.zork'"),
-        ("from wherry import LazyGuard", "wherry.LazyGuard: Paddle has it"),
+        ("from wherry import quantization", "wherry.quantization: Paddle has it"),
         ("from wherry.linalg import nrom", "module 'wherry.linalg' has no attribute 'nrom'. Did you mean 'norm'?"),
         ("from wherry.vision.models import LeNt", "Did you mean 'LeNet'?"),
         ("from wherry.utils.dlpack import from_dlpac", "Did you mean 'from_dlpack'"),
@@ -53,14 +53,14 @@ def test_a_missing_import_is_explained(statement, said):
 
 
 def test_the_screen_says_it_once():
-    done = subprocess.run([sys.executable, "-c", "from wherry import LazyGuard"], capture_output=True, text=True)
-    assert done.stderr.count("wherry.LazyGuard: Paddle has it") == 1
+    done = subprocess.run([sys.executable, "-c", "from wherry import audio"], capture_output=True, text=True)
+    assert done.stderr.count("wherry.audio: Paddle has it") == 1
 
 
 def test_what_is_not_there_can_be_tried():
     with pytest.raises(AttributeError):
-        _ = wherry.LazyGuard
-    assert not hasattr(wherry, "LazyGuard") and getattr(wherry, "LazyGuard", None) is None
+        _ = wherry.audio
+    assert not hasattr(wherry, "audio") and getattr(wherry, "audio", None) is None
 
 
 def test_the_module_of_tensors_is_not_called():

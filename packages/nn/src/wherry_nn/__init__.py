@@ -8,6 +8,7 @@ from wherry_nn.clip import *
 from wherry_nn.container import Identity, LayerDict, LayerList, ParameterList, Sequential
 from wherry_nn.layer import Layer, create_parameter
 from wherry_nn.layers import *
+from wherry_nn.lazy import LazyGuard
 from wherry_nn.param_attr import ParamAttr, WeightDecayRegularizer, WeightNormParamAttr
 from wherry_nn.parameter import Parameter
 
@@ -16,6 +17,7 @@ __all__ = [
     "Layer",
     "LayerDict",
     "LayerList",
+    "LazyGuard",
     "ParamAttr",
     "Parameter",
     "ParameterList",

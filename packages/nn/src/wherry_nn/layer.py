@@ -13,7 +13,7 @@ from time import perf_counter_ns
 from typing import Any, ParamSpec, Protocol, Self, TypeVar, overload
 
 from wherry_autograd import no_grad
-from wherry_nn import unique_name
+from wherry_nn import lazy, unique_name
 from wherry_nn.initializer import Constant, Initializer, XavierUniform
 from wherry_nn.initializer.initializer import default_initializer as global_initializer
 from wherry_nn.param_attr import ParamAttr, as_param_attr
@@ -1072,7 +1072,10 @@ def new_parameter(
     if said.name is not None:
         unique_name.claim(own)
     parameter = Parameter(_core.uninitialized(sizes, known, _core.get_current_device()), name=own, **options)
-    initializer(parameter)
+    if lazy.active():
+        parameter.fill_later(initializer)
+    else:
+        initializer(parameter)
     return parameter
 
 

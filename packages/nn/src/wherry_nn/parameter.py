@@ -2,12 +2,14 @@
 from __future__ import annotations
 
 import copy
+import math
+from collections.abc import Callable
 from itertools import count
 from typing import Any
 
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
-from wherry_tensor.errors import short
+from wherry_tensor.errors import AssertedArgumentError, short
 from wherry_tensor.printing import tensor_to_string
 
 __all__ = ["Parameter"]
@@ -83,6 +85,28 @@ class Parameter(Tensor):
                 f"Set False to freeze the parameter."
             )
         self.stop_gradient = not trainable
+
+    def fill_later(self, initializer: Callable[[Parameter], Any]) -> None:
+        """Hold NaN, or 0 where the dtype has none, until `initialize()` fills it with this."""
+        self._share_data_with(ops.full(shape=tuple(self.shape), value=math.nan if self.dtype.is_floating else 0, dtype=self.dtype))
+        self.__dict__["_initializer"] = initializer
+
+    def initialize(self) -> None:
+        """Give a parameter that was made within `LazyGuard` its values.
+
+        Raises:
+            AssertionError: it was made outside of one, or has its values already (also a ValueError).
+
+        Source:
+            `initialize` of the parameters of Paddle.
+        """
+        initializer = self.__dict__.pop("_initializer", None)
+        if initializer is None:
+            raise AssertedArgumentError(
+                f"initialize: '{self.name}' has no values to wait for. Got a parameter that was made outside of LazyGuard or filled before, "
+                f"expected one that was made within and not filled. set_value changes values."
+            )
+        initializer(self)
 
     def __repr__(self) -> str:
         return f"Parameter containing:\n{tensor_to_string(self)}"

@@ -71,6 +71,7 @@ _LATER = {  # at the top in Paddle; programs that use tensors alone need not loa
     "disable_static": "wherry_graph.static",
     "enable_static": "wherry_graph.static",
     "Model": "wherry_train",
+    "LazyGuard": "wherry_nn",
     "ParamAttr": "wherry_nn",
     "batch": "wherry_train.reader",
     "check_shape": "wherry.utils.checks",

@@ -42,6 +42,7 @@ from wherry_autograd.grad_mode import set_grad_enabled as set_grad_enabled
 from wherry_graph.static.mode import disable_static as disable_static
 from wherry_graph.static.mode import enable_static as enable_static
 from wherry_nn.layer import create_parameter as create_parameter
+from wherry_nn.lazy import LazyGuard as LazyGuard
 from wherry_nn.param_attr import ParamAttr as ParamAttr
 from wherry_tensor import errors as errors
 from wherry_tensor import in_dynamic_mode as in_dynamic_mode

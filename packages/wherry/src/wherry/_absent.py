@@ -23,7 +23,6 @@ NOT_YET: dict[str, dict[str, str]] = {
         "base": "It is not public in Paddle either.",
         "dataset": "Use wherry.io.Dataset and DataLoader.",
         "hapi": "Use wherry.Model.",
-        "LazyGuard": "",
         "quantization": "",
     },
     "distributed": {},

@@ -135,4 +135,5 @@ from wherry_nn.layers.transformer import TransformerEncoderLayer as TransformerE
 from wherry_nn.layers.vision import ChannelShuffle as ChannelShuffle
 from wherry_nn.layers.vision import PixelShuffle as PixelShuffle
 from wherry_nn.layers.vision import PixelUnshuffle as PixelUnshuffle
+from wherry_nn.lazy import LazyGuard as LazyGuard
 __all__: list[str]

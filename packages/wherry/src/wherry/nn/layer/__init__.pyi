@@ -133,6 +133,7 @@ from wherry_nn.layers.transformer import TransformerEncoderLayer as TransformerE
 from wherry_nn.layers.vision import ChannelShuffle as ChannelShuffle
 from wherry_nn.layers.vision import PixelShuffle as PixelShuffle
 from wherry_nn.layers.vision import PixelUnshuffle as PixelUnshuffle
+from wherry_nn.lazy import LazyGuard as LazyGuard
 from wherry_nn.param_attr import ParamAttr as ParamAttr
 from wherry_nn.param_attr import WeightDecayRegularizer as WeightDecayRegularizer
 from wherry_nn.param_attr import WeightNormParamAttr as WeightNormParamAttr
