@@ -92,6 +92,10 @@ try:
     device.set_device("gpu")
 except ValueError as error:
     print(error)
+import wherry_ops_cpu.column
+wherry_ops_cpu.column.register()
+x = wherry_tensor.to_tensor([1.0, 2.0])
+print(wherry_tensor.get_device(), (x + x).tolist())
 """
 
 
@@ -105,6 +109,47 @@ def test_without_a_compiled_library_the_package_imports_and_says_how_to_make_one
     assert said.startswith("True 0\n")
     assert "set_device: this device cannot be used here. Got 'gpu', expected 'cpu', the only device here." in said
     assert "Run python -m wherry_ops_cuda build, which needs nvcc of CUDA 13" in said
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ("none", "No NVIDIA driver was found. Install one that serves CUDA 13.0 or later; without a GPU go on with set_device('cpu')."),
+        ("12040", "The NVIDIA driver serves CUDA 12.4, and this build needs 13.0. Install a newer driver."),
+        ("no-device", "The NVIDIA driver sees no GPU (CUDA_VISIBLE_DEVICES=7). Check nvidia-smi, and the permissions of /dev/nvidia*."),
+        ("no-image", "This build has no kernels for 'CUDA emulator' (sm_80). Build it for that: python -m wherry_ops_cuda build --architectures 80."),
+        ("busy", "CUDA did not start: 'CUDA-capable device(s) is/are busy or unavailable'."),
+    ],
+)
+def test_a_gpu_that_cannot_be_used_is_one_sentence_and_the_cpu_goes_on(answer, words):
+    said = _child(CUDA_EMULATOR_DRIVER=answer, CUDA_VISIBLE_DEVICES="7")
+    assert said.startswith("True 0\n")
+    version = f"{_toolkit() // 1000}.{_toolkit() % 1000 // 10}"
+    assert words.replace("13.0", version) in said
+    assert said.endswith("cpu [2.0, 4.0]\n")
+
+
+def _toolkit():
+    import re
+
+    from wherry_cuda_emulator import cuda_include
+
+    return int(re.search(r"#define CUDART_VERSION\s+(\d+)", (cuda_include() / "cuda_runtime_api.h").read_text())[1])
+
+
+@pytest.mark.parametrize("content", [b"no library", None])
+def test_a_library_that_is_none_of_ours_is_said_to_be_so(tmp_path, content):
+    library = tmp_path / "libother.so"
+    if content is None:  # a library, of something else
+        source = tmp_path / "other.c"
+        source.write_text("int other(void) { return 1; }")
+        subprocess.run(["gcc", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
+    else:
+        library.write_bytes(content)
+    said = _child(WHERRY_CUDA_LIBRARY=str(library))
+    assert said.startswith("True 0\n")
+    assert "The library of kernels cannot be loaded: " in said
+    assert f"Got {library}, expected one that python -m wherry_ops_cuda build has made. Run that again." in said
 
 
 def test_build_without_nvcc_says_where_it_looked(monkeypatch, tmp_path, capsys):

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import ctypes
 import os
+from pathlib import Path
 from typing import Any
 
 from wherry_ops_cuda.building import default_path
-from wherry_tensor import _core, device
+from wherry_tensor import _core, device, flags
 from wherry_tensor.columns import require_vocabulary
 
 SERVES_VOCABULARY = 4
@@ -21,7 +22,7 @@ def register() -> None:
     """Register the GPUs that can be used here. Where there are none, the device layer learns what is missing.
 
     The library is the one that `$WHERRY_CUDA_LIBRARY` names (the emulator's, in tests), else the one that was built.
-    `WHERRY_CUDA_SYNCHRONOUS=1` waits after each op, so that what fails is reported by the op that does.
+    `WHERRY_CUDA_SYNCHRONOUS=1`, and the flag `FLAGS_benchmark`, wait after each op, so that what fails is reported by the op that does.
 
     Raises:
         ImportError: wherry-tensor has another op vocabulary or kernel ABI than these kernels serve.
@@ -31,18 +32,10 @@ def register() -> None:
         return
     require_vocabulary("wherry-ops-cuda", "wherry-ops-cuda", SERVES_VOCABULARY)
     path = default_path()
-    if not path.is_file():
-        device.unavailable["gpu"] = (
-            f"wherry-ops-cuda is installed, but its kernels are not compiled: there is no {path}. "
-            f"Run python -m wherry_ops_cuda build, which needs nvcc of CUDA 13 (pip install 'nvidia-cuda-nvcc>=13,<14')."
-        )
+    library, missing = _open(path)
+    if library is None:
+        device.unavailable["gpu"] = device.unavailable["gpu_pinned"] = missing
         return
-    library = ctypes.PyDLL(str(path))  # which keeps the GIL, as registering asks
-    why = ctypes.c_char_p()
-    if library.wry_cuda_count(ctypes.byref(why)) == 0:
-        device.unavailable["gpu"] = (why.value or b"").decode()
-        return
-    library.wry_cuda_set_synchronous(os.environ.get("WHERRY_CUDA_SYNCHRONOUS", "0") not in ("", "0"))
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     library.wry_cuda_register.argtypes = [ctypes.c_void_p]
@@ -54,6 +47,26 @@ def register() -> None:
         )
     device.descriptions["gpu"] = _describe
     _library = library
+    flags.when_set("FLAGS_benchmark", lambda on: set_synchronous(bool(on)))
+
+
+def _open(path: Path) -> tuple[ctypes.PyDLL | None, str]:
+    """The library and "", or None and what is missing."""
+    if not path.is_file():
+        return None, (
+            f"wherry-ops-cuda is installed, but its kernels are not compiled: there is no {path}. "
+            f"Run python -m wherry_ops_cuda build, which needs nvcc of CUDA 13 (pip install 'nvidia-cuda-nvcc>=13,<14')."
+        )
+    try:
+        library = ctypes.PyDLL(str(path))  # which keeps the GIL, as registering asks
+        count = library.wry_cuda_count
+    except (OSError, AttributeError) as error:
+        return None, (
+            f"The library of kernels cannot be loaded: {error}. Got {path}, expected one that python -m wherry_ops_cuda build has made. "
+            f"Run that again."
+        )
+    why = ctypes.c_char_p()
+    return (library, "") if count(ctypes.byref(why)) else (None, (why.value or b"").decode())
 
 
 def _describe(number: int) -> dict[str, Any]:
@@ -71,6 +84,6 @@ def _describe(number: int) -> dict[str, Any]:
 
 
 def set_synchronous(on: bool) -> None:
-    """Wait after each op (`on`), or let the stream run. Without GPUs nothing happens."""
+    """Wait after each op (`on`), or let the stream run; `WHERRY_CUDA_SYNCHRONOUS=1` waits in any case. Without GPUs nothing happens."""
     if _library is not None:
-        _library.wry_cuda_set_synchronous(on)
+        _library.wry_cuda_set_synchronous(on or os.environ.get("WHERRY_CUDA_SYNCHRONOUS", "0") not in ("", "0"))

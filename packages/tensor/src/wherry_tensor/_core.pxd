@@ -100,8 +100,8 @@ cdef extern from "wherry/abi.h":
 
 cdef extern from "wherry/device.h":
     enum:
-        WRY_HOST_VISIBLE, WRY_LAUNCH_MAY_BLOCK, WRY_OWN_CACHE, WRY_FORKS
-        WRY_HOST_TO_DEVICE, WRY_DEVICE_TO_HOST, WRY_DEVICE_TO_DEVICE
+        WRY_HOST_VISIBLE, WRY_LAUNCH_MAY_BLOCK, WRY_OWN_CACHE, WRY_FORKS, WRY_COPIES_LATER
+        WRY_HOST_TO_DEVICE, WRY_DEVICE_TO_HOST, WRY_DEVICE_TO_DEVICE, WRY_HOST_TO_DEVICE_LATER
 
     ctypedef struct wry_device:
         size_t size

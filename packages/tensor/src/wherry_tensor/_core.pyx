@@ -62,6 +62,7 @@ cdef extern from *:
       int32_t device; /* where ops without inputs run; -1: the process's device */
       int32_t n_streams;
       wry_stream_choice streams[8]; /* those that are not the default one */
+      int copies_later; /* copies out of memory of the host that a device reads by itself do not wait */
       PyObject *generator; /* what random ops draw from; NULL: the generator of their device. Borrowed. */
     } wry_thread;
     static __thread wry_thread wry_this_thread = {.device = -1};
@@ -131,6 +132,7 @@ cdef extern from *:
         int32_t device
         int32_t n_streams
         wry_stream_choice *streams
+        int copies_later
         PyObject *generator
     wry_thread *wry_thread_state() noexcept nogil
     uint64_t wry_mix(uint64_t, uint64_t) noexcept nogil

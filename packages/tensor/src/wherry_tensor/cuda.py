@@ -27,6 +27,8 @@ __all__ = [
     "max_memory_reserved",
     "memory_allocated",
     "memory_reserved",
+    "reset_max_memory_allocated",
+    "reset_max_memory_reserved",
     "stream_guard",
     "synchronize",
 ]
@@ -107,6 +109,24 @@ def memory_reserved(device: Any = None) -> int:
 def max_memory_reserved(device: Any = None) -> int:
     """Most bytes taken from a GPU at once. Raises ValueError without one. Source: `paddle.device.cuda.max_memory_reserved`."""
     return int(_core.memory_stats(_gpu("max_memory_reserved", device))["peak_reserved"])
+
+
+def reset_max_memory_allocated(device: Any = None) -> None:
+    """Let the peaks of a GPU start again from what is in use now. Raises ValueError without one.
+
+    Source:
+        `paddle.device.cuda.reset_max_memory_allocated` of later releases.
+    """
+    _core.reset_peak_memory_stats(_gpu("reset_max_memory_allocated", device))
+
+
+def reset_max_memory_reserved(device: Any = None) -> None:
+    """As `reset_max_memory_allocated`: both peaks start again together.
+
+    Source:
+        `paddle.device.cuda.reset_max_memory_reserved` of later releases.
+    """
+    _core.reset_peak_memory_stats(_gpu("reset_max_memory_reserved", device))
 
 
 def get_device_name(device: Any = None) -> str:

@@ -201,6 +201,7 @@ _PADDLES = {
     "gpu": "GPUs", "gpu_pinned": "GPUs", "xpu": "Kunlun XPUs", "npu": "Ascend NPUs", "mlu": "Cambricon MLUs", "ipu": "Graphcore IPUs",
     "dcu": "Hygon DCUs", "rocm": "AMD GPUs",
 }  # fmt: skip
+_PINNED = "gpu_pinned"  # memory of the host: a place for tensors, not one that computes
 _asked: set[str] = set()
 
 # What the package of a kind of device tells of each: kind -> function of the number that gives `cuda.DeviceProperties` by name.
@@ -286,6 +287,7 @@ def _check_there(op_name: str, kind: str, number: int) -> None:
 def absent(op_name: str, device: str) -> str:
     """Why `device` cannot be used: what kind of package it would need, and where one was looked for."""
     there = _kinds()
+    there = [kind for kind in there if kind != _PINNED]
     expected = "'cpu', the only device here" if there == ["cpu"] else f"one of {', '.join(there)}"
     kind = device.partition(":")[0].lower()
     if kind in unavailable:
@@ -432,6 +434,11 @@ def set_device(device: str) -> Place:
             f"Check the spelling.{' '.join(['', *failures])}"
         )
     place = as_place(device, "set_device")
+    if place.is_cuda_pinned_place():
+        raise InvalidArgumentError(
+            "set_device: pinned memory is a place for tensors, nothing computes there. Got 'gpu_pinned', expected 'gpu', 'cpu', ... "
+            "Write x.pin_memory(), or to_tensor(x, place=CUDAPinnedPlace())."
+        )
     code = device_code(place, "set_device")
     _core.load_kernels(_core.name_of_device(code).partition(":")[0])  # of packages that add to the device's own
     _core.set_current_device(code)
@@ -525,7 +532,7 @@ def get_all_device_type() -> list[str]:
         >>> wherry.device.get_all_device_type()
         ['cpu']
     """
-    return _kinds()
+    return [kind for kind in _kinds() if kind != _PINNED]
 
 
 def get_all_custom_device_type() -> list[str]:
@@ -537,7 +544,7 @@ def get_available_device() -> list[str]:
     """Devices that tensors can live on. Source: `paddle.device.get_available_device`."""
     found = ["cpu"]
     for kind in _kinds():
-        if kind != "cpu" and is_known(kind):
+        if kind not in ("cpu", _PINNED) and is_known(kind):
             found += [f"{kind}:{number}" for number in range(_core.devices()[kind][1])]
     return found
 

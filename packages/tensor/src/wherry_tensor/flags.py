@@ -19,7 +19,8 @@ __all__ = ["get_flags", "set_flags"]
 
 Value = bool | int | float | str
 
-_NO_GPU, _NO_CLUSTER, _NO_POOL = "needs a GPU", "needs distributed training", "Paddle's allocator; memory is kept for reuse here, see wherry.device"
+_OF_GPUS, _NO_CLUSTER = "of Paddle's GPU libraries and allocator", "needs distributed training"
+_NO_POOL = "Paddle's allocator; memory is kept for reuse here, see wherry.device"
 _FOR_PADDLE = "of a part of Paddle that has no counterpart here"
 
 # The flags with their defaults, and what each does here. Without an effect they are kept and read back, because programs set them.
@@ -38,7 +39,7 @@ FLAGS: dict[str, tuple[Value, str]] = {
     "FLAGS_allow_cinn_ops": ("", f"no effect: {_FOR_PADDLE}"),
     "FLAGS_allreduce_record_one_event": (False, f"no effect: {_NO_CLUSTER}"),
     "FLAGS_apply_pass_to_program": (False, f"no effect: {_NO_CLUSTER}"),
-    "FLAGS_benchmark": (False, f"no effect: {_NO_GPU}; `wherry.profiler` times ops"),
+    "FLAGS_benchmark": (False, "each op on a GPU is waited for, so that what fails is reported where it fails; `wherry.profiler` times ops"),
     "FLAGS_communicator_fake_rpc": (False, f"no effect: {_NO_CLUSTER}"),
     "FLAGS_communicator_independent_recv_thread": (True, f"no effect: {_NO_CLUSTER}"),
     "FLAGS_communicator_max_merge_var_num": (20, f"no effect: {_NO_CLUSTER}"),
@@ -47,36 +48,38 @@ FLAGS: dict[str, tuple[Value, str]] = {
     "FLAGS_communicator_send_queue_size": (20, f"no effect: {_NO_CLUSTER}"),
     "FLAGS_communicator_send_wait_times": (5, f"no effect: {_NO_CLUSTER}"),
     "FLAGS_communicator_thread_pool_size": (5, f"no effect: {_NO_CLUSTER}"),
-    "FLAGS_conv_workspace_size_limit": (512, f"no effect: {_NO_GPU}"),
-    "FLAGS_cudnn_batchnorm_spatial_persistent": (False, f"no effect: {_NO_GPU}"),
-    "FLAGS_cudnn_deterministic": (False, f"no effect: {_NO_GPU}"),
-    "FLAGS_cudnn_exhaustive_search": (False, f"no effect: {_NO_GPU}"),
+    "FLAGS_conv_workspace_size_limit": (512, "no effect: convolutions take what scratch memory they need"),
+    "FLAGS_cudnn_batchnorm_spatial_persistent": (False, f"no effect: {_OF_GPUS}"),
+    "FLAGS_cudnn_deterministic": (False, "no effect: results are the same from run to run"),
+    "FLAGS_cudnn_exhaustive_search": (False, "no effect: each call has one kernel"),
     "FLAGS_deny_cinn_ops": ("", f"no effect: {_FOR_PADDLE}"),
     "FLAGS_dist_threadpool_size": (0, f"no effect: {_NO_CLUSTER}"),
     "FLAGS_eager_delete_scope": (True, f"no effect: {_FOR_PADDLE}"),
     "FLAGS_eager_delete_tensor_gb": (0.0, "no effect: programs run in memory that is planned ahead; what is eager is freed at once"),
-    "FLAGS_enable_cublas_tensor_op_math": (False, f"no effect: {_NO_GPU}"),
+    "FLAGS_enable_cublas_tensor_op_math": (False, f"no effect: {_OF_GPUS}"),
     "FLAGS_enable_eager_mode": (True, f"no effect: {_FOR_PADDLE}"),
     "FLAGS_enable_parallel_graph": (False, f"no effect: {_FOR_PADDLE}"),
     "FLAGS_enable_rpc_profiler": (False, f"no effect: {_NO_CLUSTER}"),
-    "FLAGS_fast_eager_deletion_mode": (True, f"no effect: {_NO_GPU}"),
+    "FLAGS_fast_eager_deletion_mode": (True, "no effect: memory is freed in the order of its stream"),
     "FLAGS_fraction_of_cpu_memory_to_use": (1.0, f"no effect: {_NO_POOL}"),
-    "FLAGS_fraction_of_cuda_pinned_memory_to_use": (0.5, f"no effect: {_NO_GPU}"),
-    "FLAGS_fraction_of_gpu_memory_to_use": (0.92, f"no effect: {_NO_GPU}"),
+    "FLAGS_fraction_of_cuda_pinned_memory_to_use": (0.5, "no effect: pinned memory is taken when it is needed and kept for reuse"),
+    "FLAGS_fraction_of_gpu_memory_to_use": (
+        0.92, "no effect: memory of a GPU is taken when it is needed and kept for reuse, see wherry.device.cuda.empty_cache"
+    ),
     "FLAGS_fuse_parameter_groups_size": (1, f"no effect: {_NO_CLUSTER}"),
     "FLAGS_fuse_parameter_memory_size": (-1.0, f"no effect: {_NO_CLUSTER}"),
     "FLAGS_initial_cpu_memory_in_mb": (500, f"no effect: {_NO_POOL}"),
-    "FLAGS_initial_gpu_memory_in_mb": (0, f"no effect: {_NO_GPU}"),
+    "FLAGS_initial_gpu_memory_in_mb": (0, "no effect: as FLAGS_fraction_of_gpu_memory_to_use"),
     "FLAGS_inner_op_parallelism": (0, "no effect: FLAGS_paddle_num_threads is for all ops"),
     "FLAGS_max_body_size": (2147483647, f"no effect: {_NO_CLUSTER}"),
     "FLAGS_max_inplace_grad_add": (0, f"no effect: {_FOR_PADDLE}"),
     "FLAGS_memory_fraction_of_eager_deletion": (1.0, f"no effect: {_FOR_PADDLE}"),
-    "FLAGS_multiple_of_cupti_buffer_size": (1, f"no effect: {_NO_GPU}"),
+    "FLAGS_multiple_of_cupti_buffer_size": (1, f"no effect: {_OF_GPUS}"),
     "FLAGS_npu_precision_mode": ("", f"no effect: {_FOR_PADDLE}"),
     "FLAGS_pe_profile_fname": ("", f"no effect: {_FOR_PADDLE}"),
     "FLAGS_print_sub_graph_dir": ("", f"no effect: {_FOR_PADDLE}"),
     "FLAGS_reader_queue_speed_test_mode": (False, f"no effect: {_FOR_PADDLE}"),
-    "FLAGS_reallocate_gpu_memory_in_mb": (0, f"no effect: {_NO_GPU}"),
+    "FLAGS_reallocate_gpu_memory_in_mb": (0, "no effect: as FLAGS_fraction_of_gpu_memory_to_use"),
     "FLAGS_rpc_deadline": (180000, f"no effect: {_NO_CLUSTER}"),
     "FLAGS_rpc_disable_reuse_port": (False, f"no effect: {_NO_CLUSTER}"),
     "FLAGS_rpc_get_thread_num": (12, f"no effect: {_NO_CLUSTER}"),
@@ -93,7 +96,7 @@ FLAGS: dict[str, tuple[Value, str]] = {
     "FLAGS_tracer_profile_fname": ("gperf", f"no effect: {_FOR_PADDLE}"),
     "FLAGS_use_mkldnn": (False, f"no effect: {_FOR_PADDLE}"),
     "FLAGS_use_ngraph": (False, f"no effect: {_FOR_PADDLE}"),
-    "FLAGS_use_pinned_memory": (True, f"no effect: {_NO_POOL}"),
+    "FLAGS_use_pinned_memory": (True, "batches of a DataLoader go to a GPU by way of pinned memory"),
     "FLAGS_use_stride_kernel": (True, "no effect: views share memory where they can"),
     "FLAGS_use_system_allocator": (False, f"no effect: {_NO_POOL}"),
 }

@@ -12,7 +12,7 @@ from typing import Any
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import integer, require_tensor
-from wherry_tensor.device import Place, absent, device_code, names_absent_device, names_device, place_of
+from wherry_tensor.device import Place, absent, device_code, get_device, names_absent_device, names_device, place_of
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, UnimplementedError, short
 from wherry_tensor.suggestions import FOREIGN, did_you_mean, hint_for
@@ -135,12 +135,19 @@ def detach_(self: Tensor) -> Tensor:
     return self
 
 
-def on_device(x: Tensor, code: int) -> Tensor:
-    """`x` on a device: itself when it is there. Gradients find the way back."""
+def on_device(x: Tensor, code: int, blocking: bool = True) -> Tensor:
+    """`x` on a device: itself when it is there. Gradients find the way back.
+
+    A copy out of page-locked memory that is not `blocking` may read it until the device's stream has passed the copy.
+    """
     here = _core.device_of(x)
     if code == here:
         return x
-    return ops.copy_to(x, _core.name_of_device(code), _core.name_of_device(here))
+    before = _core.set_copies_later(not blocking)
+    try:
+        return ops.copy_to(x, _core.name_of_device(code), _core.name_of_device(here))
+    finally:
+        _core.set_copies_later(before)
 
 
 @_method
@@ -151,14 +158,34 @@ def cpu(self: Tensor) -> Tensor:
 
 @_method
 def cuda(self: Tensor, device_id: int | None = None, blocking: bool = True) -> Tensor:
-    """The tensor on a GPU (differentiable). Raises ValueError where there is none. Source: `paddle.Tensor.cuda`."""
-    number = 0 if device_id is None else integer(device_id, "Tensor.cuda", "device_id")
-    return on_device(self, device_code(f"gpu:{short(number)}", "Tensor.cuda"))
+    """The tensor on a GPU (differentiable).
+
+    Args:
+        device_id: which GPU; None is the current one, or the first.
+        blocking: False lets a copy out of pinned memory run beside the program: until the GPU has passed it, leave `self` as it is.
+
+    Raises:
+        ValueError: there is no such GPU.
+
+    Source:
+        `paddle.Tensor.cuda`.
+    """
+    if device_id is None:
+        current = get_device()
+        name = current if current.startswith("gpu:") else "gpu:0"
+    else:
+        name = f"gpu:{short(integer(device_id, 'Tensor.cuda', 'device_id'))}"
+    return on_device(self, device_code(name, "Tensor.cuda"), bool(blocking))
 
 
 @_method
 def pin_memory(self: Tensor, blocking: bool = True) -> Tensor:
     """The tensor in pinned memory, from which a GPU copies faster.
+
+    Ops on it run on the cpu. A copy from there that should run beside the program is `cuda(blocking=False)`.
+
+    Args:
+        blocking: accepted for compatibility: the copy is complete when the call returns.
 
     Raises:
         ValueError: no device here has pinned memory.
@@ -174,7 +201,7 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """The tensor on a device and in a dtype.
 
     Called as `to(device, dtype=None, blocking=None)`, `to(dtype, blocking=None)` or
-    `to(other, blocking=None)`, which takes device and dtype from another tensor.
+    `to(other, blocking=None)`, which takes device and dtype from another tensor. `blocking=False` is that of `cuda`.
 
     Raises:
         TypeError: an argument is none of these.
@@ -200,7 +227,9 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     unknown = given.keys() - {"device", "dtype", "blocking"}
     if unknown:
         raise TypeError(f"to: unknown arguments. Got {', '.join(unknown)}, expected device, dtype, blocking or other.")
-    out = self if given.get("device") is None else on_device(self, device_code(given["device"], "to"))
+    out = self if given.get("device") is None else on_device(
+        self, device_code(given["device"], "to"), given.get("blocking") is not False
+    )
     if given.get("dtype") is None:
         return out
     try:
@@ -455,7 +484,7 @@ def add_device_method(kind: str) -> None:
 
     def to_device(self: Tensor, device_id: int | None = None, blocking: bool = True) -> Tensor:
         number = "" if device_id is None else f":{integer(device_id, f'Tensor.{name}', 'device_id')}"
-        return on_device(self, device_code(f"{kind}{number}", f"Tensor.{name}"))
+        return on_device(self, device_code(f"{kind}{number}", f"Tensor.{name}"), bool(blocking))
 
     to_device.__name__, to_device.__qualname__ = name, f"Tensor.{name}"
     to_device.__doc__ = f"The tensor on a device of {kind}, by number; None: the one that set_device({kind!r}) takes (differentiable)."

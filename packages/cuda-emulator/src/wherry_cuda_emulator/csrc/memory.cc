@@ -210,6 +210,16 @@ static int find_module(dl_phdr_info *info, size_t, void *) {
   return 1;
 }
 
+// What a machine without a GPU, or with one that does not fit, answers: "none", "no-device", "busy", "no-image", or the version of
+// CUDA that an old driver serves, as 12040 for 12.4.
+static void plant_driver(const char *driver) {
+  if (!strcmp(driver, "none")) settings.driver = 0, settings.found = cudaErrorInsufficientDriver;
+  else if (!strcmp(driver, "no-device")) settings.found = cudaErrorNoDevice;
+  else if (!strcmp(driver, "busy")) settings.found = cudaErrorDevicesUnavailable;
+  else if (!strcmp(driver, "no-image")) settings.image = cudaErrorNoKernelImageForDevice;
+  else if ((settings.driver = atoi(driver)) < CUDART_VERSION) settings.found = cudaErrorInsufficientDriver;
+}
+
 void start() {
   static bool started;
   if (started) return;
@@ -225,6 +235,7 @@ void start() {
                                                                                      : SEEDED;
     if (settings.order == SEEDED) settings.seed = strtoull(order, nullptr, 10);
   }
+  if (const char *driver = getenv("CUDA_EMULATOR_DRIVER")) plant_driver(driver);
   if (const char *streams = getenv("CUDA_EMULATOR_STREAMS")) settings.lazy = strcmp(streams, "eager") != 0;
   void *probe = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   settings.guards = madvise(probe, page, GUARD_INSTALL) == 0;

@@ -66,6 +66,10 @@ cudaError_t enqueue(void *kernel, dim3 grid, dim3 block, size_t shared, cudaStre
                     size_t closure_size, void (*call)(void *), void (*destroy)(void *)) {
   std::lock_guard<std::recursive_mutex> lock(mutex);
   start();
+  if (settings.image != cudaSuccess) {
+    destroy(closure);
+    return result(settings.image);
+  }
   const std::shared_ptr<void> kept(closure, destroy);  // until the last copy of the work is gone
   const uint64_t size = uint64_t(block.x) * block.y * block.z;
   if (!grid.x || !grid.y || !grid.z || !size || grid.y > 65535 || grid.z > 65535 || grid.x > 0x7fffffff || block.z > 64 || size > 1024) {
@@ -257,8 +261,9 @@ CUDA_EMULATOR_API cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e,
 // ---- devices and errors ---------------------------------------------------------------------------
 
 CUDA_EMULATOR_API cudaError_t cudaGetDeviceCount(int *n) {
-  *n = 1;
-  return cudaSuccess;
+  LOCK;
+  *n = settings.found == cudaSuccess;
+  return result(settings.found);
 }
 CUDA_EMULATOR_API cudaError_t cudaGetDevice(int *d) {
   *d = 0;
@@ -291,10 +296,14 @@ CUDA_EMULATOR_API cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr 
   }
 }
 CUDA_EMULATOR_API cudaError_t cudaDriverGetVersion(int *version) {
+  LOCK;
+  *version = settings.driver;
+  return cudaSuccess;
+}
+CUDA_EMULATOR_API cudaError_t cudaRuntimeGetVersion(int *version) {
   *version = CUDART_VERSION;
   return cudaSuccess;
 }
-CUDA_EMULATOR_API cudaError_t cudaRuntimeGetVersion(int *version) { return cudaDriverGetVersion(version); }
 CUDA_EMULATOR_API cudaError_t cudaGetLastError() {
   LOCK;
   const cudaError_t e = last;
@@ -317,7 +326,15 @@ CUDA_EMULATOR_API const char *cudaGetErrorName(cudaError_t e) {
 CUDA_EMULATOR_API const char *cudaGetErrorString(cudaError_t e) {
   static std::string text;
   if (e == cudaSuccess) return "no error";
-  if (e == cudaErrorMemoryAllocation) return "out of memory";
+  switch (e) {
+    case cudaErrorMemoryAllocation: return "out of memory";
+    case cudaErrorNotReady: return "device not ready";
+    case cudaErrorNoDevice: return "no CUDA-capable device is detected";
+    case cudaErrorInsufficientDriver: return "CUDA driver version is insufficient for CUDA runtime version";
+    case cudaErrorNoKernelImageForDevice: return "no kernel image is available for execution on the device";
+    case cudaErrorDevicesUnavailable: return "CUDA-capable device(s) is/are busy or unavailable";
+    default: break;
+  }
   if (!report.empty()) {
     text = report;
     return text.c_str();

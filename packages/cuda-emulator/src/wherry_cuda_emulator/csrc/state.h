@@ -31,9 +31,12 @@ enum Order { FORWARD,
 struct Settings {
   int order = FORWARD;
   uint64_t seed = 1;
-  bool lazy = true;      // streams run when somebody waits
-  bool checked = false;  // this build checks every access
-  bool guards = false;   // the system can put guards into page tables (Linux 6.13)
+  bool lazy = true;                 // streams run when somebody waits
+  bool checked = false;             // this build checks every access
+  bool guards = false;              // the system can put guards into page tables (Linux 6.13)
+  int driver = CUDART_VERSION;      // the version of CUDA that the driver serves; 0: there is none
+  cudaError_t found = cudaSuccess;  // what is answered to who asks for devices
+  cudaError_t image = cudaSuccess;  // and to a launch
 };
 extern Settings settings;
 struct Counts {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "faults.h"
+#include "pinned.h"
 #include "tables.h"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
@@ -193,9 +194,12 @@ static int gpu_copy(void *, int32_t number, int32_t kind, void *to, const void *
   cudaSetDevice(number);
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
   if (bytes) {
-    const cudaMemcpyKind kinds[] = {cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice};
-    const int status = late(number, error, cudaMemcpyAsync(to, from, bytes, kinds[kind], s));
-    if (status != WRY_OK) return status;
+    const cudaMemcpyKind kinds[] = {cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyHostToDevice};
+    cudaError_t code = cudaMemcpyAsync(to, from, bytes, kinds[kind], s);
+    // CUDA reads ordinary memory before it returns, page-locked memory when the stream comes to it.
+    if (code == cudaSuccess && kind == WRY_HOST_TO_DEVICE_LATER) code = pinned_read_by(from, number, s);
+    else if (code == cudaSuccess && kind == WRY_HOST_TO_DEVICE && is_pinned(from)) code = cudaStreamSynchronize(s);
+    if (code != cudaSuccess) return late(number, error, code);
   }
   return kind == WRY_DEVICE_TO_HOST ? look_at_report(number, s, error) : WRY_OK;
 }
@@ -335,8 +339,9 @@ EXPORT int wry_cuda_register(const wry_host *host) {
   gpu.name = "gpu";
   gpu.count = count_of_gpus;
 #ifdef WHERRY_CUDA_EMULATED
-  gpu.flags = WRY_OWN_CACHE;  // every block has its own size and its own guards, or the checks would see large blocks only
+  gpu.flags = WRY_OWN_CACHE | WRY_COPIES_LATER;  // every block has its own size and its own guards, or the checks would see large blocks only
 #else
+  gpu.flags = WRY_COPIES_LATER;
   gpu.dlpack_type = 2;  // kDLCUDA
 #endif
   gpu.allocate = gpu_allocate, gpu.free = gpu_free, gpu.copy = gpu_copy, gpu.fill = gpu_fill, gpu.strided_copy = gpu_strided_copy;
@@ -345,6 +350,8 @@ EXPORT int wry_cuda_register(const wry_host *host) {
   gpu.event_query = gpu_event_query, gpu.event_synchronize = gpu_event_synchronize, gpu.stream_wait = gpu_stream_wait;
   gpu.event_elapsed = gpu_event_elapsed, gpu.memory = gpu_memory;
   if (host->register_device(&gpu) != 0) return -1;
+  const wry_device pinned = pinned_device();
+  if (host->register_device(&pinned) != 0) return -1;
   static std::vector<Row> rows;
   std::vector<wry_kernel_entry> entries;
   for (Family family : families) {

@@ -298,6 +298,14 @@ cdef const wry_device *device_of_event(DeviceEvent event, int32_t device) except
     return wry_device_of(event.device)
 
 
+def set_copies_later(bint on):
+    """Whether copies of this thread out of page-locked memory may return before they have read it; returns what was set before."""
+    cdef wry_thread *thread = wry_thread_state()
+    before = thread.copies_later != 0
+    thread.copies_later = on
+    return before
+
+
 def get_stream(int32_t device):
     """The DeviceStream that the calling thread works on."""
     cdef PyObject *mine = PyThreadState_GetDict()
@@ -453,12 +461,22 @@ cdef Tensor copied_between(Tensor x, int32_t device):
 cdef Tensor copied_to(Tensor x, int32_t device):
     """A contiguous copy of `x` on another device, without gradient history."""
     cdef Tensor out
+    cdef int32_t kind = WRY_HOST_TO_DEVICE
     if device == 0:
         return host_copy(x)
     if x.t.dtype == WRY_BOOL and x.storage != NULL and x.storage.foreign:
         x = truths(x)
     if x.t.device and WRY_DEVICE_KIND(x.t.device) == WRY_DEVICE_KIND(device) and wry_device_of(device).copy_between != NULL:
         return copied_between(x, device)
+    if x.t.device and x.t.size and wry_device_of(device).flags & WRY_HOST_VISIBLE:
+        x = to_contiguous(x)
+        out = new_tensor_on(device, x.t.dtype, x.t.rank, x.dims)
+        move_bytes(device, WRY_DEVICE_TO_HOST, NULL, NULL, NULL, 0)  # what used this memory before
+        move_bytes(x.t.device, WRY_DEVICE_TO_HOST, x.storage, out.t.data, x.t.data, <size_t>(x.t.size * itemsizes[x.t.dtype]))
+        return out
+    if x.t.device and x.flags & CONTIGUOUS and wry_thread_state().copies_later and wry_device_of(device).flags & WRY_COPIES_LATER:
+        if wry_device_of(x.t.device).flags & WRY_HOST_VISIBLE:
+            kind = WRY_HOST_TO_DEVICE_LATER
     x = host_view(x)  # memory that the host can see, as pinned memory, needs no copy in between
     if not x.flags & CONTIGUOUS:
         out = new_tensor(x.t.dtype, x.t.rank, x.dims)
@@ -466,7 +484,7 @@ cdef Tensor copied_to(Tensor x, int32_t device):
         x = out
     out = new_tensor_on(device, x.t.dtype, x.t.rank, x.dims)
     if x.t.size:
-        move_bytes(device, WRY_HOST_TO_DEVICE, out.storage, out.t.data, x.t.data, <size_t>(x.t.size * itemsizes[x.t.dtype]))
+        move_bytes(device, kind, out.storage, out.t.data, x.t.data, <size_t>(x.t.size * itemsizes[x.t.dtype]))
     return out
 
 

@@ -14,6 +14,7 @@ from wherry_tensor.building import building
 from wherry_tensor.constructed import check_arguments, flag
 from wherry_tensor.device import device_code
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, InvalidTypeError, short
+from wherry_train.io.ahead import can_copy_ahead, copied_ahead
 from wherry_train.io.collate import STOPPED_EARLY, as_tensors, default_collate_fn, moved
 from wherry_train.io.dataset import IterableDataset
 from wherry_train.io.generator_loader import GeneratorLoader
@@ -42,7 +43,8 @@ class DataLoader:
         collate_fn: makes a batch from a list of samples (with `batch_size=None`, from one sample). None stacks
             each field of arrays, tensors and numbers into one tensor.
         num_workers: processes that make batches; 0 makes them in this one.
-        use_buffer_reader: accepted for compatibility; batches of this process are made when they are asked for.
+        use_buffer_reader: whether batches for a GPU are made one ahead, and copied from pinned memory on a stream of their own while the
+            program computes. Elsewhere batches of this process are made when they are asked for.
         prefetch_factor: batches that each worker is ahead.
         use_shared_memory: whether workers hand arrays over in shared memory, which tensors then lie on.
         timeout: seconds to wait for a worker; 0 waits as long as it takes.
@@ -184,8 +186,10 @@ class DataLoader:
             yield [dict(zip(names, batch if isinstance(batch, (list, tuple)) else [batch], strict=True))]
 
     def _batches(self) -> Iterator[Any]:
+        ahead = self.use_buffer_reader and can_copy_ahead(self._target())
         if self.num_workers == 0:
-            return self._placed(self._in_this_process())
+            batches = self._in_this_process()
+            return copied_ahead(batches, self._target()) if ahead else self._placed(batches)
         try:
             from wherry_train.io.workers import WorkerIterator, Workers
         except ImportError as error:  # of Python's multiprocessing, in a browser
@@ -200,7 +204,9 @@ class DataLoader:
             workers = Workers(self, seed)
             if self._persistent_workers:
                 self._workers = workers
-        return WorkerIterator(self, workers)
+        if ahead:
+            return copied_ahead(WorkerIterator(self, workers, lambda batch: batch), self._target())
+        return WorkerIterator(self, workers, self._on_device)
 
     def _placed(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Batches on the device that `places` names, or on the current one."""
@@ -208,8 +214,12 @@ class DataLoader:
             yield self._on_device(batch)
 
     def _on_device(self, batch: Any) -> Any:
+        return moved(batch, self._target())
+
+    def _target(self) -> int:
+        """The core's number of the device that batches go to."""
         wanted = self._device[0]
-        return moved(batch, _core.get_current_device() if wanted is None else wanted)
+        return int(_core.get_current_device() if wanted is None else wanted)
 
     def __call__(self) -> Iterator[Any]:
         """As `iter(loader)`."""

@@ -11,6 +11,7 @@ import threading
 import time
 import warnings
 import weakref
+from collections.abc import Callable
 from itertools import repeat
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
@@ -177,10 +178,10 @@ def _shut_down(
 class WorkerIterator:
     """One epoch, made by workers."""
 
-    def __init__(self, loader: DataLoader, workers: Workers) -> None:
+    def __init__(self, loader: DataLoader, workers: Workers, place: Callable[[Any], Any]) -> None:
         self._workers = workers
         self._timeout = loader.timeout or None
-        self._place = loader._on_device
+        self._place = place
         self._persistent = loader._persistent_workers
         workers.epoch += 1
         self._epoch = workers.epoch

@@ -12,6 +12,8 @@ from wherry_tensor.cuda import max_memory_allocated as max_memory_allocated
 from wherry_tensor.cuda import max_memory_reserved as max_memory_reserved
 from wherry_tensor.cuda import memory_allocated as memory_allocated
 from wherry_tensor.cuda import memory_reserved as memory_reserved
+from wherry_tensor.cuda import reset_max_memory_allocated as reset_max_memory_allocated
+from wherry_tensor.cuda import reset_max_memory_reserved as reset_max_memory_reserved
 from wherry_tensor.cuda import stream_guard as stream_guard
 from wherry_tensor.cuda import synchronize as synchronize
 __all__: list[str]

@@ -26,13 +26,17 @@ typedef enum wry_device_flags {
   WRY_HOST_VISIBLE = 1,     /* the host may read and write its memory once the stream is synchronized */
   WRY_LAUNCH_MAY_BLOCK = 2, /* a kernel may take long before it returns: the caller lets go of the GIL */
   WRY_OWN_CACHE = 4,        /* allocate and free are cheap: the core keeps no freed blocks */
-  WRY_FORKS = 8             /* a forked child may go on without the device; else DataLoader starts its workers anew */
+  WRY_FORKS = 8,            /* a forked child may go on without the device; else DataLoader starts its workers anew */
+  WRY_COPIES_LATER = 16     /* `copy` knows WRY_HOST_TO_DEVICE_LATER */
 } wry_device_flags;
 
 typedef enum wry_copy_kind {
   WRY_HOST_TO_DEVICE = 0, /* `from` may change as soon as the call returns */
   WRY_DEVICE_TO_HOST = 1, /* `to` is complete when the call returns: waits for the stream */
-  WRY_DEVICE_TO_DEVICE = 2
+  WRY_DEVICE_TO_DEVICE = 2,
+  /* `from` is memory of another kind that is WRY_HOST_VISIBLE, as page-locked memory, and may be read until the stream has
+   * passed the copy. The caller does not write there meanwhile; when it is freed, it is not given out again before that. */
+  WRY_HOST_TO_DEVICE_LATER = 3
 } wry_copy_kind;
 
 /* `self` and `number` (which device of this kind, from 0) come first in every call. Calls come from any

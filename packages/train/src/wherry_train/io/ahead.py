@@ -1,0 +1,56 @@
+"""Batches on their way to a GPU while the program computes on the one before.
+
+A batch goes into page-locked memory, from where the GPU copies it by itself on a stream of its own; the program's stream
+waits for that copy when the batch is handed out.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from wherry_tensor import _core
+from wherry_tensor.device import Event, Stream, current_stream, is_known, set_stream
+from wherry_tensor.flags import get_flags
+from wherry_train.io.collate import moved
+
+__all__ = ["can_copy_ahead", "copied_ahead"]
+
+
+def can_copy_ahead(device: int) -> bool:
+    """Whether `device`, a number of the core, is a GPU beside page-locked memory, and FLAGS_use_pinned_memory lets it be used."""
+    return bool(
+        _core.name_of_device(device).startswith("gpu:") and is_known("gpu_pinned") and get_flags("FLAGS_use_pinned_memory")["FLAGS_use_pinned_memory"]
+    )
+
+
+def copied_ahead(batches: Iterator[Any], device: int) -> Iterator[Any]:
+    """The batches on `device`, each of them begun before the one in front is handed out."""
+    copies = Stream(stream_base=_core.DeviceStream(device))
+    waiting: tuple[Any, Event] | None = None
+    end: Exception | None = None
+    while end is None:
+        begun = None
+        try:
+            begun = _begun(next(batches), device, copies)
+        except Exception as error:  # StopIteration too; what was copied before comes first
+            end = error
+        if waiting is not None:
+            batch, copied = waiting
+            waiting = None  # the batch is the program's alone
+            current_stream(copies.device).wait_event(copied)
+            yield batch
+            del batch
+        waiting = begun
+    if not isinstance(end, StopIteration):
+        raise end
+
+
+def _begun(batch: Any, device: int, copies: Stream) -> tuple[Any, Event]:
+    """The batch, and the event that passes when it is there."""
+    locked = moved(batch, int(_core.device_code("gpu_pinned")))
+    stream_before, later_before = set_stream(copies), _core.set_copies_later(True)
+    try:
+        return moved(locked, device), copies.record_event()
+    finally:
+        _core.set_copies_later(later_before)
+        set_stream(stream_before)
