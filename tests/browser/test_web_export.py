@@ -84,6 +84,67 @@ def test_an_exported_page_answers_under_a_sub_path_and_without_a_network(served)
     page.close()
 
 
+def test_any_file_server_gives_threads_from_the_second_visit_on(served):
+    folder, server, context = served
+    wherry.seed(0)
+    example = np.random.default_rng(0).standard_normal((3, 1, 28, 28)).astype("float32")
+    spec = [wherry.static.InputSpec([None, 1, 28, 28], "float32", "image")]
+    wherry.export.web(wherry.vision.models.LeNet(), folder / "some" / "where", input_spec=spec, example=[example])
+    (folder / "some" / "where" / "mine.html").write_text('<!doctype html><title>mine</title><link rel="icon" href="data:,">')
+
+    def facts(page):
+        threads = page.inner_text("css=#facts dt:text-is('Threads') + dd", timeout=10_000) if page.click("summary") is None else ""
+        return page.evaluate("crossOriginIsolated"), int(threads), page.inner_text("#answers")
+
+    address = f"{server.address}/some/where/"
+    page = opened(context, address)
+    isolated, threads, answer = facts(page)
+    assert (isolated, threads) == (False, 1)
+    page.evaluate("navigator.serviceWorker.ready")
+    until(page, "Boolean(navigator.serviceWorker.controller)")
+    page.goto(f"{address}mine.html")  # beside the bundle, but not of it
+    assert page.evaluate("crossOriginIsolated") is False
+    page.close()
+    for stopped in (False, True):
+        page = opened(context, address)
+        assert facts(page) == (True, page.evaluate("Math.min(4, navigator.hardwareConcurrency)"), answer)
+        page.close()
+        if not stopped:
+            server.stop()
+
+
+def test_threads_are_those_that_a_page_asks_for(served):
+    folder, server, context = served
+    net = wherry.vision.models.LeNet()
+    wherry.export.web(net, folder / "site", input_spec=[wherry.static.InputSpec([None, 1, 28, 28], "float32", "image")])
+    headers = {"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp"}
+    server.server.RequestHandlerClass.func.end_headers = with_headers(headers)
+    page = opened(context, f"{server.address}/site/")  # the first visit: the server itself says that the page is isolated
+    assert page.evaluate("crossOriginIsolated")
+    found = page.evaluate("""async () => {
+      const { load } = await import("/site/wherry.js");
+      const image = { data: Float32Array.from({ length: 3 * 784 }, (_, i) => Math.sin(i)), shape: [3, 1, 28, 28] };
+      const answers = [];
+      for (const [threads, worker] of [[1, true], [1, false], [2, true], [3, false], [4, true]]) {
+        const model = await load("/site/", { threads, worker });
+        for (let i = 0; i < 5; i++) answers.push([model.threads - threads, Array.from(Object.values(await model.predict(image))[0].data).join()]);
+        model.close();
+      }
+      return answers;
+    }""")
+    assert {extra for extra, _ in found} == {0} and len({answer for _, answer in found}) == 1
+    page.close()
+
+
+def with_headers(headers):
+    def end_headers(self):
+        for name, value in headers.items():
+            self.send_header(name, value)
+        http.server.SimpleHTTPRequestHandler.end_headers(self)
+
+    return end_headers
+
+
 def test_a_model_of_numbers_has_a_form_and_explains_what_is_wrong(served):
     folder, server, context = served
     net = wherry.nn.Linear(4, 3)

@@ -37,8 +37,10 @@ LEFT_OUT = {"optimizer", "runtime"}
 COMMON = ["-fvisibility=hidden", "-ffunction-sections", "-fdata-sections", "-fno-exceptions", "-fno-rtti", "-mbulk-memory",
           f"-ffile-prefix-map={ROOT}=", f"-I{KERNELS / 'csrc'}", f"-I{INCLUDE}"]
 KERNEL_OPTIONS = ["-std=gnu++17", "-fno-threadsafe-statics", "-fno-math-errno", "-fno-trapping-math", "-msimd128", "-DWRY_ISA=baseline",
-                  "-DWRY_RARE_DTYPES=1", "-w"]
-EXPORTS = ("wherry_context", "wherry_error", "wherry_run", "wherry_take", "wherry_give", "__wasm_call_ctors")
+                  "-DWRY_RARE_DTYPES=1", "-w", "-include", str(SOURCE / "pool.h")]
+EXPORTS = ("wherry_context", "wherry_error", "wherry_run", "wherry_take", "wherry_give", "wherry_work", "wherry_trapped", "wherry_stack",
+           "__wasm_call_ctors")
+MOST_MEMORY = 1 << 32  # bytes that the module may have; the page may give less
 STACK = 1 << 20
 
 
@@ -83,12 +85,15 @@ def compiled(environment: dict[str, str]) -> list[Path]:
         "const wry_cpu_family *wherry_tables(void) { return families; }",
     ]))
     work = [(KERNELS / "csrc" / f"{name}.cc", [*KERNEL_OPTIONS, *options]) for name, options in chosen.items()]
-    work += [(SOURCE / "engine.cc", ["-std=gnu++17", "-O2", "-Wall", "-Wextra"]), (WORK / "tables.c", ["-O2"])]
+    # The pool alone uses atomic instructions; in memory that is not shared they are allowed, and never run.
+    work += [(SOURCE / name, ["-std=gnu++17", "-O2", "-Wall", "-Wextra", "-matomics"]) for name in ("engine.cc", "pool.cc")]
+    work += [(WORK / "tables.c", ["-O2"])]
 
     def one(job: tuple[Path, list[str]]) -> Path:
         source, options = job
         out = WORK / f"{source.stem}.o"
-        newest = max(path.stat().st_mtime for path in (source, Path(__file__), *(KERNELS / "csrc").glob("*.h"), *INCLUDE.rglob("*.h")))
+        headers = (*(KERNELS / "csrc").glob("*.h"), *SOURCE.glob("*.h"), *INCLUDE.rglob("*.h"))
+        newest = max(path.stat().st_mtime for path in (source, Path(__file__), *headers))
         if source.parent == WORK or not out.exists() or out.stat().st_mtime < newest:
             build.run(["emcc", "-c", source, "-o", out, *COMMON, *options], env=environment)
         return out
@@ -116,6 +121,7 @@ def link(environment: dict[str, str], objects: list[Path]) -> bytes:
         numpy_wheel.libraries(build.CACHE / "emscripten")
     out = WORK / "linked.wasm"
     build.run([linker, "--no-entry", "--export-table", "--emit-relocs", "--gc-sections", "--stack-first", "-z", f"stack-size={STACK}",
+               "--import-memory", f"--max-memory={MOST_MEMORY}",
                *(f"--export={name}" for name in (*EXPORTS, "wherry_tables")), *objects, f"-L{libraries}",
                "-lc++-noexcept", "-lc", "-lemmalloc", "-lcompiler_rt", "-o", out])
     return out.read_bytes()
@@ -135,6 +141,8 @@ PADDED = 5  # bytes that the linker leaves for a number
 def taken_apart(content: bytes) -> tuple[bytes, dict]:
     """The module in as few bytes as its numbers take, and the facts about it."""
     module = wasm.Module(content)
+    if module.memory is None:
+        sys.exit("engine: the linker wrote no import of a memory")
     symbols = symbols_of(module)
     n = module.n_imported
     places = sorted({place for kind, place in symbols if kind == "data" and place is not None and place[2]})
@@ -188,7 +196,7 @@ def taken_apart(content: bytes) -> tuple[bytes, dict]:
                 needs[node].add(needed)
     written = module.written()
     return written, {
-        "format": 1, "vocabulary": vocabulary(), "rows": rows_of(written, module), "imported": n, "functions": len(module.bodies),
+        "format": 2, "vocabulary": vocabulary(), "rows": rows_of(written, module), "imported": n, "functions": len(module.bodies),
         "data": places, "needs": [sorted(x) for x in needs], "roots": [roots[name] for name in EXPORTS], "first_element": module.first_element,
         "addresses": module.addresses(),
     }
@@ -268,10 +276,14 @@ def exported_functions(module: wasm.Module) -> dict[str, int]:
 
 READ_TABLES = """
 const module = new WebAssembly.Module(require("fs").readFileSync(process.argv[1]));
-const imports = {};
-for (const { module: from, name } of WebAssembly.Module.imports(module)) throw new Error(`the engine asks for ${from}.${name}`);
+const [initial, maximum] = JSON.parse(process.argv[2]);
+const memory = new WebAssembly.Memory({ initial, maximum });
+const imports = { env: { memory } };
+for (const { module: from, name, kind } of WebAssembly.Module.imports(module)) {
+  if (kind !== "memory") throw new Error(`the engine asks for ${from}.${name}`);
+}
 const { exports } = new WebAssembly.Instance(module, imports);
-const words = () => new DataView(exports.memory.buffer);
+const words = () => new DataView(memory.buffer);
 const text = (at) => { let s = ""; for (let c; (c = words().getUint8(at++)); ) s += String.fromCharCode(c); return s; };
 exports.__wasm_call_ctors();
 const rows = [], count = exports.wherry_take(16);
@@ -290,7 +302,7 @@ def rows_of(content: bytes, module: wasm.Module) -> list[list]:
     """[op, dtype, flags, place in the table of functions, address of its data] of each kernel."""
     path = WORK / "engine.wasm"
     path.write_bytes(content)
-    done = subprocess.run(["node", "-e", READ_TABLES, path], capture_output=True, text=True)
+    done = subprocess.run(["node", "-e", READ_TABLES, path, json.dumps(module.memory)], capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"engine: its tables cannot be read\n{done.stderr}")
     return json.loads(done.stdout)

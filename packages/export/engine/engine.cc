@@ -2,12 +2,15 @@
 // once for each shape of the inputs; a prediction is one call of `wherry_run`.
 //
 // Memory: JavaScript takes blocks with malloc and gives them back with free. What a kernel asks for while it runs comes from
-// chunks that are kept for the next one.
+// chunks that are kept for the next one. Other instances of the module (pool.cc) compute pieces of a kernel's loops and touch none of this.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <wherry/abi.h>
+
+#include "pool.h"
 
 #define EXPORT extern "C" __attribute__((visibility("default"), used))
 
@@ -62,13 +65,16 @@ void let_go() {
 void *no_output(wry_context *, int32_t, int32_t, const int64_t *) { return nullptr; }
 
 wry_context context;
+constexpr char trapped[] = "one of its threads ended in a trap.";
 
 }  // namespace
 
 // The context that every call of a plan points to.
-EXPORT wry_context *wherry_context() {
+// threads: how many instances of the module run loops, this one among them. may_sleep: may this thread wait? That of a document may not.
+EXPORT wry_context *wherry_context(int32_t threads, int32_t may_sleep) {
   context.abi_version = WRY_ABI_VERSION;
-  context.num_threads = 1;
+  context.num_threads = threads;
+  wherry_may_sleep(may_sleep);
   context.workspace = workspace;
   context.allocate_output = no_output;
   return &context;
@@ -80,10 +86,12 @@ EXPORT const char *wherry_error() { return context.error; }
 // Runs steps [0, n); -1, or the number of the step that failed, with its text in wherry_error().
 EXPORT int32_t wherry_run(wherry_step *steps, int32_t n) {
   context.error[0] = 0;
+  const uint32_t traps = wherry_traps();
   for (int32_t i = 0; i < n; ++i) {
     const int status = steps[i].kernel(&steps[i].call);
     let_go();
-    if (status != WRY_OK) return i;
+    if (wherry_traps() != traps) memcpy(context.error, trapped, sizeof trapped);
+    if (status != WRY_OK || wherry_traps() != traps) return i;
   }
   return -1;
 }

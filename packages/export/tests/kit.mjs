@@ -5,13 +5,14 @@ import { pathToFileURL } from "node:url";
 const job = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const { Engine } = await import(pathToFileURL(job.core));
 const module = new WebAssembly.Module(readFileSync(job.module));
+const memory = () => new WebAssembly.Memory({ initial: job.memory, maximum: 65536 });
 const data = readFileSync(job.data);
 const KINDS = { bool: Uint8Array, uint8: Uint8Array, int8: Int8Array, int16: Int16Array, int32: Int32Array, int64: BigInt64Array, float16: Uint16Array, bfloat16: Uint16Array, float32: Float32Array, float64: Float64Array, complex64: Float32Array, complex128: Float64Array };
 
 const results = [], chunks = [];
 for (const { program, inputs } of job.cases) {
   try {
-    const engine = new Engine(module, program, () => null);
+    const engine = new Engine(module, program, () => null, memory());
     const given = Object.fromEntries(inputs.map(([name, dtype, shape, at, bytes]) => [name, { data: new KINDS[dtype](data.buffer.slice(data.byteOffset + at, data.byteOffset + at + bytes)), shape }]));
     const answer = Object.values(engine.predict(given));
     for (const { data: values } of answer) chunks.push(Buffer.from(values.buffer, values.byteOffset, values.byteLength));

@@ -213,7 +213,7 @@ def _relu(engine):
 @pytest.mark.parametrize(("function", "message"), [
     (lambda x: ops.nonzero(x), r"nonzero, recorded at .*, cannot run .* the shape of its result depends on data"),
     (lambda x: x + wt.rand([4]), r"uniform draws random numbers"),
-    (lambda x: ops.svd(x, full_matrices=False)[1], r"svd \(float32\) has no kernel in the engine for browsers"),
+    (lambda x: ops.eig(x)[0], r"eig \(float32\) has no kernel in the engine for browsers"),
 ])
 def test_what_the_engine_does_not_run_is_named_at_export(tmp_path, function, message):
     program = Program()
@@ -256,7 +256,11 @@ def test_wrong_inputs_and_broken_bundles_are_explained_in_javascript(tmp_path):
     script = Path(__file__).parent / "wherry.test.mjs"
     if lack is None:
         export(nn.Linear(4, 3), tmp_path / "site", input_spec=[InputSpec([None, 4], "float32", "x")])
-    where = {"WHERRY_JS": str(HERE / "js" / "wherry.js"), "WHERRY_SITE": str(tmp_path / "site") if lack is None else ""}
+        export(Residual(), tmp_path / "images", input_spec=[InputSpec([None, 3, 32, 32], "float32", "image")])
+    where = {
+        "WHERRY_JS": str(HERE / "js" / "wherry.js"), "WHERRY_SITE": str(tmp_path / "site") if lack is None else "",
+        "WHERRY_IMAGES": str(tmp_path / "images"),
+    }
     done = subprocess.run(["node", "--test", script], capture_output=True, text=True, env={**os.environ, **where})
     assert done.returncode == 0, done.stdout[-4000:]
 
@@ -280,6 +284,21 @@ def test_a_module_loses_functions_and_keeps_the_numbers_of_the_others():
     assert found.segments == [(b"\0\x41\x09\x0b", b"bc")]
     with pytest.raises(ValueError, match="no WebAssembly module"):
         Module(b"MZ")
+
+
+def test_an_imported_memory_is_found_with_the_byte_that_says_whether_it_is_shared():
+    def module(kind):
+        return b"\0asm\1\0\0\0" + b"".join(bytes((number,)) + leb(len(content)) + content for number, content in (
+            (0, b"\1xyz"), (1, b"\1\x60\0\0"), (2, b"\1\3env\6memory" + kind + b"\1" + leb(17) + leb(65536)), (3, b"\1\0"), (4, b"\1\x70\0\1"),
+            (9, b"\1\0\x41\0\x0b\1\0"), (10, b"\1\2\0\x0b"), (11, b"\0"),
+        ))
+
+    found = Module(module(b"\2"))
+    pages, most, at = found.memory
+    assert (pages, most, found.n_imported) == (17, 65536, 0)
+    assert found.written()[at - 7 : at + 2] == b"memory\2\1\x11"  # written without custom sections
+    with pytest.raises(ValueError, match="Got kind 1, expected 0 or 2"):
+        Module(module(b"\1"))
 
 
 def test_sizes_become_polynomials_or_are_refused():

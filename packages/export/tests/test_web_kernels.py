@@ -79,7 +79,7 @@ def compared(tmp_path_factory):
     (folder / "data.bin").write_bytes(data)
     job = {
         "core": str(Path(checking.__file__).parent / "js" / "core.js"), "module": str(engine_files.FOLDER / "engine.wasm"),
-        "data": str(folder / "data.bin"), "out": str(folder / "out.bin"), "cases": cases,
+        "memory": engine.memory["memory"], "data": str(folder / "data.bin"), "out": str(folder / "out.bin"), "cases": cases,
     }
     (folder / "job.json").write_text(json.dumps(job))
     done = subprocess.run(["node", HERE / "kit.mjs", folder / "job.json"], capture_output=True, text=True)

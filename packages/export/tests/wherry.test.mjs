@@ -1,4 +1,5 @@
-// wherry.js where things go wrong. The site is a Linear(4, 3) that takes `x` [batch, 4]; without one only what needs none is tested.
+// wherry.js where things go wrong, and on several threads. The site is a Linear(4, 3) that takes `x` [batch, 4], the other one takes images
+// [batch, 3, 32, 32]; without them only what needs none is tested.
 import assert from "node:assert/strict";
 import { cp, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -11,6 +12,7 @@ const { load, WherryError } = await import(pathToFileURL(process.env.WHERRY_JS))
 const site = process.env.WHERRY_SITE;
 const skip = site ? false : "the engine is not built";
 const url = pathToFileURL(`${site}/`);
+const images = pathToFileURL(`${process.env.WHERRY_IMAGES}/`);
 const fails = (code, message) => (error) => error instanceof WherryError && error.code === code && message.test(error.message);
 
 test("a folder that is not there is named", async () => {
@@ -94,4 +96,35 @@ test("loading says how far it is and can be aborted", { skip }, async () => {
   await assert.rejects(load(address, { signal: AbortSignal.abort(new Error("before")) }), /before/);
   server.closeAllConnections();
   server.close();
+});
+
+test("several threads answer with the same bits as one", { skip }, async () => {
+  const image = (n) => ({ data: Float32Array.from({ length: n * 3 * 32 * 32 }, (_, i) => Math.sin(i)), shape: [n, 3, 32, 32] });
+  const alone = await load(images);
+  assert.equal(alone.threads, 1);
+  for (const threads of [2, 3, 4]) {
+    const model = await load(images, { threads });
+    assert.equal(model.threads, threads);
+    for (let round = 0; round < 20; round++) {
+      for (const n of [1, 2, 7]) assert.deepEqual(await model.predict(image(n)), await alone.predict(image(n)));
+      if (round % 8 === 0) await new Promise((resolve) => setTimeout(resolve, 20)); // the threads fall asleep
+    }
+    model.close();
+    await assert.rejects(model.predict(image(1)), fails("browser", /was closed/));
+  }
+});
+
+test("a wrong number of threads is explained, and a large one bounded", { skip }, async () => {
+  for (const threads of [0, -1, 1.5, "two", null]) await assert.rejects(load(url, { threads }), fails("input", /threads is a number of threads/));
+  const model = await load(url, { threads: 1000 });
+  assert.equal(model.threads, 16);
+  model.close();
+});
+
+test("an aborted load leaves no thread behind", { skip }, async () => {
+  const stop = new AbortController();
+  const loading = load(url, { threads: 3, signal: stop.signal });
+  stop.abort(new Error("enough"));
+  await assert.rejects(loading, /enough/);
+  // A thread that is left would keep this process from ending.
 });

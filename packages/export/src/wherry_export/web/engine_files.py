@@ -15,6 +15,7 @@ from wherry_tensor.columns import VOCABULARY_VERSION
 __all__ = ["Built", "Kernel", "built", "missing"]
 
 FOLDER = Path(__file__).parent / "engine"
+FORMAT = 2  # of engine.json: 1 knew no memory that is shared
 EVERY_DTYPE = -1  # a row that serves the dtypes without a row of their own
 USES_RANDOM = 8  # of wherry/abi.h
 
@@ -51,15 +52,23 @@ def built() -> Built:
 
 
 class Built:
-    """The engine: a module with all kernels, and the facts that tools/wasm/engine.py noted of it."""
+    """The engine: a module with all kernels, and the facts that tools/wasm/engine.py noted of it.
+
+    Attributes:
+        memory: for the manifest: "memory", the pages of it that any bundle's module begins with, and "shared", the place of the byte in the
+            module that says whether others share it.
+    """
 
     def __init__(self, module: bytes, facts: dict[str, Any]) -> None:
-        if facts["format"] != 1 or facts["vocabulary"] != VOCABULARY_VERSION:
+        if facts["format"] != FORMAT or facts["vocabulary"] != VOCABULARY_VERSION:
             raise RuntimeError(
-                f"web: the engine for browsers belongs to another version of Wherry. Got vocabulary {facts['vocabulary']}, expected "
-                f"{VOCABULARY_VERSION}. Build it anew: make engine"
+                f"web: the engine for browsers belongs to another version of Wherry. Got format {facts['format']} and vocabulary "
+                f"{facts['vocabulary']}, expected {FORMAT} and {VOCABULARY_VERSION}. Build it anew: make engine"
             )
         self.module, self.facts = module, facts
+        memory = Module(module).memory
+        assert memory is not None, "built by tools/wasm/engine.py"
+        self.memory = dict(zip(("memory", "shared"), (memory[0], memory[2]), strict=True))
         self.rows: dict[tuple[str, int], Kernel] = {}
         for op, dtype, *row in facts["rows"]:
             self.rows[op, dtype] = Kernel(*row)

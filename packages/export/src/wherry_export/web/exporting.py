@@ -32,7 +32,7 @@ from wherry_tensor.functions.creation import to_tensor
 __all__ = ["Exported", "export"]
 
 HERE = Path(__file__).parent
-SCRIPTS = ("wherry.js", "core.js", "worker.js")
+SCRIPTS = ("wherry.js", "core.js", "worker.js", "pool.js", "thread.js")
 POLICY = "; ".join((
     "default-src 'none'", "script-src 'self' 'wasm-unsafe-eval'", "worker-src 'self'", "style-src 'self'", "img-src 'self' data: blob:",
     "connect-src 'self'", "base-uri 'none'", "form-action 'none'",
@@ -328,12 +328,12 @@ def _files(
     files |= {f"{static}/{name}": content for name, content in scripts.items()}
     files["wherry.js"] = f'// The address without a digest, for pages elsewhere.\nexport * from "./{static}/wherry.js";\n'.encode()
     manifest = {
-        "wherry": "predict", "format": 1, **facts,
+        "wherry": "predict", "format": 2, **facts,
         "inputs": [{"name": x["name"], "dtype": x["dtype"], "shape": x["shape"]} for x in description.content["inputs"]],
         "outputs": [
             {"name": x["name"], "dtype": x["dtype"], "shape": _named_shape(x["shape"], description.sizes)} for x in description.content["outputs"]
         ],
-        "engine": add("engine", "wasm", description.module()),
+        "engine": {**add("engine", "wasm", description.module()), **description.engine.memory},
         "program": add("program", "json", json.dumps(program, separators=(",", ":")).encode()),
         "weights": [add(f"weights-{i}", "bin", shard) for i, shard in enumerate(shards)],
         "example": None if examples is None else [

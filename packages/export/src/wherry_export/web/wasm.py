@@ -14,6 +14,7 @@ __all__ = ["Module", "Reader", "leb", "shaken", "sleb"]
 
 CUSTOM, TYPES, IMPORTS, FUNCTIONS, ELEMENTS, CODE, DATA = 0, 1, 2, 3, 9, 10, 11
 NOTHING = bytes((0, 0, 0x0B))  # a body without locals: unreachable, end
+HAS_MAXIMUM = 1  # of an imported memory; 3: and is shared
 GAP = 8  # bytes: about what another piece of data costs
 MAGIC = b"\0asm\1\0\0\0"
 
@@ -89,6 +90,7 @@ class Module:
         types: the index of the type of each function that the module defines.
         bodies: the code of each, without its length.
         n_imported: how many functions are imported: the numbers of the defined ones begin there.
+        memory: (pages it begins with, most pages, offset in `written()` of the byte that says "shared") of an imported memory, or None.
         elements: the function at each place of the table, from `first_element` on.
         segments: (what stands before the bytes, the bytes) of each piece of data.
     """
@@ -101,7 +103,7 @@ class Module:
         while reader.at < len(content):
             number = reader.byte()
             self.sections.append((number, reader.take(reader.number())))
-        self.n_imported = self._imported_functions()
+        self.n_imported, self.memory = self._imported()
         self.types = self._types()
         self.bodies = self._bodies()
         self.first_element, self.elements = self._elements()
@@ -120,18 +122,38 @@ class Module:
                     return content[reader.at :]
         return b""
 
-    def _imported_functions(self) -> int:
+    def _imported(self) -> tuple[int, tuple[int, int, int] | None]:
         content = self.section(IMPORTS)
         if not content:
-            return 0
-        reader, found = Reader(content), 0
+            return 0, None
+        reader, functions, memory = Reader(content), 0, None
         for _ in range(reader.number()):
             reader.name(), reader.name()
-            if reader.byte() != 0:
-                raise ValueError("wasm: the engine imports more than functions, expected functions alone. Build it with tools/wasm/engine.py.")
-            reader.number()
-            found += 1
-        return found
+            kind = reader.byte()
+            if kind == 0:
+                reader.number()
+                functions += 1
+            elif kind == 2 and content[reader.at] == HAS_MAXIMUM:
+                at = self._offset_of(IMPORTS) + reader.at
+                reader.byte()
+                memory = reader.number(), reader.number(), at
+            else:
+                raise ValueError(
+                    f"wasm: the engine imports something else than functions and a memory with a maximum. Got kind {kind}, expected 0 or 2. "
+                    f"Build it with tools/wasm/engine.py."
+                )
+        return functions, memory
+
+    def _offset_of(self, number: int) -> int:
+        """Where the content of a section begins in `written()`. Only for sections behind which alone something may change."""
+        at = len(MAGIC)
+        for found, content in self.sections:
+            if found != CUSTOM:
+                at += 1 + len(leb(len(content)))
+                if found == number:
+                    return at
+                at += len(content)
+        raise ValueError(f"wasm: there is no section {number}.")
 
     def _types(self) -> list[int]:
         reader = Reader(self.section(FUNCTIONS))

@@ -28,27 +28,36 @@ export class WherryError extends Error {
 
 export class Engine {
   #exports;
+  #memory;
   #program;
   #context;
   #weights = new Map(); // number of a value -> address
   #layouts = new Map(); // open sizes as text -> Layout
 
-  // module: a compiled WebAssembly.Module; bytesOf(shard, offset, length) gives bytes of the weights.
-  constructor(module, program, bytesOf) {
+  // module: a compiled WebAssembly.Module; bytesOf(shard, offset, length) gives bytes of the weights; memory: what the module imports;
+  // threads: how many instances of it will run loops in that memory (pool.js).
+  constructor(module, program, bytesOf, memory, threads = 1) {
     if (program.format !== FORMAT) {
       throw new WherryError("format", `This bundle was made by another version of Wherry. Got format ${program.format}, expected ${FORMAT}. Export the model again, or load it with the wherry.js beside it.`);
     }
     this.#program = program;
-    this.#exports = new WebAssembly.Instance(module, {}).exports;
+    this.#exports = new WebAssembly.Instance(module, { env: { memory } }).exports;
+    this.#memory = memory ?? this.#exports.memory; // that of the module itself, in bundles of Wherry 0.3
+    this.threads = threads;
     this.#exports.__wasm_call_ctors();
-    this.#context = this.#exports.wherry_context();
+    this.#context = this.#exports.wherry_context(threads, Number(typeof document === "undefined"));
     for (const weight of program.weights) this.#weights.set(weight.id, this.#upload(weight, bytesOf));
   }
 
   get inputs() { return this.#program.inputs; }
   get outputs() { return this.#program.outputs; }
   /** Bytes that the module has taken. */
-  get memory() { return this.#exports.memory.buffer.byteLength; }
+  get memory() { return this.#memory.buffer.byteLength; }
+
+  /** Memory of the module: the address of so many bytes. */
+  take(bytes) {
+    return this.#take(bytes);
+  }
 
   // {name: {data, shape, dtype}} from {name: array or {data, shape}}, or from the array alone where there is one input.
   predict(given) {
@@ -56,7 +65,7 @@ export class Engine {
     const layout = this.#layoutFor(sizes);
     for (const [i, { data }] of values.entries()) {
       const { address, bytes } = layout.values.get(this.#program.inputs[i].id);
-      new Uint8Array(this.#exports.memory.buffer, address, bytes).set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+      new Uint8Array(this.#memory.buffer, address, bytes).set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
     }
     this.#runBlock(this.#program.block, layout);
     const answer = {};
@@ -64,7 +73,7 @@ export class Engine {
       const { address, shape, dtype } = layout.values.get(id);
       const Kind = ARRAYS[NAMES[dtype]];
       const length = count(shape) * (dtype >= 10 ? 2 : 1);
-      answer[name] = { data: new Kind(this.#exports.memory.buffer, address, length).slice(), shape: [...shape], dtype: NAMES[dtype] };
+      answer[name] = { data: new Kind(this.#memory.buffer, address, length).slice(), shape: [...shape], dtype: NAMES[dtype] };
     }
     return answer;
   }
@@ -129,9 +138,9 @@ export class Engine {
     const size = BYTES[weight.dtype] * count(weight.shape);
     const address = this.#take(size);
     const raw = bytesOf(weight.shard, weight.offset, weight.bytes);
-    if (weight.encoding === "raw") new Uint8Array(this.#exports.memory.buffer, address, size).set(raw);
+    if (weight.encoding === "raw") new Uint8Array(this.#memory.buffer, address, size).set(raw);
     else {
-      const to = new Float32Array(this.#exports.memory.buffer, address, count(weight.shape));
+      const to = new Float32Array(this.#memory.buffer, address, count(weight.shape));
       if (weight.encoding === "float16") widened(new Uint16Array(raw.slice().buffer), to);
       else if (weight.encoding === "int8") scaled(raw, weight, to);
       else throw new WherryError("format", `Weight '${weight.name}' is stored in a way that this wherry.js does not know. Got ${weight.encoding}, expected raw, float16 or int8.`);
@@ -224,7 +233,7 @@ export class Engine {
     const fixed = constants.map(([dtype, shape, data]) => {
       const address = this.#take(BYTES[dtype] * count(shape), layout);
       const Kind = ARRAYS[NAMES[dtype]];
-      new Kind(this.#exports.memory.buffer, address, data.length).set(Kind === BigInt64Array ? data.map(BigInt) : data);
+      new Kind(this.#memory.buffer, address, data.length).set(Kind === BigInt64Array ? data.map(BigInt) : data);
       return address;
     });
     const base = ({ kind, index, offset }) => {
@@ -239,7 +248,7 @@ export class Engine {
       for (const [kind, value] of attrs[i]) bytes += ATTR + (kind === 3 || kind === 4 ? 8 * value.length : kind === 5 ? up(texts.encode(value).length + 1, 8) : 0);
     }
     let at = this.#take(bytes, layout);
-    const view = new DataView(this.#exports.memory.buffer);
+    const view = new DataView(this.#memory.buffer);
     const room = (n) => ((at += n), at - n);
     const int = (where, value) => view.setInt32(where, value, true);
     const long = (where, value) => view.setBigInt64(where, BigInt(value), true);
@@ -276,7 +285,7 @@ export class Engine {
           int(attr + 4, encoded.length);
           int(attr + 8, where);
           int(attr + 12, 0);
-          if (kind === 5) new Uint8Array(this.#exports.memory.buffer, where, encoded.length + 1).set([...encoded, 0]);
+          if (kind === 5) new Uint8Array(this.#memory.buffer, where, encoded.length + 1).set([...encoded, 0]);
           else encoded.forEach((x, k) => (kind === 3 ? long(where + 8 * k, x) : view.setFloat64(where + 8 * k, Number(x), true)));
         }
       });
@@ -311,12 +320,12 @@ export class Engine {
   }
 
   #truth(id, layout) {
-    return new Uint8Array(this.#exports.memory.buffer)[layout.values.get(id).address] !== 0;
+    return new Uint8Array(this.#memory.buffer)[layout.values.get(id).address] !== 0;
   }
 
   // All are read before one is written: they may have changed places.
   #copies(from, to, layout) {
-    const memory = new Uint8Array(this.#exports.memory.buffer);
+    const memory = new Uint8Array(this.#memory.buffer);
     const contents = from.map((id, i) => {
       const { address } = layout.values.get(id);
       return memory.slice(address, address + layout.values.get(to[i]).bytes);
@@ -332,7 +341,7 @@ export class Engine {
   }
 
   #text(address) {
-    const bytes = new Uint8Array(this.#exports.memory.buffer, address);
+    const bytes = new Uint8Array(this.#memory.buffer, address);
     return new TextDecoder().decode(bytes.slice(0, bytes.indexOf(0)));
   }
 }

@@ -35,6 +35,11 @@ export interface LoadOptions {
   onprogress?: (progress: Progress) => void;
   /** Answer in a worker, so that the page never waits? Default: where there are workers and a document. */
   worker?: boolean;
+  /**
+   * At most so many threads compute, in workers of their own that share the model's memory. Default: 4, or as many processors as the
+   * device has, where the page is cross-origin isolated, else 1. Pages that are not isolated always have one. In Node the default is 1.
+   */
+  threads?: number;
 }
 
 /** What went wrong, in words for people. */
@@ -54,6 +59,8 @@ export declare class Model {
   readonly precision: "float32" | "float16" | "int8";
   /** Of the files that were loaded. */
   readonly bytes: number;
+  /** How many threads compute. */
+  readonly threads: number;
   /** Predict. A model with one input also takes that input alone. */
   predict(inputs: { [name: string]: Input } | Input, options?: { signal?: AbortSignal }): Promise<{ [name: string]: Tensor }>;
   /** Bytes of memory that the engine has taken. */

@@ -3,21 +3,24 @@
 //   import { load } from "./wherry.js";
 //   const model = await load("./lenet/");
 //   const { scores } = await model.predict({ image: pixels });
-import { Engine, FORMAT, WherryError } from "./core.js";
+import { Engine, WherryError } from "./core.js";
 
 export { WherryError };
 
+const FORMATS = [1, 2]; // of manifests; from 2 on the module's memory is the page's
+const MOST_PAGES = 65536;
+const SHARED = 3; // where the module imports its memory: it has a maximum and is shared
 const hasWorkers = typeof Worker !== "undefined" && typeof document !== "undefined";
 
 /** Fetches a bundle and prepares it; see wherry.d.ts. */
-export async function load(url, { signal, onprogress, worker = hasWorkers } = {}) {
+export async function load(url, { signal, onprogress, worker = hasWorkers, threads } = {}) {
   signal?.throwIfAborted();
   const folder = folderOf(url);
   const back = worker ? new Remote() : await Local.create();
   const stop = () => back.close(signal.reason);
   signal?.addEventListener("abort", stop, { once: true });
   try {
-    const facts = await back.load(folder, onprogress, signal);
+    const facts = await back.load(folder, onprogress, { signal, threads });
     signal?.throwIfAborted();
     return new Model(back, facts);
   } catch (error) {
@@ -63,14 +66,16 @@ export class Model {
 // In this thread.
 class Local {
   #engine;
+  #pool;
 
   static async create() {
     return new Local();
   }
 
-  async load(folder, onprogress, signal) {
-    const { engine, facts } = await fetched(folder, onprogress, signal);
+  async load(folder, onprogress, options) {
+    const { engine, pool, facts } = await fetched(folder, onprogress, options);
     this.#engine = engine;
+    this.#pool = pool;
     return facts;
   }
 
@@ -89,6 +94,7 @@ class Local {
 
   close() {
     this.#engine = null;
+    this.#pool?.close();
   }
 }
 
@@ -105,8 +111,8 @@ class Remote {
     this.#worker.addEventListener("error", (event) => this.close(new WherryError("browser", `The worker could not run: ${event.message || "its script did not load. Are worker.js and core.js beside wherry.js, and does the page's policy allow worker-src 'self'?"}`)));
   }
 
-  load(folder, onprogress) {
-    return this.#call("load", [folder], onprogress);
+  load(folder, onprogress, { threads }) {
+    return this.#call("load", [folder, { threads }], onprogress);
   }
 
   predict(inputs) {
@@ -160,7 +166,7 @@ function folderOf(url) {
 }
 
 /** Everything of a bundle: the engine that answers, and what is told of it. Also called by worker.js. */
-export async function fetched(folder, onprogress, signal) {
+export async function fetched(folder, onprogress, { signal, threads } = {}) {
   if (typeof WebAssembly === "undefined") throw new WherryError("browser", "This browser has no WebAssembly. Expected one of the last years.");
   const text = new TextDecoder().decode(await bytesOf(new URL("manifest.json", folder), { signal, cache: "no-cache" }));
   let manifest;
@@ -169,7 +175,7 @@ export async function fetched(folder, onprogress, signal) {
   } catch (error) {
     throw new WherryError("format", `${folder}manifest.json is no manifest: ${error.message}. Is this the folder that wherry.export.web wrote?`, { cause: error });
   }
-  if (manifest.format !== FORMAT) throw new WherryError("format", `${folder} was made by another version of Wherry. Got format ${manifest.format}, expected ${FORMAT}. Export the model again, or use the wherry.js in it.`);
+  if (!FORMATS.includes(manifest.format)) throw new WherryError("format", `${folder} was made by another version of Wherry. Got format ${manifest.format}, expected ${FORMATS.join(" or ")}. Export the model again, or use the wherry.js in it.`);
   const files = [manifest.engine, manifest.program, ...manifest.weights];
   const total = files.reduce((sum, file) => sum + file.bytes, 0);
   let loaded = 0;
@@ -177,20 +183,36 @@ export async function fetched(folder, onprogress, signal) {
   const stops = stop.signal;
   signal?.addEventListener("abort", () => stop.abort(signal.reason), { once: true });
   const count = (bytes) => onprogress?.({ loaded: (loaded += bytes), total });
+  const { memory, pool } = await memoryFor(manifest.engine, threads);
   const one = (file) => bytesOf(new URL(file.url, folder), { signal: stops, count, expected: file.bytes });
   try {
     const [module, program, ...shards] = await Promise.all([
-      compiled(new URL(manifest.engine.url, folder), { signal: stops, count, expected: manifest.engine.bytes }),
+      compiled(new URL(manifest.engine.url, folder), { signal: stops, count, changed: pool ? manifest.engine.shared : -1 }),
       one(manifest.program).then((bytes) => JSON.parse(new TextDecoder().decode(bytes))),
       ...manifest.weights.map(one),
     ]);
-    const engine = new Engine(module, program, (shard, offset, bytes) => shards[shard].subarray(offset, offset + bytes));
+    await pool?.instantiated(module);
+    const engine = new Engine(module, program, (shard, offset, bytes) => shards[shard].subarray(offset, offset + bytes), memory, pool?.threads);
+    await pool?.begin((bytes) => engine.take(bytes));
     const { title, labels, preprocess, inputs, outputs, precision } = manifest;
-    return { engine, facts: { title, labels, preprocess, inputs, outputs, precision, bytes: total } };
+    return { engine, pool, facts: { title, labels, preprocess, inputs, outputs, precision, bytes: total, threads: engine.threads } };
   } catch (error) {
     stop.abort(error);
+    pool?.close();
     throw error;
   }
+}
+
+// The memory of the module, and the threads that share it where there are several.
+async function memoryFor({ memory: initial }, wanted) {
+  if (initial === undefined) return {};
+  if (wanted !== 1 && (wanted !== undefined || globalThis.crossOriginIsolated)) {
+    const { Pool, sharedMemory, threadsOf } = await import("./pool.js");
+    const threads = threadsOf(wanted);
+    const memory = threads > 1 ? sharedMemory(initial) : null;
+    if (memory) return { memory, pool: new Pool(memory, threads - 1) };
+  }
+  return { memory: new WebAssembly.Memory({ initial, maximum: MOST_PAGES }) };
 }
 
 async function opened(url, { signal, cache }) {
@@ -232,11 +254,18 @@ async function compiled(url, options) {
   }
 }
 
-function counted(response, { count }) {
+// changed: the place of the byte that says whether the module's memory is shared, where it shall be.
+function counted(response, { count, changed = -1 }) {
   if (!count || !response.body) return response;
+  let seen = 0;
   const stream = response.body.pipeThrough(new TransformStream({
     transform(chunk, controller) {
       count(chunk.byteLength);
+      if (changed >= seen && changed < seen + chunk.byteLength) {
+        chunk = chunk.slice();
+        chunk[changed - seen] = SHARED;
+      }
+      seen += chunk.byteLength;
       controller.enqueue(chunk);
     },
   }));

@@ -4,8 +4,8 @@ import { fetched } from "./wherry.js";
 let engine;
 
 const calls = {
-  async load(folder, progress) {
-    const found = await fetched(folder, progress);
+  async load(folder, options, progress) {
+    const found = await fetched(folder, progress, options);
     engine = found.engine;
     return found.facts;
   },

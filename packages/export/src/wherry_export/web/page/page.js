@@ -321,6 +321,7 @@ function facts(ready) {
     ["Inputs", model.inputs.map((x) => `${x.name}: ${x.dtype} [${x.shape.join(", ")}]`).join("; ")],
     ["Outputs", model.outputs.map((x) => `${x.name}: ${x.dtype} [${x.shape.join(", ")}]`).join("; ")],
     ["Weights", model.precision], ["Download", `${(model.bytes / 1e6).toFixed(2)} MB`], ["Loading", `${ready.toFixed(0)} ms`],
+    ["Threads", String(model.threads)],
   ];
   element("facts").append(...rows.flatMap(([name, text]) => [
     Object.assign(document.createElement("dt"), { textContent: name }), Object.assign(document.createElement("dd"), { textContent: text }),
