@@ -12,7 +12,9 @@ from wherry_web.api import api
 from wherry_web.config import Config
 from wherry_web.files import Assets, Bundle, Pyodide, files
 from wherry_web.gallery import Gallery
+from wherry_web.isolated import Pool
 from wherry_web.pages import pages
+from wherry_web.uploads import clear_unfinished, uploads
 
 # What a system's own table may lack or have wrong: a browser runs no module and no WebAssembly of another type.
 MIME_TYPES = {
@@ -63,11 +65,14 @@ def create_app(config: Config | None = None) -> Flask:
         COMPRESS_MIN_SIZE=500,
     )
     app.json.sort_keys = False  # type: ignore[attr-defined]
-    app.extensions["gallery"] = Gallery(config.models)
+    app.extensions["gallery"] = Gallery(config.models, config.uploads, Pool(config.upload_limits))
     app.extensions["assets"] = Assets()
     app.extensions["bundle"] = Bundle(config.wheels)
     app.extensions["pyodide"] = Pyodide(config.pyodide, config.wheels)
+    if config.uploads is not None:
+        clear_unfinished(config.uploads)
     app.register_blueprint(api)
+    app.register_blueprint(uploads)
     app.register_blueprint(files)
     app.register_blueprint(pages)
     app.register_error_handler(Exception, report)

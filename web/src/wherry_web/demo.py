@@ -21,10 +21,9 @@ from waitress.server import create_server
 import wherry as paddle
 from wherry_web.app import create_app
 from wherry_web.client import digits
-from wherry_web.config import Config
 from wherry_web.files import STATIC
 from wherry_web.gallery import save_model
-from wherry_web.serving import add_server_arguments, listen
+from wherry_web.serving import add_server_arguments, config_of, listen
 
 NAME = "digits"
 CONTENT = STATIC / "data" / "digits.bin"
@@ -126,7 +125,7 @@ def main(arguments: list[str] | None = None) -> int:
             "The wheels for the browser are not built: the pages will say so, and only the server answers. `make wasm` builds "
             "them; give their folders with --wheels and --pyodide."
         )
-    app = create_app(Config(models=options.models, pyodide=pyodide, wheels=wheels))
+    app = create_app(config_of(options, pyodide=pyodide, wheels=wheels))
     if os.environ.get("CI") == "true":
         return ask_running_server(app)
     return listen(app, options.host, options.port, threads=8, open_browser=True)

@@ -33,7 +33,7 @@ from werkzeug.security import safe_join
 
 from wherry_web.config import Config
 from wherry_web.encoded import Encoded, Encoding
-from wherry_web.gallery import BrokenModel, SavedModel
+from wherry_web.gallery import BrokenModel, SavedModel, SavedProgram
 
 files = Blueprint("files", __name__)
 STATIC = Path(__file__).parent / "static"
@@ -167,13 +167,42 @@ def weights(name: str, digest: str) -> Response:
     from wherry_web.api import broken, found
 
     model = found(name)
-    if model.card["sha256"][:16] != digest:
+    if not isinstance(model, SavedModel) or model.digest[:16] != digest:
         abort(404, "There is no such model, or it was trained again. Load the page again.")
     try:
         content = model.content()  # browsers keep it for good under this digest
     except BrokenModel as error:
         broken(name, error)
     return kept(send_file(io.BytesIO(content), "application/octet-stream", etag=digest))
+
+
+@files.get("/models/<name>/<digest>/<any(program, params):part>")
+def program(name: str, digest: str, part: str) -> Response:
+    """The files of a program, for pages that open it."""
+    from wherry_web.api import found
+
+    model = found(name)
+    if not isinstance(model, SavedProgram) or model.digest[:16] != digest:
+        abort(404, "There is no such program, or it was saved again. Load the page again.")
+    if part not in model.parts:
+        abort(404, "This program has no parameters.")
+    path = model.prefix.with_name(model.prefix.name + model.parts[part])
+    return kept(send_file(path, "application/octet-stream", download_name=f"{model.name}{path.suffix}", as_attachment=True))
+
+
+@files.get("/bundles/<name>/")
+@files.get("/bundles/<name>/<path:file>")
+def bundle_page(name: str, file: str = "index.html") -> Response:
+    """Pages that were exported."""
+    try:
+        bundle = current_app.extensions["gallery"].bundle(name)
+    except BrokenModel as error:
+        current_app.logger.error("%s", error)
+        bundle = None
+    if bundle is None or any(part.startswith(".") for part in file.split("/")):
+        abort(404, "There is no such page here.")
+    response = send_from_directory(bundle.folder, file)
+    return kept(response) if file.startswith(("static/", "data/")) else response
 
 
 @files.get("/wheels/<name>")
@@ -227,7 +256,7 @@ def manifest_content() -> dict[str, Any]:
         "bundle": {"url": f"bundle/{content.digest}/wherry.zip"} if content.wheels else None,
         "digits": f"{assets.address}data/digits.bin",
         "models": [
-            {**card(model), "weights_url": weights_address(model)} for model in gallery.models()
+            {**card(model), "weights_url": weights_address(model)} for model in gallery.models() if isinstance(model, SavedModel)
         ],
     }
 
@@ -245,7 +274,7 @@ def manifest() -> Response:
 def service_worker() -> Response:
     """Keeps what the pages need, so that they work without a network after the first visit."""
     content = manifest_content()
-    addresses = ["./", "train", "browser", "manifest.json", *unchanging(content)]
+    addresses = ["./", "train", "browser", "gallery", "manifest.json", *unchanging(content)]
     version = hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
     text = render_template("sw.js", version=version, addresses=json.dumps(addresses))
     return Response(text, mimetype="text/javascript")

@@ -12,7 +12,7 @@ from flask import Flask
 
 from wherry_web.app import HEADERS
 from wherry_web.files import manifest_content, unchanging
-from wherry_web.pages import TITLES, page
+from wherry_web.pages import TITLES, gallery_page, page
 
 
 def freeze(app: Flask, folder: Path) -> list[str]:
@@ -49,8 +49,11 @@ def contents(app: Flask) -> dict[str, bytes]:
     client = app.test_client()
     with app.test_request_context():
         manifest = manifest_content()
-        pages = {name: with_policy(page(name, "./" if name == "draw" else "../")) for name in TITLES}
+        pages = {
+            name: with_policy(gallery_page("../", True) if name == "gallery" else page(name, "./" if name == "draw" else "../")) for name in TITLES
+        }
         addresses = ["sw.js", *unchanging(manifest)]
+        bundles = app.extensions["gallery"].bundles()
     found = {"index.html" if name == "draw" else f"{name}/index.html": text.encode() for name, text in pages.items()}
     for address in addresses:
         response = client.get(f"/{address}")
@@ -60,6 +63,9 @@ def contents(app: Flask) -> dict[str, bytes]:
     if manifest["bundle"]:
         # Not every file server compresses.
         found[manifest["bundle"]["url"]] = app.extensions["bundle"].zipped(zipfile.ZIP_DEFLATED)
+    for bundle in bundles:
+        paths = sorted(path for path in bundle.folder.rglob("*") if path.is_file())
+        found |= {f"bundles/{bundle.name}/{path.relative_to(bundle.folder).as_posix()}": path.read_bytes() for path in paths}
     found["manifest.json"] = json.dumps({**manifest, "static_build": True}).encode()
     return found
 

@@ -1,13 +1,19 @@
-"""Saved models in a folder: one folder each, with a card and the weights.
+"""Models in a folder: networks with a card, programs, and pages that were exported.
 
     models/
-      digits/
-        model.json        what it is: architecture, labels, shape of an input, size and digest of the weights
+      digits/                    a network (`save_model`)
+        model.json               what it is: architecture, labels, shape of an input, size and digest of the weights
         weights.pdparams
         program.pdmodel, program.pdiparams
+      lenet.pdmodel, lenet.pdiparams, lenet.json      a program, of Wherry or Paddle; the card is optional: title and labels
+      lenet-page/                what `wherry.export.web` wrote: manifest.json, index.html, ...
+    uploads/
+      net/                       a program that came over the network (uploads.py)
+        model.json, program.pdmodel, program.pdiparams
 
-The server answers from the program, pages build the network from the weights. Both are read by readers that run nothing, and only
-architectures that are listed here are built: a folder from elsewhere can hold wrong numbers, but no code.
+The server answers from the programs, pages build the network from the weights. Both are read by readers that run nothing, and only
+architectures that are listed here are built: a model from elsewhere can hold wrong numbers, but no code. Uploaded programs are run in
+processes of their own. Exported pages bring scripts; they come from the operator's folder alone.
 """
 from __future__ import annotations
 
@@ -17,14 +23,18 @@ import logging
 import os
 import re
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import jsonschema
+import numpy as np
 
 import wherry as paddle
 from wherry_web.client.networks import ARCHITECTURES, network, restore
+from wherry_web.isolated import Pool
+from wherry_web.programs import DTYPES, MODEL, PARAMS, Loaded, Refused, described, files_of
 
 log = logging.getLogger(__name__)
 PROGRAM = "program"  # the names of its files begin so
@@ -42,6 +52,22 @@ class SavedModel:
     name: str
     folder: Path
     card: dict[str, Any]
+
+    kind = "network"
+
+    @property
+    def digest(self) -> str:
+        digest: str = self.card["sha256"]
+        return digest
+
+    @property
+    def labels(self) -> list[str]:
+        labels: list[str] = self.card["labels"]
+        return labels
+
+    @property
+    def inputs(self) -> list[dict[str, Any]]:
+        return [{"name": "image", "dtype": "float32", "shape": [-1, *self.card["input_shape"]]}]
 
     @property
     def weights(self) -> Path:
@@ -89,7 +115,6 @@ class SavedModel:
         net.eval()
         return net
 
-
     def program(self) -> paddle.nn.Layer:
         """The network as a saved program.
 
@@ -114,63 +139,226 @@ def digest_of(prefix: Path) -> str:
 
     Raises:
         BrokenModel: one is a link to somewhere else.
-        OSError: one is not there.
+        OSError: there is no program.
     """
     digest = hashlib.sha256()
-    for suffix in (".pdmodel", ".pdiparams"):
-        path = prefix.with_name(prefix.name + suffix)
+    for path in files_of(prefix):
         if path.is_symlink():
             raise BrokenModel(f"{path}: a link. Got a link to another file, expected the file. Save the model again.")
-        digest.update(path.read_bytes())
+        with path.open("rb") as file:
+            while piece := file.read(1 << 20):
+                digest.update(piece)
     return digest.hexdigest()
 
 
-class Gallery:
-    """The models of a folder. Looks again at each request, so new ones appear without a restart."""
+@dataclass(frozen=True)
+class SavedProgram:
+    """A program of the gallery: `.pdmodel` with `.pdiparams`."""
 
-    def __init__(self, folder: Path | None) -> None:
-        self.folder = folder
-        self._loaded: dict[tuple[str, str], paddle.nn.Layer] = {}
+    name: str
+    prefix: Path
+    card: dict[str, Any]
+    uploaded: bool = False
+    kind = "program"
+
+    @property
+    def digest(self) -> str:
+        digest: str = self.card["sha256"]
+        return digest
+
+    @property
+    def labels(self) -> list[str] | None:
+        return self.card.get("labels")
+
+    @property
+    def inputs(self) -> list[dict[str, Any]]:
+        inputs: list[dict[str, Any]] = self.card["inputs"]
+        return inputs
+
+    @property
+    def parts(self) -> dict[str, str]:
+        """Suffix of each file that there is, by the name of its address."""
+        there = {path.suffix for path in files_of(self.prefix)}
+        return {part: suffix for part, suffix in (("program", MODEL), ("params", PARAMS)) if suffix in there}
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A page that `wherry.export.web` wrote."""
+
+    name: str
+    folder: Path
+    card: dict[str, Any]
+
+
+Model = SavedModel | SavedProgram
+
+
+class Gallery:
+    """The models of a folder. Looks again at each request, so new ones appear without a restart.
+
+    Args:
+        folder: the operator's; None: there is none.
+        uploads: of programs that came over the network; None: there are none.
+        pool: where those run.
+    """
+
+    def __init__(self, folder: Path | None, uploads: Path | None = None, pool: Pool | None = None) -> None:
+        self.folder, self.uploads, self._pool = folder, uploads, pool
+        self._loaded: dict[tuple[str, str], Any] = {}
+        self._known: dict[Path, tuple[Any, dict[str, Any] | BrokenModel]] = {}  # a program's path -> (state of its files, its card)
         self._lock = threading.Lock()
 
-    def models(self) -> list[SavedModel]:
-        """All that can be used, by name. The others are left out; the log says why."""
-        found = []
-        for path in sorted(self.folder.glob("*/model.json")) if self.folder else []:
+    def models(self) -> list[Model]:
+        """All that can be asked, by name. What cannot be used is left out; the log says why."""
+        found: dict[str, Model] = {}
+        for name in self._names():
             try:
-                model = self.find(path.parent.name)
+                model = self.find(name)
             except BrokenModel as error:
                 log.warning("%s", error)
                 continue
             if model is not None:
-                found.append(model)
-        return found
+                found.setdefault(name, model)
+        return [found[name] for name in sorted(found)]
 
-    def find(self, name: str) -> SavedModel | None:
-        """The model of this name; None when there is none.
+    def _names(self) -> list[str]:
+        names = []
+        if self.folder:
+            names += [path.parent.name for path in sorted(self.folder.glob("*/model.json"))]
+            names += [name_for(path) for path in sorted(self.folder.glob(f"*{MODEL}"))]
+        if self.uploads:
+            names += [path.parent.name for path in sorted(self.uploads.glob("*/model.json"))]
+        return names
+
+    def find(self, name: str) -> Model | None:
+        """The model of this name; None when there is none. A network comes before a program, both before what was uploaded.
 
         Raises:
-            BrokenModel: its card is broken.
+            BrokenModel: its card or program is broken.
         """
-        if self.folder is None or not NAME.fullmatch(name):
+        if not NAME.fullmatch(name):
             return None
-        path = self.folder / name / "model.json"
-        if not path.is_file():
-            return None
+        if self.folder is not None:
+            path = self.folder / name / "model.json"
+            if path.is_file():
+                return SavedModel(name, path.parent, checked(read_card(path), path))
+            for program in sorted(self.folder.glob(f"*{MODEL}")):
+                if name_for(program) == name:
+                    return SavedProgram(name, program.with_suffix(""), self._card_of(program))
+        if self.uploads is not None:
+            path = self.uploads / name / "model.json"
+            if path.is_file():
+                return SavedProgram(name, path.parent / PROGRAM, checked(read_card(path), path, _program_card), uploaded=True)
+        return None
+
+    def _card_of(self, path: Path) -> dict[str, Any]:
+        """The card of a program: what lies beside it says, and what the program says itself; read anew when a file has changed."""
+        prefix, beside = path.with_suffix(""), path.with_suffix(".json")
+        paths = [*files_of(prefix), *([beside] if beside.is_file() else [])]
         try:
-            card = json.loads(path.read_bytes())
-        except (OSError, ValueError, RecursionError) as error:
-            raise BrokenModel(f"{path}: not a card: {error}. Save the model again.") from error
-        return SavedModel(name, path.parent, checked(card, path))
+            state = [(one.name, (stat := one.stat()).st_mtime_ns, stat.st_size) for one in paths]
+            if self._known.get(path, (None,))[0] != state:
+                try:
+                    card: dict[str, Any] | BrokenModel = self._described(prefix, beside if beside in paths else None)
+                except BrokenModel as error:
+                    card = error
+                self._known[path] = state, card
+        except OSError as error:
+            raise BrokenModel(f"{path}: {error.strerror}. Save the program again.") from error
+        found = self._known[path][1]
+        if isinstance(found, BrokenModel):
+            raise found
+        return found
+
+    @staticmethod
+    def _described(prefix: Path, beside: Path | None) -> dict[str, Any]:
+        said = checked(read_card(beside), beside, _beside) if beside else {}
+        try:
+            return {
+                "title": prefix.name, **said, **described(prefix.with_name(prefix.name + MODEL)),
+                "sha256": digest_of(prefix), "bytes": sum(one.stat().st_size for one in files_of(prefix)),
+            }
+        except Refused as error:
+            raise BrokenModel(f"{prefix}{MODEL}: {error}") from error
+
+    def bundles(self) -> list[Bundle]:
+        """The exported pages of the operator's folder, by name."""
+        found = []
+        for path in sorted(self.folder.glob("*/manifest.json")) if self.folder else []:
+            try:
+                bundle = self.bundle(path.parent.name)
+            except BrokenModel as error:
+                log.warning("%s", error)
+                continue
+            if bundle is not None:
+                found.append(bundle)
+        return found
+
+    def bundle(self, name: str) -> Bundle | None:
+        """The exported page of this name; None when there is none.
+
+        Raises:
+            BrokenModel: its manifest is broken.
+        """
+        if self.folder is None or not NAME.fullmatch(name) or not (self.folder / name / "manifest.json").is_file():
+            return None
+        path = self.folder / name / "manifest.json"
+        return Bundle(name, path.parent, checked(read_card(path), path, _manifest))
 
     def network(self, model: SavedModel) -> paddle.nn.Layer:
         """The network of a model, loaded once for each version of its weights."""
-        key = (model.name, model.card["sha256"])
+        layer: paddle.nn.Layer = self._once(model, model.load)
+        return layer
+
+    def answer(self, model: Model, arrays: list[np.ndarray]) -> list[np.ndarray]:
+        """What a model says to these inputs.
+
+        Raises:
+            BrokenModel: it cannot be loaded.
+            Refused: it does not compute with these inputs, or not within the bounds.
+            Busy: too many uploaded programs are asked at once.
+        """
+        if isinstance(model, SavedModel):
+            with paddle.no_grad():
+                return [self.network(model)(paddle.to_tensor(arrays[0])).numpy()]
+        if model.uploaded:
+            assert self._pool is not None
+            return self._pool.answer((model.name, model.digest), model.prefix, arrays)
+        program: Loaded = self._once(model, lambda: loaded(model.prefix))
+        return program.answer(arrays)
+
+    def close(self) -> None:
+        """End the processes of uploaded programs; they start again when one is asked."""
+        if self._pool is not None:
+            self._pool.close()
+
+    def _once(self, model: Model, load: Callable[[], Any]) -> Any:
+        key = (model.name, model.digest)
         with self._lock:
             if key not in self._loaded:
                 self._loaded = {k: v for k, v in self._loaded.items() if k[0] != model.name}
-                self._loaded[key] = model.load()
+                self._loaded[key] = load()
             return self._loaded[key]
+
+
+def loaded(prefix: Path) -> Loaded:
+    try:
+        return Loaded(prefix)
+    except (Refused, OSError) as error:
+        raise BrokenModel(f"{prefix}: {error}") from error
+
+
+def name_for(path: Path) -> str:
+    """The name of a file as it stands in addresses."""
+    return re.sub(r"[^a-z0-9_-]+", "-", path.stem.lower()).strip("-_")[:64]
+
+
+def read_card(path: Path) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise BrokenModel(f"{path}: not a card: {error}. Save the model again.") from error
 
 
 CARD: dict[str, Any] = {
@@ -189,12 +377,38 @@ CARD: dict[str, Any] = {
         "accuracy": {"type": "number"},
     },
 }
-_card = jsonschema.Draft202012Validator(CARD)
+VALUE: dict[str, Any] = {
+    "type": "object",
+    "required": ["name", "dtype", "shape"],
+    "properties": {
+        "name": {"type": "string"}, "dtype": {"enum": list(DTYPES)}, "shape": {"type": "array", "items": {"type": "integer", "minimum": -1}},
+    },
+}
+BESIDE: dict[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {"title": {"type": "string", "maxLength": 200}, "labels": {**CARD["properties"]["labels"], "maxItems": 10_000}},
+}
+PROGRAM_CARD: dict[str, Any] = {
+    "type": "object",
+    "required": ["title", "inputs", "outputs", "sha256", "bytes"],
+    "properties": {
+        **BESIDE["properties"],
+        "inputs": {"type": "array", "items": VALUE, "minItems": 1}, "outputs": {"type": "array", "items": VALUE, "minItems": 1},
+        "sha256": CARD["properties"]["sha256"], "bytes": CARD["properties"]["bytes"],
+    },
+}
+MANIFEST: dict[str, Any] = {
+    "type": "object",
+    "required": ["wherry", "title"],
+    "properties": {"wherry": {"type": "string"}, "title": {"type": "string"}, "precision": {"type": "string"}},
+}
+_card, _beside, _program_card, _manifest = map(jsonschema.Draft202012Validator, (CARD, BESIDE, PROGRAM_CARD, MANIFEST))
 
 
-def checked(card: Any, path: Path) -> dict[str, Any]:
+def checked(card: Any, path: Path, schema: jsonschema.Draft202012Validator = _card) -> dict[str, Any]:
     """The card, if it has everything in the right form."""
-    problem = jsonschema.exceptions.best_match(_card.iter_errors(card))
+    problem = jsonschema.exceptions.best_match(schema.iter_errors(card))
     if problem is not None:
         where = "".join(f"[{part!r}]" for part in problem.absolute_path)
         raise BrokenModel(f"{path}: the card{where} is wrong: {problem.message[:300]}. Save the model again.")

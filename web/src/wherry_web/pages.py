@@ -1,25 +1,30 @@
-"""The three pages."""
+"""The pages."""
 from __future__ import annotations
+
+from typing import Any
 
 from flask import Blueprint, current_app, render_template
 
+from wherry_web.gallery import Gallery
+
 pages = Blueprint("pages", __name__)
 
-TITLES = {"draw": "Draw a digit", "train": "Train in the tab", "browser": "This browser"}
+TITLES = {"draw": "Draw a digit", "train": "Train in the tab", "gallery": "Models", "browser": "This browser"}
 
 
-def page(name: str, root: str = "./") -> str:
+def page(name: str, root: str = "./", **content: Any) -> str:
     """The text of a page.
 
     Args:
         name: a key of `TITLES`.
         root: the address of the site as seen from the page. All addresses are relative, so that the pages work
             under any prefix.
+        content: what the page's template shows.
     """
     assets = current_app.extensions["assets"]
     return render_template(
         f"{name}.html", page=name, title=TITLES[name], root=root, static=assets.address,
-        version=current_app.config["WHERRY_VERSION"],
+        version=current_app.config["WHERRY_VERSION"], **content,
     )
 
 
@@ -31,6 +36,21 @@ def draw() -> str:
 @pages.get("/train")
 def train() -> str:
     return page("train")
+
+
+@pages.get("/gallery")
+def gallery() -> str:
+    return gallery_page()
+
+
+def gallery_page(root: str = "./", static_build: bool = False) -> str:
+    """The list of models; as plain files without what a server answers."""
+    shown: Gallery = current_app.extensions["gallery"]
+    config = current_app.config["WHERRY"]
+    return page(
+        "gallery", root, models=shown.models(), bundles=shown.bundles(), static_build=static_build,
+        uploads=config.uploads is not None and not static_build, limit=config.max_upload, token=config.upload_token is not None,
+    )
 
 
 @pages.get("/browser")

@@ -14,11 +14,13 @@ from typing import Any
 from flask import Flask
 
 from wherry_web.app import HEADERS, create_app
-from wherry_web.config import Config
+from wherry_web.config import MEBIBYTE, Config
 from wherry_web.freeze import freeze
+from wherry_web.uploads import FORM
 
 CONNECTIONS = 1000  # at once; a browser opens six
 IDLE = 20  # seconds
+TOKEN = "WHERRY_UPLOAD_TOKEN"
 REFUSALS = {
     413: "The request is larger than this server takes. Send less at a time.",
     431: "The request's headers are larger than this server takes. Send fewer or shorter ones.",
@@ -42,12 +44,31 @@ def add_server_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--models", type=Path, help="the gallery: a folder of saved models")
     parser.add_argument("--pyodide", type=Path, help="the npm package `pyodide`, unpacked")
     parser.add_argument("--wheels", type=Path, help="wheels of Wherry for Pyodide")
+    parser.add_argument(
+        "--uploads", type=Path, metavar="DIR",
+        help=f"let people upload .pdmodel files, into this folder (default: nobody can); with {TOKEN} in the environment only those who know it",
+    )
+    parser.add_argument("--upload-limit", type=int, metavar="MB", default=64, help="the largest upload (default: 64)")
+    parser.add_argument("--upload-quota", type=int, metavar="MB", default=1024, help="all of them (default: 1024)")
+
+
+def config_of(options: argparse.Namespace, **others: Any) -> Config:
+    """What the options say.
+
+    Raises:
+        ValueError: a folder does not exist or lacks what belongs in it.
+    """
+    given = {"models": options.models, "pyodide": options.pyodide, "wheels": options.wheels, **others}
+    return Config(
+        **given, uploads=options.uploads, upload_token=os.environ.get(TOKEN) or None, max_upload=options.upload_limit * MEBIBYTE,
+        upload_quota=options.upload_quota * MEBIBYTE,
+    )
 
 
 def serve(options: argparse.Namespace) -> int:
     """Run the command; returns the exit status."""
     try:
-        app = create_app(Config(models=options.models, pyodide=options.pyodide, wheels=options.wheels))
+        app = create_app(config_of(options))
         if options.freeze:
             addresses = freeze(app, options.freeze)
             print(f"{len(addresses)} files written to {options.freeze}. Any file server hosts them:")
@@ -69,6 +90,8 @@ def listen(app: Flask, host: str, port: int, threads: int, open_browser: bool) -
             file=sys.stderr,
         )
         return 1
+    if app.config["WHERRY"].uploads is not None and app.config["WHERRY"].upload_token is None and host not in ("127.0.0.1", "localhost", "::1"):
+        print(f"wherry serve: everybody who reaches {host}:{port} can upload models. {TOKEN} in the environment asks for a token.", file=sys.stderr)
     address = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{server.effective_port}"
     print(f"Wherry is at {address} (Ctrl-C stops it)", flush=True)
     if open_browser and can_open_browser():
@@ -98,7 +121,7 @@ def make_server(app: Flask, host: str, port: int, threads: int = 8, idle: int = 
 
     server = create_server(
         app, host=host, port=port, threads=threads, ident="wherry",
-        max_request_body_size=app.config["WHERRY"].max_request,  # more is not even stored
+        max_request_body_size=largest_body(app.config["WHERRY"]),  # more is not even stored
         connection_limit=CONNECTIONS, channel_timeout=idle, cleanup_interval=max(1, idle // 3),
         asyncore_use_poll=hasattr(select, "poll"),  # select has no room for that many
     )
@@ -117,6 +140,10 @@ def make_server(app: Flask, host: str, port: int, threads: int = 8, idle: int = 
     for part in sockets or [server]:
         part.channel_class = Channel
     return server
+
+
+def largest_body(config: Config) -> int:
+    return config.max_request if config.uploads is None else max(config.max_request, config.max_upload + FORM)
 
 
 class _Refused:

@@ -23,7 +23,7 @@ self.addEventListener("fetch", (event) => {
   const url = new URL(request.url);
   if (request.method !== "GET" || !url.href.startsWith(ROOT.href)) return;
   const name = url.href.slice(ROOT.href.length);
-  if (name.startsWith("api/")) return;
+  if (/^(api|bundles)\//.test(name)) return; // exported pages have a worker of their own
   event.respondWith(UNCHANGING.test(name) ? fromCache(request) : fromNetwork(request));
 });
 
