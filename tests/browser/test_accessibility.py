@@ -30,7 +30,7 @@ def axe(tmp_path_factory) -> str:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1200, 390])
-@pytest.mark.parametrize("address", ["/", "/train", "/browser"])
+@pytest.mark.parametrize("address", ["/", "/train", "/gallery", "/browser"])
 def test_axe_finds_nothing_serious(visit, axe, address, width, scheme):
     page = visit(color_scheme=scheme, viewport={"width": width, "height": 900}).open(address)
     if address == "/":
@@ -41,7 +41,7 @@ def test_axe_finds_nothing_serious(visit, axe, address, width, scheme):
         page.click("#run")
         until(page, "document.getElementById('progress').textContent !== ''")
         page.click("#run")
-    else:
+    elif address == "/browser":
         page.wait_for_selector("body[data-measured]")
     page.evaluate(axe)
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then((result) => result.violations)")

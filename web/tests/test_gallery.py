@@ -153,7 +153,7 @@ def test_programs_in_the_folder_are_asked_like_networks(client, models):
     assert program.data == (models / "My Net.pdmodel").read_bytes() and "immutable" in program.headers["Cache-Control"]
     assert client.get(card["params_url"]).data == (models / "My Net.pdiparams").read_bytes()
     page = client.get("/gallery").get_data(as_text=True)
-    assert "Mine" in page and "api/models/my-net/predict" in page and "2 models, 0 exported pages" in page
+    assert "Mine" in page and "api/models/my-net/predict" in page and "Models: 2. Exported pages: 0." in page
 
 
 class Two(paddle.nn.Layer):
