@@ -5,13 +5,13 @@ the same.
 """
 from __future__ import annotations
 
+import importlib
 import importlib.abc
 import importlib.machinery
 import opcode
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from types import ModuleType
-from typing import NoReturn
 
 from wherry_tensor.suggestions import did_you_mean
 
@@ -56,25 +56,26 @@ def text_for(module: str, name: str) -> str:
 
 def _reaches(path: str) -> bool:
     """Whether the facade has this path."""
-    import importlib
-
     module, _, name = path.rpartition(".")
     return hasattr(importlib.import_module(f"wherry.{module}"), name)
 
 
-def explain(module: str) -> None:
+def explain(module: str, later: Collection[str] = ()) -> None:
     """Let a module of the facade, given by its full name, say what is wrong when it is asked for a name that it does not have.
 
-    Each ends with it. Type checkers see no `__getattr__` then, and find misspelled names themselves.
+    Each ends with it. Type checkers see no `__getattr__` then, and find misspelled names themselves. `later` names modules below it that are
+    imported when they are first asked for: what stands on NumPy, which pages go without.
     """
-    vars(sys.modules[module])["__getattr__"] = looked_up(module)
+    vars(sys.modules[module])["__getattr__"] = looked_up(module, later)
 
 
-def looked_up(module: str) -> Callable[[str], NoReturn]:
-    """A `__getattr__` for a module of the facade, given its full name: all it does is to say what is wrong."""
+def looked_up(module: str, later: Collection[str] = ()) -> Callable[[str], ModuleType]:
+    """A `__getattr__` for a module of the facade, given its full name: but for `later`, all it does is to say what is wrong."""
     path = module.partition(".")[2]
 
-    def __getattr__(name: str) -> NoReturn:
+    def __getattr__(name: str) -> ModuleType:
+        if name in later:
+            return importlib.import_module(f"{module}.{name}")
         if name.startswith("__"):  # asked for by the import system and by tools, which go on without it
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         text = text_for(path, name)

@@ -7,9 +7,12 @@ import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from wherry_tensor._core import Tensor
+
+if TYPE_CHECKING:
+    import numpy as np  # at run time only where Node is: a page that exports has neither
 
 __all__ = ["TOLERANCE", "Checked", "check", "node", "predicted"]
 
@@ -42,7 +45,7 @@ def node() -> str | None:
     return shutil.which("node")
 
 
-def check(folder: Path, inputs: Mapping[str, np.ndarray], expected: Sequence[np.ndarray]) -> Checked | None:
+def check(folder: Path, inputs: Mapping[str, Tensor], expected: Sequence[Tensor]) -> Checked | None:
     """Run the bundle in Node and compare; None where there is no Node.
 
     Raises:
@@ -50,9 +53,11 @@ def check(folder: Path, inputs: Mapping[str, np.ndarray], expected: Sequence[np.
     """
     if node() is None:
         return None
-    found, times = predicted(folder, inputs)
+    import numpy as np
+
+    found, times = predicted(folder, {name: tensor.numpy() for name, tensor in inputs.items()})
     apart = 0.0
-    for (name, got), wanted in zip(found.items(), expected, strict=True):
+    for (name, got), wanted in zip(found.items(), (tensor.numpy() for tensor in expected), strict=True):
         if got.shape != wanted.shape or got.dtype != wanted.dtype:
             raise ValueError(
                 f"web: output '{name}' of the bundle is another. "
@@ -85,6 +90,8 @@ def predicted(folder: Path, inputs: Mapping[str, np.ndarray], repeat: int = 5) -
     Raises:
         ValueError: it did not answer; the message is that of wherry.js.
     """
+    import numpy as np
+
     with tempfile.TemporaryDirectory() as scratch:
         work = Path(scratch)
         job: dict[str, Any] = {"folder": str(folder.resolve()), "inputs": {}, "repeat": repeat, "out": str(work / "out.bin")}

@@ -12,7 +12,7 @@ from wherry_export.web.wasm import Module, shaken
 from wherry_tensor._core import DType, Op
 from wherry_tensor.columns import VOCABULARY_VERSION
 
-__all__ = ["Built", "Kernel", "built", "missing"]
+__all__ = ["Built", "Kernel", "bring", "built", "missing"]
 
 FOLDER = Path(__file__).parent / "engine"
 FORMAT = 2  # of engine.json: 1 knew no memory that is shared
@@ -36,6 +36,19 @@ def missing() -> str | None:
             f"builds it; wheels that were made behind it bring it along."
         )
     return None
+
+
+def bring(module: bytes, facts: bytes) -> None:
+    """Put the engine's two files where `built` looks: for pages, whose wheels come without them.
+
+    Args:
+        module: the content of engine.wasm.
+        facts: of engine.json.
+    """
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    (FOLDER / "engine.wasm").write_bytes(module)
+    (FOLDER / "engine.json").write_bytes(facts)
+    built.cache_clear()
 
 
 @functools.cache

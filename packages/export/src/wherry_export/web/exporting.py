@@ -5,6 +5,7 @@ import functools
 import hashlib
 import html
 import json
+import math
 import os
 import shutil
 import tempfile
@@ -12,19 +13,18 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+import wherry_tensor as api
 from wherry_export.web.checking import Checked, check
 from wherry_export.web.engine_files import built
 from wherry_export.web.program import Description
-from wherry_export.web.weights import PRECISIONS, Stored, stored
+from wherry_export.web.weights import PRECISIONS, Stored, bytes_of, stored
 from wherry_graph import passes
 from wherry_graph.executor import compiled
 from wherry_graph.ir import Program, Variable
 from wherry_graph.jit import save
 from wherry_graph.paddle_files.models import load_model
 from wherry_tensor import _core
-from wherry_tensor._core import Tensor
+from wherry_tensor._core import DType, Tensor
 from wherry_tensor.arguments import path_of
 from wherry_tensor.errors import short
 from wherry_tensor.functions.creation import to_tensor
@@ -197,32 +197,34 @@ def _for_pages(program: Program) -> Program:
     return program
 
 
-def _examples(program: Program, example: Any) -> list[np.ndarray]:
-    """An array for each feed: what was given, or made-up numbers."""
+def _examples(program: Program, example: Any) -> list[Tensor]:
+    """A tensor for each feed: what was given, or made-up numbers."""
     if example is None:
-        rng = np.random.default_rng(0)
-        found = []
-        for x in program.feeds:
-            shape = [OPEN if n < 0 else n for n in x.sizes]
-            dtype = np.dtype(x.dtype.name)
-            found.append(rng.standard_normal(shape).astype(dtype) if dtype.kind in "fc" else np.ones(shape, dtype))
-        return found
+        return [_made_up([OPEN if n < 0 else n for n in x.sizes], x.dtype) for x in program.feeds]
     given = list(example) if isinstance(example, (list, tuple)) else [example]
     if len(given) != len(program.feeds):
         raise ValueError(
             "web: example has an array for each input. "
             f"Got {len(given)}, expected {len(program.feeds)}: {[x.name for x in program.feeds]}."
         )
-    arrays = []
+    tensors = []
     for x, value in zip(program.feeds, given, strict=True):
-        array = np.ascontiguousarray(value.numpy() if isinstance(value, Tensor) else value, np.dtype(x.dtype.name)).reshape(np.shape(value))
-        if array.ndim != len(x.sizes) or any(n not in (-1, m) for n, m in zip(x.sizes, array.shape)):
-            raise ValueError(f"web: the example for '{x.name}' does not fit. Got shape {list(array.shape)}, expected {list(x.sizes)} (-1: any).")
-        arrays.append(array)
-    return arrays
+        tensor = to_tensor(value).detach().astype(x.dtype)
+        if tensor.ndim != len(x.sizes) or any(n not in (-1, m) for n, m in zip(x.sizes, tensor.shape)):
+            raise ValueError(f"web: the example for '{x.name}' does not fit. Got shape {list(tensor.shape)}, expected {list(x.sizes)} (-1: any).")
+        tensors.append(tensor)
+    return tensors
 
 
-def _answers(program: Program, examples: Sequence[np.ndarray], weights: Sequence[Stored] = ()) -> list[np.ndarray]:
+def _made_up(shape: Sequence[int], dtype: DType) -> Tensor:
+    """Ones for whole numbers; for others numbers of mean 0 and variance 1 that look drawn, and are the same each time."""
+    if not (dtype.is_floating or dtype.is_complex):
+        return api.ones(shape, dtype)
+    far = api.sin(api.arange(math.prod(shape), dtype="float64") * 12.9898 + 1) * 43758.5453
+    return api.reshape((far - api.floor(far) - 0.5) * math.sqrt(12), shape).astype(dtype)
+
+
+def _answers(program: Program, examples: Sequence[Tensor], weights: Sequence[Stored] = ()) -> list[Tensor]:
     """What the program answers here, with weights as they are stored."""
     by_tensor = {id(one.weight.tensor): one for one in weights if one.is_smaller}
     changed: list[tuple[Variable, Tensor]] = []
@@ -230,17 +232,17 @@ def _answers(program: Program, examples: Sequence[np.ndarray], weights: Sequence
         one = by_tensor.get(id(x.bound))
         if one is not None:
             changed.append((x, x.bound))  # type: ignore[arg-type]
-            x.bound = to_tensor(one.values)
+            x.bound = one.values
     before = _core.set_grad_mode(False)
     try:
-        return [value.numpy() for value in compiled(program)(*(to_tensor(array) for array in examples))]
+        return list(compiled(program)(*examples))
     finally:
         _core.set_grad_mode(before)
         for x, tensor in changed:
             x.bound = tensor
 
 
-def _losses(program: Program, weights: Sequence[Stored], examples: Sequence[np.ndarray], wanted: Sequence[np.ndarray]) -> list[tuple[str, float]]:
+def _losses(program: Program, weights: Sequence[Stored], examples: Sequence[Tensor], wanted: Sequence[Tensor]) -> list[tuple[str, float]]:
     """How far the outputs move when one weight alone is stored smaller."""
     found = []
     for one in weights:
@@ -251,11 +253,11 @@ def _losses(program: Program, weights: Sequence[Stored], examples: Sequence[np.n
     return found
 
 
-def _apart(got: np.ndarray, wanted: np.ndarray) -> float:
+def _apart(got: Tensor, wanted: Tensor) -> float:
     """The largest difference, as a share of the largest value."""
-    if not wanted.size or wanted.dtype.kind not in "fc":
-        return float((got != wanted).any())
-    return float(np.abs(got - wanted).max() / max(float(np.abs(wanted).max()), 1e-30))
+    if not wanted.size or not (wanted.dtype.is_floating or wanted.dtype.is_complex):
+        return float(bool(api.any(api.not_equal(got, wanted))))
+    return float(api.max(api.abs(got - wanted))) / max(float(api.max(api.abs(wanted))), 1e-30)
 
 
 # Files.
@@ -275,7 +277,7 @@ def _is_ours(target: Path) -> bool:
         return False
 
 
-def _check_labels(labels: Sequence[str] | None, answers: Sequence[np.ndarray]) -> None:
+def _check_labels(labels: Sequence[str] | None, answers: Sequence[Tensor]) -> None:
     if labels is None:
         return
     shape = list(answers[0].shape) if answers else []
@@ -311,7 +313,7 @@ def _preprocess(given: Mapping[str, Any] | None, program: Program) -> dict[str, 
 
 
 def _files(
-    description: Description, weights: Sequence[Stored], shards: Sequence[bytes], facts: dict[str, Any], examples: Sequence[np.ndarray] | None,
+    description: Description, weights: Sequence[Stored], shards: Sequence[bytes], facts: dict[str, Any], examples: Sequence[Tensor] | None,
 ) -> dict[str, bytes]:
     """Every file of the folder by its name."""
     program = {**description.content, "weights": [one.facts for one in weights]}
@@ -337,7 +339,7 @@ def _files(
         "program": add("program", "json", json.dumps(program, separators=(",", ":")).encode()),
         "weights": [add(f"weights-{i}", "bin", shard) for i, shard in enumerate(shards)],
         "example": None if examples is None else [
-            {**add(f"example-{i}", "bin", array.tobytes()), "shape": list(array.shape)} for i, array in enumerate(examples)
+            {**add(f"example-{i}", "bin", bytes_of(tensor)), "shape": list(tensor.shape)} for i, tensor in enumerate(examples)
         ],
     }
     files[MARK] = json.dumps(manifest, indent=1).encode()

@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import wherry_tensor as api
 from wherry_export.web.engine_files import Built, Kernel
 from wherry_export.web.sizes import NotAlike, choices, merged
 from wherry_graph.ir import Block, Node, Program, Variable
@@ -222,7 +223,7 @@ class Description:
                     f"web: a constant that an op brings along is too large. Got {tensor.dtype.name} {list(tensor.shape)}, expected at most "
                     f"{SMALL} numbers of {', '.join(CONSTANTS)}. Compute it outside of the model."
                 )
-            values = tensor.numpy().ravel().tolist()
+            values = api.flatten(tensor).tolist()
             constants.append([tensor.dtype.code, list(tensor.shape), [_real(v) if isinstance(v, float) else _whole(int(v)) for v in values]])
         results: dict[int, int] = {}
         for i, slot in enumerate(layout.outputs):

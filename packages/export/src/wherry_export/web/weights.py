@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
+import wherry_tensor as api
 from wherry_export.web.program import Weight
+from wherry_tensor._core import Tensor
 from wherry_tensor.errors import short
 
-__all__ = ["PRECISIONS", "Stored", "stored"]
+__all__ = ["PRECISIONS", "Stored", "bytes_of", "stored"]
 
 PRECISIONS = ("float32", "float16", "int8")
 FEWEST = 256  # elements of a tensor that is stored smaller
@@ -32,36 +32,40 @@ class Stored:
 
     def __init__(self, weight: Weight, precision: str) -> None:
         self.weight = weight
-        array = np.ascontiguousarray(weight.tensor.numpy()).reshape(weight.tensor.shape) if weight.tensor.dtype.name != "bfloat16" else None
-        if array is None:
+        tensor = weight.tensor.detach()
+        if tensor.dtype.name == "bfloat16":
             raise NotImplementedError(f"web: weights in bfloat16 are not stored. Got '{weight.name}', expected float32. Cast the model first.")
         self.facts: dict[str, Any] = {
-            "id": weight.id, "name": weight.name, "dtype": weight.tensor.dtype.code, "shape": list(array.shape), "encoding": "raw",
+            "id": weight.id, "name": weight.name, "dtype": tensor.dtype.code, "shape": list(tensor.shape), "encoding": "raw",
         }
-        self.values = array
-        self.data = array.tobytes()
-        if array.dtype != np.float32 or array.size < FEWEST or precision == "float32":
+        self.values: Tensor = tensor
+        self.data = bytes_of(tensor)
+        if tensor.dtype.name != "float32" or tensor.size < FEWEST or precision == "float32" or not api.all(api.isfinite(tensor)):
             return
         if precision == "float16":
-            half = array.astype(np.float16)
-            if not np.isfinite(half).all() and np.isfinite(array).all():
+            half = tensor.astype("float16")
+            if not api.all(api.isfinite(half)):
                 return  # too large for 16 bits
-            self.facts["encoding"], self.data, self.values = "float16", half.tobytes(), half.astype(np.float32)
-        elif array.ndim >= 2 and np.isfinite(array).all():
-            axes = channel_axes(weight, array.ndim)
-            others = tuple(i for i in range(array.ndim) if i not in axes)
-            scales = (np.abs(array).max(axis=others, keepdims=True) / 127).astype(np.float32)
-            scales[scales == 0] = 1
-            whole = np.clip(np.rint(array / scales), -127, 127).astype(np.int8)
+            self.facts["encoding"], self.data, self.values = "float16", bytes_of(half), half.astype("float32")
+        elif tensor.ndim >= 2:
+            axes = channel_axes(weight, tensor.ndim)
+            scales = api.max(api.abs(tensor), axis=[i for i in range(tensor.ndim) if i not in axes], keepdim=True) / 127
+            scales = api.where(scales == 0, api.ones_like(scales), scales)
+            whole = api.clip(api.round(tensor / scales), -127, 127).astype("int8")
             padding = -whole.size % 4
             self.facts |= {"encoding": "int8", "axes": list(axes), "scales": whole.size + padding}
-            self.data = whole.tobytes() + bytes(padding) + scales.tobytes()
-            self.values = whole.astype(np.float32) * scales
+            self.data = bytes_of(whole) + bytes(padding) + bytes_of(scales)
+            self.values = whole.astype("float32") * scales
 
     @property
     def is_smaller(self) -> bool:
         """Is it stored in fewer bits than it has?"""
         return bool(self.facts["encoding"] != "raw")
+
+
+def bytes_of(tensor: Tensor) -> bytes:
+    """The numbers of a tensor, row by row."""
+    return bytes(memoryview(tensor.detach()))
 
 
 def channel_axes(weight: Weight, rank: int) -> tuple[int, ...]:
