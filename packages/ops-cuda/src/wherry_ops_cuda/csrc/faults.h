@@ -11,12 +11,27 @@ enum Fault : int32_t { NO_FAULT,
                        DIVISION_BY_ZERO,
                        INDEX_OUT_OF_RANGE,
                        LABEL_OUT_OF_RANGE,
-                       POSITION_OUTSIDE_OF_PLANE };
+                       POSITION_OUTSIDE_OF_PLANE,
+                       VALUE_NOT_A_CLASS,
+                       VALUE_NEGATIVE,
+                       VALUE_OUTSIDE_OF_TABLE,
+                       NOT_A_PROBABILITY,
+                       LENGTH_OUT_OF_RANGE,
+                       RANGE_NOT_FINITE,
+                       NOT_POSITIVE_DEFINITE,
+                       COUNT_DIFFERS };
+constexpr int32_t most_axes = 12;
 struct Report {
-  int32_t fault, op;        // op: a number that `arm` has given
-  int64_t value, size, at;  // an index, label or position, what it should be below, and which of them it is
-  int64_t least;            // the smallest that is allowed; of labels the one that counts nothing
+  int32_t fault, op;          // op: a number that `arm` has given
+  int64_t value, size, at;    // an index, label or position, what it should be below, and which of them it is
+  int64_t least;              // the smallest that is allowed; of labels the one that counts nothing
+  double number, other;       // a value that is no integer
+  int32_t axis, rank;         // of an index: the axis it stands for and the shape of the tensor; rank 0: they are not known
+  int64_t shape[most_axes];
 };
+
+// The text and the status of what was found. (faults.cc)
+int describe(const Report &report, const char *op, char *error);
 
 }  // namespace cuda
 }  // namespace wherry

@@ -81,31 +81,7 @@ static int look_at_report(int number, cudaStream_t stream, char *error) {
   if (r.fault == NO_FAULT) return WRY_OK;
   cudaMemsetAsync(u.report, 0, sizeof(Report), stream);
   const char *op = size_t(r.op) < op_names.size() ? op_names[r.op].c_str() : "an op";
-  if (r.fault == DIVISION_BY_ZERO) {
-    snprintf(error, WRY_ERROR_SIZE,
-             "%s: integer division by zero. Got a divisor `y` that holds a 0, expected none. Mask the zeros first (for example with where), or "
-             "divide floats.",
-             op);
-    return WRY_INVALID;
-  }
-  const long long value = r.value, size = r.size, at = r.at, least = r.least;
-  if (r.fault == POSITION_OUTSIDE_OF_PLANE) {
-    snprintf(error, WRY_ERROR_SIZE,
-             "%s: position %lld lies outside of its plane. Got it at flat place %lld, expected positions in [%lld, %lld). Give the mask of the pooling that made "
-             "the input, or a larger output_size.",
-             op, value, at, least, size);
-    return WRY_INVALID;
-  }
-  if (r.fault == LABEL_OUT_OF_RANGE)
-    snprintf(error, WRY_ERROR_SIZE,
-             "%s: label %lld (element %lld) is out of range. Got %lld, expected each label in [0, %lld) or ignore_index=%lld. Check the number of classes, or "
-             "mark the element as ignored.",
-             op, value, at, value, size, least);
-  else
-    snprintf(error, WRY_ERROR_SIZE,
-             "%s: index %lld (element %lld of the indices) is out of range for an axis of %lld. Got %lld, expected each index in [%lld, %lld). %s", op, value, at,
-             size, value, least, size, size == 0 ? "The axis is empty, so there is nothing to index." : "Indices count from 0.");
-  return WRY_OUT_OF_RANGE;
+  return describe(r, op, error);
 }
 
 int check(const wry_call *call, cudaError_t code) {

@@ -1,0 +1,71 @@
+// What is said of data that a kernel refused.
+#include "faults.h"
+
+#include <stdio.h>
+#include <wherry/abi.h>
+
+#include <string>
+
+namespace wherry {
+namespace cuda {
+
+int describe(const Report &r, const char *op, char *error) {
+  const long long value = r.value, size = r.size, at = r.at, least = r.least;
+  const auto say = [&](int status, const char *format, auto... arguments) {
+    snprintf(error, WRY_ERROR_SIZE, format, op, arguments...);
+    return status;
+  };
+  switch (r.fault) {
+    case DIVISION_BY_ZERO:
+      return say(WRY_INVALID,
+                 "%s: integer division by zero. Got a divisor `y` that holds a 0, expected none. Mask the zeros first (for example with where), or "
+                 "divide floats.");
+    case POSITION_OUTSIDE_OF_PLANE:
+      return say(WRY_INVALID,
+                 "%s: position %lld lies outside of its plane. Got it at flat place %lld, expected positions in [%lld, %lld). Give the mask of the "
+                 "pooling that made the input, or a larger output_size.",
+                 value, at, least, size);
+    case LABEL_OUT_OF_RANGE:
+      return say(WRY_OUT_OF_RANGE,
+                 "%s: label %lld (element %lld) is out of range. Got %lld, expected each label in [0, %lld) or ignore_index=%lld. Check the number of "
+                 "classes, or mark the element as ignored.",
+                 value, at, value, size, least);
+    case VALUE_NOT_A_CLASS:
+      return say(WRY_INVALID,
+                 "%s: value %lld (element %lld of x) is not a class. Got %lld, expected each in [0, %lld). Raise num_classes, or check the labels.", value,
+                 at, value, size);
+    case VALUE_NEGATIVE:
+      return say(WRY_INVALID, "%s: value %lld is negative. Got %lld as a value of x, expected values of 0 or more. Subtract the minimum first.", value,
+                 value);
+    case VALUE_OUTSIDE_OF_TABLE:
+      return say(WRY_INVALID,
+                 "%s: value %lld (element %lld of x) is out of range. Got %lld, expected each in [0, %lld). index_num must be the size of the whole table.",
+                 value, at, value, size);
+    case NOT_A_PROBABILITY:
+      return say(WRY_INVALID,
+                 "%s: element %lld is not a probability. Got %g, expected numbers in [0, 1]. Apply sigmoid first, or pass logits to "
+                 "binary_cross_entropy_with_logits.",
+                 at, r.number);
+    case COUNT_DIFFERS:
+      return say(WRY_INVALID,
+                 "%s: the cotangent does not fit the mask. Got %lld values, expected %lld, the number of true elements. Do not change the mask between the "
+                 "forward and the backward pass.",
+                 value, size);
+    default: break;
+  }
+  std::string where = "an axis of " + std::to_string(size);
+  if (r.rank) {
+    where = "axis " + std::to_string(r.axis) + " of shape [";
+    for (int32_t i = 0; i < r.rank; ++i) where += (i ? ", " : "") + std::to_string((long long)r.shape[i]);
+    where += "]";
+  }
+  return say(WRY_OUT_OF_RANGE, "%s: index %lld (element %lld of the indices) is out of range for %s. Got %lld, expected each index in [%lld, %lld). %s", value,
+             at, where.c_str(), value, least, size,
+             size == 0  ? "The axis is empty, so there is nothing to index."
+             : least    ? "Indices count from 0; negative ones count from the end."
+             : r.rank   ? "Check the ids, or use a table with more rows."
+                        : "Indices count from 0.");
+}
+
+}  // namespace cuda
+}  // namespace wherry
