@@ -61,10 +61,10 @@ int describe(const Report &r, const char *op, char *error) {
   }
   return say(WRY_OUT_OF_RANGE, "%s: index %lld (element %lld of the indices) is out of range for %s. Got %lld, expected each index in [%lld, %lld). %s", value,
              at, where.c_str(), value, least, size,
-             size == 0  ? "The axis is empty, so there is nothing to index."
-             : least    ? "Indices count from 0; negative ones count from the end."
-             : r.rank   ? "Check the ids, or use a table with more rows."
-                        : "Indices count from 0.");
+             size == 0 ? "The axis is empty, so there is nothing to index."
+             : least   ? "Indices count from 0; negative ones count from the end."
+             : r.rank  ? "Check the ids, or use a table with more rows."
+                       : "Indices count from 0.");
 }
 
 }  // namespace cuda

@@ -25,7 +25,8 @@ WRY_GPU int64_t held(const Bounds &b, int64_t index, int64_t at) {
   Report *r = b.report;
   if (atomicCAS(reinterpret_cast<int *>(&r->fault), int(NO_FAULT), int(INDEX_OUT_OF_RANGE)) == int(NO_FAULT)) {
     r->op = b.op, r->value = index, r->size = b.n, r->at = at, r->least = b.from_end ? -b.n : 0, r->axis = b.axis, r->rank = b.rank;
-    for (int i = 0; i < b.rank; ++i) r->shape[i] = b.shape[i];
+#pragma unroll
+    for (int i = 0; i < WRY_MAX_RANK; ++i) r->shape[i] = b.shape[i];  // all: a loop to `rank` would need the struct in local memory
   }
   return 0;
 }

@@ -35,6 +35,7 @@ __global__ void __launch_bounds__(block_size) scan_by_threads(Lines l, S s) {
   for WRY_EACH (line, l.outer * l.inner) {
     const int64_t first = l.first(line);
     typename S::W state = S::start();
+#pragma unroll 1
     for (int64_t k = 0; k < l.n; ++k) {
       const int64_t i = l.place(first, k);
       state = S::combine(state, s.lift(i, k));
@@ -111,7 +112,7 @@ int scan(const wry_call *call, const char *op, const Lines &l, const S &s) {
   int64_t chunk = (l.n + chunks - 1) / chunks;
   chunk = (chunk + per_tile - 1) / per_tile * per_tile;
   chunks = (l.n + chunk - 1) / chunk;
-  const dim3 grid(unsigned(lines), unsigned(chunks));
+  const dim3 grid{unsigned(lines), unsigned(chunks)};
   W *const none = nullptr;
   if (chunks == 1)
     return check(call, wry_launch(scan_by_blocks<S>, grid, dim3(block_size), 0, stream(call), l, s, chunk, chunks, none, none));

@@ -2,6 +2,7 @@
 //
 // A tensor is [outer, n, inner]; a block takes one row of n values, `inner` apart. Its threads keep nothing between the
 // passes but the largest value and the sum, so rows may have any length.
+#include "labels.h"
 #include "reduce.h"
 
 namespace wherry {
@@ -103,19 +104,6 @@ int log_softmax_vjp(const wry_call *call) { return softmax_vjp_of<T, true>(call)
 
 // ---- cross entropy --------------------------------------------------------------------------------
 
-struct Labels {  // integers of any type
-  const void *data;
-  int32_t dtype;
-  WRY_GPU int64_t operator[](int64_t i) const {
-    switch (dtype) {
-      case WRY_INT64: return static_cast<const int64_t *>(data)[i];
-      case WRY_INT32: return static_cast<const int32_t *>(data)[i];
-      case WRY_INT16: return static_cast<const int16_t *>(data)[i];
-      case WRY_INT8: return static_cast<const int8_t *>(data)[i];
-      default: return static_cast<const uint8_t *>(data)[i];
-    }
-  }
-};
 struct Problem {
   Rows r;
   Labels label;

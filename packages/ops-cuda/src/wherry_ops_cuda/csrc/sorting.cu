@@ -140,11 +140,16 @@ __global__ void __launch_bounds__(block_size) move_items(const Item<K> *items, I
       Item<K> item = {};
       if (present) item = items[row * n + i + lane];
       const unsigned digit = unsigned(item.key >> shift) & (digits - 1), alike = lanes_alike(digit, present);
+      const int leader = present ? __ffs(int(alike)) - 1 : lane;
+      unsigned before = 0;
+      if (present && lane == leader) {
+        before = own[digit];
+        own[digit] = before + __popc(alike);
+      }
+      before = __shfl_sync(0xffffffffu, before, leader);
+      __syncwarp();  // another lane may lead the next time
       // The starts count from the first item of the first row.
-      if (present) to[start[digit] + own[digit] + __popc(alike & ((1u << lane) - 1))] = item;
-      __syncwarp();
-      if (present && lane == __ffs(int(alike)) - 1) own[digit] += __popc(alike);
-      __syncwarp();
+      if (present) to[start[digit] + before + __popc(alike & ((1u << lane) - 1))] = item;
     }
   }
 }

@@ -6,6 +6,13 @@
 
 #include "common.h"
 
+// A parameter of a kernel that is read at places which data decides: without this nvcc keeps a copy in each thread's local memory.
+#ifdef __CUDACC__
+#define WRY_CONSTANT const __grid_constant__
+#else
+#define WRY_CONSTANT const
+#endif
+
 namespace wherry {
 namespace cuda {
 
@@ -22,8 +29,8 @@ struct SortScratch {
   void *spare = nullptr;
   int64_t *counts = nullptr;
 };
-// Sorts `rows` runs of n items each by the lowest `bits` bits of the key; equal keys keep their order, which has to be that of `at`
-// (or, in runs of more than short_run, is any). *items is where the result is: the same memory, or scratch memory. (sorting.cu)
+// Sorts `rows` runs of n items each by the lowest `bits` bits of the key; equal keys keep their order, which has to be that of
+// `at`. *items is where the result is: the same memory, or scratch memory. (sorting.cu)
 constexpr int64_t short_run = 1024;
 int sort_items(const wry_call *call, const char *op, Item<uint32_t> **items, int64_t rows, int64_t n, int bits, SortScratch *scratch = nullptr);
 int sort_items(const wry_call *call, const char *op, Item<uint64_t> **items, int64_t rows, int64_t n, int bits, SortScratch *scratch = nullptr);
@@ -55,26 +62,28 @@ inline dim3 run_blocks(int64_t n) {
 template <typename P>
 __global__ void __launch_bounds__(block_size) count_chosen(int64_t n, P chosen, int64_t *counts) {
   const int lane = threadIdx.x & 31;
-  for WRY_RUNS (run, n) {
-    int64_t count = 0;
-    for (int64_t i = run * run_length; i < (run + 1) * run_length && i < n; i += 32)
-      count += __popc(__ballot_sync(0xffffffffu, i + lane < n && chosen(i + lane)));
-    if (lane == 0) counts[run] = count;
-  }
+  for
+    WRY_RUNS(run, n) {
+      int64_t count = 0;
+      for (int64_t i = run * run_length; i < (run + 1) * run_length && i < n; i += 32)
+        count += __popc(__ballot_sync(0xffffffffu, i + lane < n && chosen(i + lane)));
+      if (lane == 0) counts[run] = count;
+    }
 }
 // use(i, rank, chosen) for every element; rank says how many before it are chosen.
 template <typename P, typename F>
-__global__ void __launch_bounds__(block_size) use_chosen(int64_t n, P chosen, const int64_t *before, F use) {
+__global__ void __launch_bounds__(block_size) use_chosen(int64_t n, P chosen, const int64_t *before, WRY_CONSTANT F use) {
   const int lane = threadIdx.x & 31;
-  for WRY_RUNS (run, n) {
-    int64_t rank = before[run];
-    for (int64_t i = run * run_length; i < (run + 1) * run_length && i < n; i += 32) {
-      const bool is = i + lane < n && chosen(i + lane);
-      const unsigned all = __ballot_sync(0xffffffffu, is);
-      if (i + lane < n) use(i + lane, rank + __popc(all & ((1u << lane) - 1)), is);
-      rank += __popc(all);
+  for
+    WRY_RUNS(run, n) {
+      int64_t rank = before[run];
+      for (int64_t i = run * run_length; i < (run + 1) * run_length && i < n; i += 32) {
+        const bool is = i + lane < n && chosen(i + lane);
+        const unsigned all = __ballot_sync(0xffffffffu, is);
+        if (i + lane < n) use(i + lane, rank + __popc(all & ((1u << lane) - 1)), is);
+        rank += __popc(all);
+      }
     }
-  }
 }
 // Sets *starts to device memory that says for each run how many elements before it are chosen; the last number, starts[runs_of(n)], is
 // how many are chosen at all.
