@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import wherry as paddle
+from wherry_export.web.wheels import PYODIDE_FILES
 from wherry_web import Config, create_app, save_model
 from wherry_web.client.networks import network
-from wherry_web.files import PYODIDE_FILES
 
 LABELS = list("0123456789")
 

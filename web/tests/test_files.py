@@ -7,7 +7,8 @@ import zipfile
 
 import pytest
 
-from wherry_web.files import Bundle, without_docstrings
+from wherry_export.web.wheels import without_docstrings
+from wherry_web.files import Bundle
 
 
 def test_the_bundle_holds_what_a_page_needs_and_no_more(client, manifest):

@@ -5,7 +5,6 @@ without one (pages, the manifest, the service worker) are asked for again each t
 """
 from __future__ import annotations
 
-import ast
 import functools
 import hashlib
 import io
@@ -31,6 +30,7 @@ from flask import (
 from markupsafe import escape
 from werkzeug.security import safe_join
 
+from wherry_export.web.wheels import PYODIDE_FILES, modules, without_docstrings, zipped
 from wherry_web.config import Config
 from wherry_web.encoded import Encoded, Encoding
 from wherry_web.gallery import BrokenModel, SavedModel, SavedProgram
@@ -39,13 +39,6 @@ files = Blueprint("files", __name__)
 STATIC = Path(__file__).parent / "static"
 CLIENT = Path(__file__).parent / "client"
 FOREVER = 365 * 24 * 3600
-# What a page needs of the npm package; nothing else of it is served.
-PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
-# In a wheel, but of no use on a page: tests, headers, and what stands on NumPy or on processes.
-UNUSED = re.compile(
-    r"/testing/|\.dist-info/|\.(pyi|pyx|pxd|pxi|h|c|typed)$|^wherry_pytest/|^wherry/(__main__|export)|^wherry_export/web/|^wherry_vision/(image|transforms)"
-    r"|^wherry_train/(io/|callbacks|checkpoint|metric|model|progress_bar|state|tables|arrays|by_name|diagnosis|foreign|notebook)"
-)
 # Kept beside the wheels, between starts.
 ENCODED = ".encoded"
 
@@ -71,33 +64,14 @@ class Bundle:
 
     def __init__(self, folder: Path | None) -> None:
         self.wheels = sorted(folder.glob("*.whl")) if folder else []
-        self.files: dict[str, bytes] = {}
-        for wheel in self.wheels:
-            with zipfile.ZipFile(wheel) as archive:
-                self.files.update((name, archive.read(name)) for name in archive.namelist() if not UNUSED.search(name))
-        self.files.update((f"wherry_web/client/{path.name}", path.read_bytes()) for path in CLIENT.glob("*.py"))
-        self.files = {name: without_docstrings(content) if name.endswith(".py") else content for name, content in self.files.items()}
+        client = {f"wherry_web/client/{path.name}": without_docstrings(path.read_bytes()) for path in CLIENT.glob("*.py")}
+        self.files = {**modules(self.wheels), **client}
         self.encoded = Encoded(self.zipped(zipfile.ZIP_STORED), folder / ENCODED if folder else None)
         self.digest = self.encoded.digest
 
     def zipped(self, compression: int) -> bytes:
         """The zip: stored, or deflated for servers that do not compress."""
-        buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w") as bundle:
-            # Files of a kind beside each other compress better.
-            for name in sorted(self.files, key=lambda name: (Path(name).suffix, name)):
-                entry = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))  # the same bytes whenever it is made
-                bundle.writestr(entry, self.files[name], compression, 9)
-        return buffer.getvalue()
-
-
-def without_docstrings(source: bytes) -> bytes:
-    """The same program without what only people read: it is half of the download, and the slower half to parse."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and ast.get_docstring(node) is not None:
-            node.body = node.body[1:] or [ast.Pass()]
-    return ast.unparse(tree).encode()
+        return zipped(self.files, compression)
 
 
 def config() -> Config:
