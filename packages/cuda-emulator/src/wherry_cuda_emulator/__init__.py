@@ -4,7 +4,7 @@
 one has done. README.md says what is found and how a kernel has to be written.
 """
 from wherry_cuda_emulator.building import compile, cuda_include, include
-from wherry_cuda_emulator.control import Counts, Emulator
+from wherry_cuda_emulator.control import Counts, Emulator, Measure, Traffic
 
-__all__ = ["Counts", "Emulator", "compile", "cuda_include", "include"]
+__all__ = ["Counts", "Emulator", "Measure", "Traffic", "compile", "cuda_include", "include"]
 __version__ = "0.1.0"

@@ -3,9 +3,11 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
-__all__ = ["Counts", "Emulator"]
+__all__ = ["Counts", "Emulator", "Measure", "Traffic"]
 
 _ORDERS = {"forward": 0, "reverse": 1}
 
@@ -26,6 +28,54 @@ class Counts(NamedTuple):
     threads: int
 
 
+class Traffic(NamedTuple):
+    """What warps have asked of device memory.
+
+    Attributes:
+        requests: of a warp, at one place of the program.
+        sectors: pieces of 32 bytes that the requests touch.
+        least: as many as the bytes of each request fill: `least / sectors` is how far the accesses are coalesced.
+        bytes: of all lanes together.
+    """
+
+    requests: int
+    sectors: int
+    least: int
+    bytes: int
+
+
+class Measure(NamedTuple):
+    """What a kernel has asked of memory, all its launches together.
+
+    Attributes:
+        kernel: its name.
+        launches, blocks, threads: how many ran.
+        block_size: threads of the largest block.
+        shared_bytes: shared memory of the block that took most.
+        loads, stores, atomics: the requests of device memory.
+        block_loads, block_stores: sectors that blocks have touched, each counted once for a block: what is left of the traffic where
+            a cache keeps what a block has read.
+        shared_requests: of a warp, of shared memory.
+        shared_passes: passes that these take; words of one bank that differ take one each.
+        shared_least: passes without conflicts of banks.
+    """
+
+    kernel: str
+    launches: int
+    blocks: int
+    threads: int
+    block_size: int
+    shared_bytes: int
+    loads: Traffic
+    stores: Traffic
+    atomics: Traffic
+    block_loads: int
+    block_stores: int
+    shared_requests: int
+    shared_passes: int
+    shared_least: int
+
+
 class Emulator:
     """The emulator in a library made by `compile`.
 
@@ -39,7 +89,7 @@ class Emulator:
     def __init__(self, path: str | os.PathLike[str] | ctypes.CDLL) -> None:
         # PyDLL: calls keep the GIL, as a fault in host code prints Python's traceback.
         self.library = path if isinstance(path, ctypes.CDLL) else ctypes.PyDLL(os.fspath(path))
-        self.library.cuda_emulator_report.restype = ctypes.c_char_p
+        self.library.cuda_emulator_report.restype = self.library.cuda_emulator_measured.restype = ctypes.c_char_p
         self.library.cuda_emulator_set.argtypes = [ctypes.c_int, ctypes.c_uint64, ctypes.c_int]
 
     @property
@@ -58,6 +108,26 @@ class Emulator:
         numbers = (ctypes.c_uint64 * 4)()
         self.library.cuda_emulator_counts(numbers)
         return Counts(*numbers)
+
+    @contextmanager
+    def measure(self) -> Iterator[list[Measure]]:
+        """Counts, inside of `with`, what kernels ask of memory; at its end the list holds a Measure for each kernel that ran.
+
+        Raises:
+            RuntimeError: this is the fast build, which sees no accesses.
+        """
+        if not self.checked:
+            raise RuntimeError("Emulator.measure: the fast build sees no accesses. Got one, expected compile(..., mode='checked').")
+        found: list[Measure] = []
+        self.library.cuda_emulator_measure(1)
+        try:
+            yield found
+        finally:
+            self.library.cuda_emulator_measure(0)
+            for line in self.library.cuda_emulator_measured().decode().splitlines():
+                name, *rest = line.split("\t")
+                n = [int(number) for number in rest]
+                found.append(Measure(name, *n[:5], Traffic(*n[5:9]), Traffic(*n[9:13]), Traffic(*n[13:17]), *n[17:]))
 
     def clear(self) -> None:
         """Forget the error, and work that waits in streams; the device can be used again."""

@@ -267,7 +267,7 @@ void kps_functors(const float *x, float *unary, float *binary, float *initial) {
   binary[9] = static_cast<float>(kps::FloorDivFunctor<int>()(3, 2));
 }
 
-#ifndef __CUDACC__
+#ifndef WHERRY_KPS_CUDA
 
 // Blocks of four threads one after the other, as CUDA numbers them: thread t of a line takes elements 2 t and 2 t + 1.
 void kps_threads(const float *x, float *out, int size) {

@@ -130,6 +130,7 @@ static void check_global(char *a, size_t bytes, bool write, bool atomic, const v
     near = it->first, near_end = near + it->second.bytes;
   }
   const size_t offset = size_t(a - arena);
+  if (measuring) measure_access(offset, bytes, write, atomic, false, pc);
   if (write && !atomic) {
     memset(written + offset, 1, bytes);
   } else if (memchr(written + offset, 0, bytes)) {
@@ -143,6 +144,7 @@ static void check_shared(char *a, size_t bytes, bool write, bool atomic, const v
   for (const SharedObject &o : now->objects) {
     if (a < o.at || a + bytes > o.at + o.bytes) continue;
     const size_t offset = size_t(a - shared_base);
+    if (measuring) measure_access(offset, bytes, write, atomic, true, pc);
     if (write && !atomic) {
       memset(shared_written + offset, 1, bytes);
     } else if (memchr(shared_written + offset, 0, bytes)) {

@@ -77,7 +77,14 @@ std::string kernel_name(void *kernel) {
   std::string name = plain ? plain : info.dli_sname;
   free(plain);
   if (name.compare(0, 5, "void ") == 0) name.erase(0, 5);
-  return name.substr(0, name.find('('));
+  const std::string unnamed = "(anonymous namespace)::";
+  for (size_t at; (at = name.find(unnamed)) != std::string::npos;) name.erase(at, unnamed.size());
+  int depth = 0;
+  for (size_t i = 0; i < name.size(); ++i) {  // up to the parameters
+    depth += (name[i] == '<') - (name[i] == '>');
+    if (name[i] == '(' && depth == 0) return name.substr(0, i);
+  }
+  return name;
 }
 
 std::string describe(const char *a, size_t) {

@@ -2,6 +2,7 @@
 //
 //   threads.cc   threads of a block as fibers, barriers, warp functions, launches
 //   checks.cc    every access of a kernel: bounds, written before, races; the hooks of the compiler
+//   measure.cc   sectors, banks: what kernels ask of memory
 //   memory.cc    device memory, its protection, faults, words for reports
 //   runtime.cc   streams, events, the host API
 #ifndef CUDA_EMULATOR_STATE_H
@@ -70,6 +71,7 @@ struct Launch {
   size_t next = 0, end = 0, begun = 0;  // threads not begun yet in the warp whose turn it is
   std::vector<SharedObject> objects;
   char *shared_end = nullptr, *dynamic = nullptr;
+  bool padded = false;  // what stands between members in the dynamic memory is known
   uint32_t block_serial = 0, block_linear = 0;
   int predicates = 0, arrivals = 0, barrier_result = 0;
   bool failed = false;
@@ -110,6 +112,13 @@ extern size_t in_use;
 void start_checks();
 void begin_block_checks();
 void begin_launch_checks();
+
+// ---- measuring, in the checked build ----
+
+extern bool measuring;
+void measure_access(size_t address, size_t bytes, bool write, bool atomic, bool shared, const void *pc);
+void measure_block();  // has ended
+void measure_launch();
 
 }  // namespace cuda_emulator
 

@@ -97,6 +97,12 @@ void abandon() {
   abort();
 }
 
+void trap(const char *file, int line) {
+  const char *slash = strrchr(file, '/');
+  fail(who(self) + ": ends the kernel with __trap at " + (slash ? slash + 1 : file) + ":" + std::to_string(line));
+  abandon();
+}
+
 // ---- fibers -------------------------------------------------------------------------------------
 
 static void fiber_main() {
@@ -259,7 +265,14 @@ static char *new_object(size_t bytes, size_t align, const void *tag, const char 
   if (shared_written) memset(shared_written + (at - shared_base), 0, bytes);
   return at;
 }
-void *shared_object(const void *tag, size_t bytes, size_t align, const char *name) {
+// Bytes between the members of a struct are nobody's: to copy them along with the whole is no mistake.
+static void write_padding(const SharedObject &object, const unsigned char *padding, size_t item) {
+  if (!shared_written || !padding) return;
+  for (size_t i = 0; i + item <= object.bytes; i += item)
+    for (size_t k = 0; k < item; ++k)
+      if (padding[k]) shared_written[object.at - shared_base + i + k] = 1;
+}
+void *shared_object(const void *tag, size_t bytes, size_t align, const char *name, const unsigned char *padding, size_t item) {
   size_t all = now->shared + bytes;
   for (const SharedObject &o : now->objects) {
     if (o.tag == tag) return o.at;
@@ -270,9 +283,16 @@ void *shared_object(const void *tag, size_t bytes, size_t align, const char *nam
     fail(who(self) + ": its block uses " + std::to_string(all) + " bytes of shared memory, and has 49152");
     abandon();
   }
+  write_padding(now->objects.back(), padding, item);
   return at;
 }
-void *dynamic_shared() { return now->dynamic; }
+void *dynamic_shared(const unsigned char *padding, size_t item) {
+  if (padding && now->dynamic && !now->padded) {
+    now->padded = true;  // once for a block: it is the first of its objects
+    write_padding(now->objects.front(), padding, item);
+  }
+  return now->dynamic;
+}
 
 // ---- a launch -----------------------------------------------------------------------------------
 
@@ -289,7 +309,7 @@ static bool run_block(Launch &l, uint3 block_idx, uint32_t linear) {
   ++l.block_serial;
   l.objects.clear();
   l.shared_end = shared_base;
-  l.dynamic = nullptr;
+  l.dynamic = nullptr, l.padded = false;
   if (l.shared) l.dynamic = new_object(l.shared, 16, nullptr, "dynamic shared memory");
   begin_block_checks();
   for (int t = 0; t < l.n; ++t) {
@@ -387,6 +407,7 @@ void run(Launch &l) {
   now = &l;
   const uint64_t blocks = uint64_t(l.grid.x) * l.grid.y * l.grid.z;
   counts.threads += blocks * l.n;
+  measure_launch();
   const std::vector<int> order = permutation(int(blocks), 2);
   for (uint64_t i = 0; i < blocks && !l.failed; ++i) {
     const uint32_t b = order[i];
@@ -396,6 +417,7 @@ void run(Launch &l) {
     } catch (Abandoned) {
     }
     if (!good) l.failed = true;
+    measure_block();
   }
   self = &host_thread;
   now = nullptr;

@@ -50,8 +50,9 @@ int barrier(int predicate, BarrierFunction function, const char *file, int line)
 uint64_t warp_function(WarpFunction op, uint32_t mask, uint64_t value, int arg, int width, const char *file, int line);
 void atomic_begin(void *address, size_t bytes, const void *pc);
 void fence();
-void *shared_object(const void *tag, size_t bytes, size_t align, const char *name);
-void *dynamic_shared();
+[[noreturn]] void trap(const char *file, int line);
+void *shared_object(const void *tag, size_t bytes, size_t align, const char *name, const unsigned char *padding, size_t item);
+void *dynamic_shared(const unsigned char *padding, size_t item);
 cudaError_t enqueue(void *kernel, dim3 grid, dim3 block, size_t shared, cudaStream_t stream, void *closure,
                     size_t closure_size, void (*call)(void *), void (*destroy)(void *));
 
@@ -69,6 +70,24 @@ CUDA_EMULATOR_PRIVATE T from_bits(uint64_t bits) {
   T value;
   memcpy(&value, &bits, sizeof value);
   return value;
+}
+// For each byte of a T, whether it stands between members; null where none does.
+template <typename T>
+CUDA_EMULATOR_PRIVATE const unsigned char *padding_of() {
+#if __has_builtin(__builtin_clear_padding)
+  if constexpr (std::is_class<T>::value && std::is_trivially_copyable<T>::value) {
+    static const unsigned char *const found = []() CUDA_EMULATOR_PRIVATE -> const unsigned char * {
+      alignas(T) static unsigned char bytes[sizeof(T)];
+      memset(bytes, 0xFF, sizeof bytes);
+      __builtin_clear_padding(reinterpret_cast<T *>(bytes));
+      bool any = false;
+      for (unsigned char &b : bytes) any = (b = b != 0xFF) || any;
+      return any ? bytes : nullptr;
+    }();
+    return found;
+  }
+#endif
+  return nullptr;
 }
 template <typename T, typename F>
 CUDA_EMULATOR_PRIVATE __attribute__((noinline)) T atomic(T *p, F f) {
@@ -93,10 +112,12 @@ CUDA_EMULATOR_PRIVATE __attribute__((noinline)) T atomic(T *p, F f) {
 constexpr int warpSize = 32;
 
 // The lambda has an address of its own at each place where it stands, which is what tells objects apart.
-#define WRY_SHARED(type, name, count)                \
-  type(&name)[count] = *static_cast<type(*)[count]>( \
-      ::cuda_emulator::shared_object([] { static char tag; return &tag; }(), sizeof(type[count]), alignof(type), #name))
-#define WRY_DYNAMIC_SHARED(type, name) type *name = static_cast<type *>(::cuda_emulator::dynamic_shared())
+#define WRY_SHARED(type, name, count)                                                     \
+  type(&name)[count] = *static_cast<type(*)[count]>(                                      \
+      ::cuda_emulator::shared_object([] { static char tag; return &tag; }(), sizeof(type[count]), alignof(type), #name, \
+                                     ::cuda_emulator::padding_of<type>(), sizeof(type)))
+#define WRY_DYNAMIC_SHARED(type, name) \
+  type *name = static_cast<type *>(::cuda_emulator::dynamic_shared(::cuda_emulator::padding_of<type>(), sizeof(type)))
 
 // The place of a call comes along by itself: reports name it.
 #define CUDA_EMULATOR_AT const char *file = __builtin_FILE(), int line = __builtin_LINE()
@@ -130,6 +151,7 @@ inline int __any_sync(unsigned mask, int p, CUDA_EMULATOR_AT) {
 inline int __all_sync(unsigned mask, int p, CUDA_EMULATOR_AT) {
   return int(cuda_emulator::warp_function(cuda_emulator::ALL, mask, p != 0, 0, 32, file, line));
 }
+[[noreturn]] inline void __trap(CUDA_EMULATOR_AT) { cuda_emulator::trap(file, line); }
 inline void __threadfence() { cuda_emulator::fence(); }
 inline void __threadfence_block() {}
 

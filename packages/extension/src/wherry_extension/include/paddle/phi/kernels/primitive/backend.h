@@ -1,5 +1,7 @@
 // What differs between the host and CUDA: qualifiers, indices of threads, launching, and work that threads do together.
 //
+// A program that includes cuda_emulator/kernel.h of wherry-cuda-emulator first is compiled as for CUDA, and runs without a GPU.
+//
 // On the host a block has one thread. `threadIdx`, `blockIdx`, `blockDim` and `gridDim` are variables of the calling thread
 // there, which `Launch` sets; a kernel that is called as a function is the only block.
 #pragma once
@@ -9,11 +11,15 @@
 #include <stdexcept>
 #include <string>
 
-#ifdef __CUDACC__
+#if defined(__CUDACC__) || defined(CUDA_EMULATOR)
+#define WHERRY_KPS_CUDA 1
+#endif
+
+#if defined(__CUDACC__)
 
 #include <cuda_runtime.h>
 
-#else
+#elif !defined(CUDA_EMULATOR)
 
 #ifndef __global__
 #define __global__
@@ -57,7 +63,7 @@ inline thread_local paddle::operators::kernel_primitives::details::HostIndex thr
 #define HOST __host__
 #endif
 
-#ifdef __CUDACC__
+#ifdef WHERRY_KPS_CUDA
 #define WHERRY_KPS_FUNCTION __device__ __forceinline__
 #else
 #define WHERRY_KPS_FUNCTION inline
@@ -67,7 +73,7 @@ namespace paddle {
 namespace operators {
 namespace kernel_primitives {
 
-#ifdef __CUDACC__
+#ifdef WHERRY_KPS_CUDA
 
 using Dim3 = ::dim3;
 using Stream = cudaStream_t;
@@ -79,8 +85,12 @@ inline int ThreadsPerBlock(int wanted) { return wanted; }
 template <typename... Parameters, typename... Arguments>
 void Launch(Dim3 grid, Dim3 block, Stream stream, void (*kernel)(Parameters...), Arguments &&...arguments) {
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
+#ifdef __CUDACC__
   kernel<<<grid, block, 0, stream>>>(static_cast<Parameters>(arguments)...);
   const cudaError_t status = cudaGetLastError();
+#else
+  const cudaError_t status = wry_launch(kernel, grid, block, 0, stream, static_cast<Parameters>(arguments)...);
+#endif
   if (status != cudaSuccess)
     throw std::runtime_error(std::string("kps::Launch: CUDA did not start the kernel: ") + cudaGetErrorString(status));
 }
@@ -122,7 +132,7 @@ namespace details {
 
 // An integer was divided by 0: on the host an exception, on a GPU the end of the kernel, which the next call into CUDA reports.
 HOSTDEVICE inline void DivisionByZero() {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) || defined(CUDA_EMULATOR)
   __trap();
 #else
   throw std::domain_error("kps: an integer was divided by 0. Init the registers with 1 before a block that is not full is read.");
@@ -132,7 +142,7 @@ HOSTDEVICE inline void DivisionByZero() {
 // Copy N neighbouring values, as one access where the address allows it.
 template <typename T, int N>
 WHERRY_KPS_FUNCTION void CopyNeighbours(T *to, const T *from) {
-#ifdef __CUDACC__
+#ifdef WHERRY_KPS_CUDA
   constexpr int kVector = N % 4 == 0 && sizeof(T) <= 4 ? 4 : N % 2 == 0 && sizeof(T) <= 8 ? 2
                                                                                           : 1;
   struct alignas(sizeof(T) * kVector) Vector {
@@ -164,9 +174,14 @@ WHERRY_KPS_FUNCTION void CopyNeighbours(T *to, const T *from) {
 // The reduction of `value` over the threads of a row (`along_x`) or of a column of the block; every thread gets it.
 template <typename T, typename Reducer>
 WHERRY_KPS_FUNCTION T ReduceThreads(T value, Reducer reducer, bool along_x) {
+#ifdef WHERRY_KPS_CUDA
+  // A block has at most 1024 threads.
 #ifdef __CUDACC__
-  __shared__ alignas(alignof(T)) unsigned char memory[1024 * sizeof(T)];  // a block has at most 1024 threads
+  __shared__ alignas(alignof(T)) unsigned char memory[1024 * sizeof(T)];
   T *shared = reinterpret_cast<T *>(memory);
+#else
+  WRY_SHARED(T, shared, 1024);
+#endif
   const int mine = threadIdx.y * blockDim.x + threadIdx.x, step = along_x ? 1 : blockDim.x;
   const int place = along_x ? threadIdx.x : threadIdx.y, count = along_x ? blockDim.x : blockDim.y;
   shared[mine] = value;

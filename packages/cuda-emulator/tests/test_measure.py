@@ -1,0 +1,76 @@
+"""What kernels ask of memory is counted as hardware does: sectors of 32 bytes, banks of four."""
+import ctypes
+from pathlib import Path
+
+import pytest
+
+import wherry_cuda_emulator
+from wherry_cuda_emulator import Emulator
+
+_HERE = Path(__file__).parent
+_BUILD = _HERE.parents[2] / "build" / "cuda-emulator"
+
+
+@pytest.fixture(scope="module")
+def measured():
+    source = _HERE / "sources" / "measured.cu"
+    return Emulator(wherry_cuda_emulator.compile([source], _BUILD / "measured.so", mode="checked"))
+
+
+def _run(emulator, which):
+    result = (ctypes.c_float * 1024)()
+    with emulator.measure() as found:
+        assert emulator.library.run(which, result) == 0, emulator.report
+    (one,) = found
+    return one, list(result)
+
+
+@pytest.mark.parametrize(
+    ("which", "name", "requests", "sectors", "least", "read"),
+    [
+        (0, "line", 2, 8, 8, 256),  # 32 lanes of 4 bytes: 4 sectors
+        (1, "stride", 2, 64, 8, 256),  # each lane its own sector
+        (2, "one", 2, 2, 2, 256),  # all lanes the same
+        (3, "wide", 1, 9, 8, 256),  # begins in the middle of a sector
+        (4, "twice", 2, 8, 8, 256),  # the same place again is another request
+    ],
+)
+def test_sectors_of_loads(measured, which, name, requests, sectors, least, read):
+    found, _ = _run(measured, which)
+    assert found.kernel == name
+    assert found.loads == (requests, sectors, least, read)
+    assert found.stores.sectors == found.stores.least
+    assert (found.launches, found.blocks) == (1, 1)
+
+
+def test_what_a_block_has_read_counts_once_for_it(measured):
+    found, _ = _run(measured, 4)
+    assert (found.block_loads, found.block_stores) == (4, 4)
+
+
+@pytest.mark.parametrize(("which", "passes"), [(5, 2), (6, 64), (7, 4)])
+def test_words_of_one_bank_take_a_pass_each(measured, which, passes):
+    found, _ = _run(measured, which)
+    assert (found.shared_requests, found.shared_passes, found.shared_least, found.shared_bytes) == (2, passes, 2, 4096)
+
+
+def test_atomics_are_counted_for_themselves(measured):
+    found, _ = _run(measured, 8)
+    assert found.atomics == (2, 2, 2, 256)
+    assert (found.blocks, found.threads, found.block_size) == (2, 64, 32)
+
+
+def test_bytes_between_the_parts_of_a_struct_are_nobodys(measured):
+    _, result = _run(measured, 9)
+    assert result[:32] == [2 * max(i, 31 - i) for i in range(32)]
+
+
+def test_a_part_of_a_struct_that_was_not_written_is_found(measured):
+    assert measured.library.run(10, (ctypes.c_float * 1024)()) != 0
+    assert "reads" in measured.report and "shared memory 's' at byte" in measured.report
+    measured.clear()
+
+
+def test_the_fast_build_cannot_measure(emulators):
+    with pytest.raises(RuntimeError, match="Emulator.measure: the fast build sees no accesses"), emulators["fast"].measure():
+        pass
