@@ -17,10 +17,11 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | column -t -s '|'
 
-demo: $(VENV)/installed  ## train LeNet on real handwritten digits, then serve pages where it answers
+demo: $(VENV)/installed  ## train LeNet on real handwritten digits, export it, then serve pages where it answers
 	$(BIN)/python examples/digits_model.py
 ifneq ($(CI),true)
-	-$(BIN)/python tools/wasm/build.py  # without it the pages say what is missing, and the server answers alone
+	-$(BIN)/python tools/wasm/build.py  # without these the pages say what is missing, and the server answers alone
+	-$(BIN)/python tools/wasm/engine.py && $(BIN)/python tools/wheels.py install --native web
 endif
 	$(BIN)/python -m wherry_web.demo --models build/models --wheels wheelhouse/wasm --pyodide .cache/wasm/pyodide
 

@@ -8,6 +8,7 @@ its program does not need, without a compiler. The compiler is that of the wheel
 """
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -46,15 +47,44 @@ STACK = 1 << 20
 
 def main() -> None:
     started = time.monotonic()
+    sources = digest_of_sources()
+    if made_from() == sources:
+        print("engine: nothing has changed")
+        return
     environment = build.emscripten()
+    ccache = shutil.which("ccache")
+    if ccache:  # finds again what another clone has compiled
+        environment = {"EM_COMPILER_WRAPPER": ccache, "CCACHE_BASEDIR": str(ROOT), "CCACHE_NOHASHDIR": "1", **environment}
     WORK.mkdir(parents=True, exist_ok=True)
     linked = link(environment, compiled(environment))
     module, facts = taken_apart(linked)
+    facts["sources"] = sources
     TARGET.mkdir(parents=True, exist_ok=True)
     for name, content in ("engine.wasm", module), ("engine.json", json.dumps(facts, separators=(",", ":")).encode()):
         (TARGET / f"{name}.new").write_bytes(content)
         os.replace(TARGET / f"{name}.new", TARGET / name)
     print(f"engine: {len(facts['rows'])} kernels, {len(module) / 1e6:.2f} MB, {time.monotonic() - started:.0f} s")
+
+
+def digest_of_sources() -> str:
+    """Of everything that goes into the engine."""
+    digest = hashlib.sha256()
+    paths = (
+        *KERNELS.glob("csrc/*.cc"), *KERNELS.glob("csrc/*.h"), KERNELS / "CMakeLists.txt", *SOURCE.iterdir(), *INCLUDE.rglob("*.h"),
+        HERE / "engine.py", HERE / "toolchain.sh",
+    )
+    for path in sorted(paths):
+        digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
+    return f"{vocabulary()} {digest.hexdigest()}"
+
+
+def made_from() -> str | None:
+    """The digest of the sources of the engine that is there."""
+    try:
+        found: str | None = json.loads((TARGET / "engine.json").read_bytes()).get("sources")
+    except (OSError, ValueError):
+        return None
+    return found if (TARGET / "engine.wasm").exists() else None
 
 
 # Compiling.

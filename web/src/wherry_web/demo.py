@@ -1,4 +1,4 @@
-"""The end of `make demo`: train LeNet on handwritten digits, save it, and serve pages where it answers.
+"""The end of `make demo`: train LeNet on handwritten digits, save and export it, and serve pages where it answers.
 
     python -m wherry_web.demo [--epochs 6] [--models DIR] [--pyodide DIR] [--wheels DIR] [--port 8080]
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 import threading
 import urllib.request
@@ -19,13 +20,18 @@ import numpy as np
 from waitress.server import create_server
 
 import wherry as paddle
+from wherry_export.web import engine_files
 from wherry_web.app import create_app
 from wherry_web.client import digits
 from wherry_web.files import STATIC
-from wherry_web.gallery import save_model
+from wherry_web.gallery import PROGRAM, save_model
+from wherry_web.programs import MODEL, PARAMS
 from wherry_web.serving import add_server_arguments, config_of, listen
 
 NAME = "digits"
+PROGRAM_NAME = "lenet"
+PAGE = "lenet-page"
+LABELS = [str(i) for i in range(10)]
 CONTENT = STATIC / "data" / "digits.bin"
 
 
@@ -89,6 +95,13 @@ def train(folder: Path, epochs: int = 6, verbose: int = 0) -> float:
         epochs: passes over the 1437 digits and what is made of them.
         verbose: of `Model.fit`; 1 shows a progress bar.
     """
+    network, accuracy = trained(epochs, verbose)
+    save(folder, network, accuracy)
+    return accuracy
+
+
+def trained(epochs: int, verbose: int) -> tuple[paddle.nn.Layer, float]:
+    """LeNet, and the share of unseen digits that it gets right."""
     paddle.seed(0)
     trained_on, tested_on = data()
     network = paddle.vision.models.LeNet()
@@ -100,12 +113,46 @@ def train(folder: Path, epochs: int = 6, verbose: int = 0) -> float:
         paddle.metric.Accuracy(),
     )
     model.fit(trained_on, epochs=epochs, batch_size=32, verbose=verbose)
-    accuracy = float(model.evaluate(tested_on, batch_size=64, verbose=0)["acc"])
-    save_model(
-        folder, NAME, network, title="LeNet", architecture="LeNet", labels=[str(i) for i in range(10)],
-        input_shape=[1, 28, 28], accuracy=accuracy,
-    )
-    return accuracy
+    return network, float(model.evaluate(tested_on, batch_size=64, verbose=0)["acc"])
+
+
+def save(folder: Path, network: paddle.nn.Layer, accuracy: float) -> None:
+    save_model(folder, NAME, network, title="LeNet", architecture="LeNet", labels=LABELS, input_shape=[1, 28, 28], accuracy=accuracy)
+
+
+class Drawn(paddle.nn.Layer):
+    """The network behind what makes a drawing look like the digits that it has learned: of 8 x 8 cells (`digits.scaled`)."""
+
+    def __init__(self, network: paddle.nn.Layer) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, image: paddle.Tensor) -> paddle.Tensor:
+        cells = paddle.nn.functional.avg_pool2d(image[:, :, 2:26, 2:26], 3, 3)
+        cells = paddle.repeat_interleave(paddle.repeat_interleave(cells, 3, axis=2), 3, axis=3)
+        scores: paddle.Tensor = self.network(paddle.nn.functional.pad(cells, [2, 2, 2, 2], value=-1.0))
+        return scores
+
+
+def export(folder: Path, network: paddle.nn.Layer) -> str:
+    """Put the network into a gallery as a program of its own and as a page without Python; returns what there is to say of it."""
+    card = folder / f"{PROGRAM_NAME}.json"
+    card.write_text(json.dumps({"title": "LeNet, as a program", "labels": LABELS}) + "\n", encoding="utf-8")
+    for suffix in (PARAMS, MODEL):  # the program last: a model is there once it is
+        shutil.copyfile(folder / NAME / f"{PROGRAM}{suffix}", folder / f"{PROGRAM_NAME}{suffix}.new")
+        os.replace(folder / f"{PROGRAM_NAME}{suffix}.new", folder / f"{PROGRAM_NAME}{suffix}")
+    lack = engine_files.missing()
+    if lack is not None:
+        return f"Not exported as a page: {lack}"
+    image, _ = unseen()[0]
+    try:
+        site = paddle.export.web(
+            Drawn(network), folder / PAGE, input_spec=[paddle.static.InputSpec([None, 1, 28, 28], "float32", "image")],
+            title="LeNet without Python", labels=LABELS, preprocess={"invert": True, "mean": 0.5, "std": 0.5}, example=[image[None]],
+        )
+    except (RuntimeError, ValueError) as error:  # an engine of another version; it answers otherwise
+        return f"Not exported as a page: {error}"
+    return f"Under Models there is a page in which it answers without Python: {site.compressed / 1e3:.0f} kB with {site.compression}."
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -116,8 +163,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.set_defaults(models=Path("models"))
     options = parser.parse_args(arguments)
 
-    accuracy = train(options.models, options.epochs, verbose=1)
+    network, accuracy = trained(options.epochs, verbose=1)
+    save(options.models, network, accuracy)
     print(f"{accuracy:.2%} of 360 unseen digits are recognised; the model is saved in {options.models / NAME}")
+    print(export(options.models, network))
     pyodide = options.pyodide if options.pyodide and (options.pyodide / "pyodide.mjs").exists() else None
     wheels = options.wheels if options.wheels and any(options.wheels.glob("*.whl")) else None
     if pyodide is None or wheels is None:

@@ -5,6 +5,7 @@ from typing import Any
 
 from flask import Blueprint, current_app, render_template
 
+from wherry_export.web import engine_files
 from wherry_web.gallery import Gallery
 
 pages = Blueprint("pages", __name__)
@@ -49,7 +50,8 @@ def gallery_page(root: str = "./", static_build: bool = False) -> str:
     config = current_app.config["WHERRY"]
     return page(
         "gallery", root, models=shown.models(), bundles=shown.bundles(), static_build=static_build,
-        uploads=config.uploads is not None and not static_build, limit=config.max_upload, token=config.upload_token is not None,
+        lacks_engine=engine_files.missing() is not None, uploads=config.uploads is not None and not static_build,
+        limit=config.max_upload, token=config.upload_token is not None,
     )
 
 
