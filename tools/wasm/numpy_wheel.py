@@ -25,6 +25,9 @@ def make(folder: Path) -> None:
     environment = build.emscripten()
     if "EMSDK" not in os.environ:
         libraries(build.CACHE / "emscripten")
+        scripts = build.CACHE / "emscripten" / "root" / "usr" / "share" / "emscripten"
+        if not (scripts / "node_modules" / "acorn").exists():  # what links executables reads their JavaScript
+            build.run(["npm", "install", "--silent", "--no-audit", "--no-fund", "--no-save", "acorn@8"], cwd=scripts)
     tools = build.host()
     build.run([tools / "python", "-m", "pip", "install", "-qq", "unearth"])
     shutil.rmtree(folder, ignore_errors=True)
@@ -56,8 +59,6 @@ def libraries(emscripten: Path) -> None:
             # Those for link-time optimisation and for 64-bit memory make up most of the 1.5 GB.
             build.run(["bash", "-c", f"dpkg-deb --fsys-tarfile {archive} | tar -x -C {root} --exclude='*lto' --exclude='*wasm64*' "
                        "./usr/share/emscripten/cache/sysroot/lib"])
-    if not (scripts / "node_modules" / "acorn").exists():
-        build.run(["npm", "install", "--silent", "--no-audit", "--no-fund", "--no-save", "acorn@8"], cwd=scripts)
 
 
 if __name__ == "__main__":
