@@ -43,9 +43,11 @@ def test_sectors_of_loads(measured, which, name, requests, sectors, least, read)
     assert (found.launches, found.blocks) == (1, 1)
 
 
-def test_what_a_block_has_read_counts_once_for_it(measured):
+def test_what_a_block_or_a_launch_has_read_counts_once_for_it(measured):
     found, _ = _run(measured, 4)
     assert (found.block_loads, found.block_stores) == (4, 4)
+    found, _ = _run(measured, 8)  # two blocks, the same counter
+    assert (found.block_stores, found.launch_stores) == (2, 1)
 
 
 @pytest.mark.parametrize(("which", "passes"), [(5, 2), (6, 64), (7, 4)])

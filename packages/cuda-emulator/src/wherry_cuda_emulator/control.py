@@ -55,6 +55,7 @@ class Measure(NamedTuple):
         loads, stores, atomics: the requests of device memory.
         block_loads, block_stores: sectors that blocks have touched, each counted once for a block: what is left of the traffic where
             a cache keeps what a block has read.
+        launch_loads, launch_stores: the same, each counted once for a launch: a cache that all blocks share.
         shared_requests: of a warp, of shared memory.
         shared_passes: passes that these take; words of one bank that differ take one each.
         shared_least: passes without conflicts of banks.
@@ -71,6 +72,8 @@ class Measure(NamedTuple):
     atomics: Traffic
     block_loads: int
     block_stores: int
+    launch_loads: int
+    launch_stores: int
     shared_requests: int
     shared_passes: int
     shared_least: int
@@ -127,7 +130,9 @@ class Emulator:
             for line in self.library.cuda_emulator_measured().decode().splitlines():
                 name, *rest = line.split("\t")
                 n = [int(number) for number in rest]
-                found.append(Measure(name, *n[:5], Traffic(*n[5:9]), Traffic(*n[9:13]), Traffic(*n[13:17]), *n[17:]))
+                traffic = {kind: Traffic(*n[at : at + 4]) for kind, at in (("loads", 5), ("stores", 9), ("atomics", 13))}
+                numbers = [field for field in Measure._fields[1:] if field not in traffic]
+                found.append(Measure(name, **traffic, **dict(zip(numbers, n[:5] + n[17:]))))  # type: ignore[arg-type]  # by name
 
     def clear(self) -> None:
         """Forget the error, and work that waits in streams; the device can be used again."""

@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _compare(registers: building.Registers, file: Path) -> int:
-    known = {name: int(count) for count, name in (line.split() for line in file.read_text().splitlines())}
+    known = {name: int(count) for count, name in (line.split(maxsplit=1) for line in file.read_text().splitlines())}
     worse = [f"{name}: {count} registers, {known[name]} before" for name, count in registers.items() if name in known and count > known[name]]
     new = [name for name in registers if name not in known]
     for text in [*worse, *(f"{name}: not in {file}" for name in new)]:

@@ -9,14 +9,14 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import wherry_cuda_emulator
 from wherry_tensor import get_include  # type: ignore[attr-defined]  # stubs list what users call
 
-__all__ = ["ARCHITECTURES", "Registers", "build_for_emulator", "build_for_gpus", "default_path", "nvcc", "sources"]
+__all__ = ["ARCHITECTURES", "Registers", "build_for_emulator", "build_for_gpus", "default_path", "kernel_names", "nvcc", "sources"]
 
 _CSRC = Path(__file__).parent / "csrc"
 ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)
@@ -100,7 +100,7 @@ def build_for_gpus(
         folder: for object files; None is beside the library.
 
     Returns:
-        For each kernel, the registers that a thread takes on the architecture that takes most.
+        For each kernel, by family and name (`kernel_names`), the registers that a thread takes on the architecture that takes most.
 
     Raises:
         FileNotFoundError: there is no nvcc.
@@ -126,10 +126,36 @@ def build_for_gpus(
     _run([compiler, "-shared", "-cudart", "static", *(str(path) for path, _ in made), "-o", str(fresh)])
     fresh.replace(output)
     registers: Registers = {}
-    for _, said in made:
-        for name, count in re.findall(r"Compiling entry function '(\w+)'.*?Used (\d+) registers", said, re.DOTALL):
-            registers[name] = max(int(count), registers.get(name, 0))
+    for path, said in made:
+        found = re.findall(r"Compiling entry function '(\w+)'.*?Used (\d+) registers", said, re.DOTALL)
+        for name, (_, count) in zip(kernel_names([symbol for symbol, _ in found]), found):
+            registers[f"{path.stem}: {name}"] = max(int(count), registers.get(f"{path.stem}: {name}", 0))
     return dict(sorted(registers.items()))
+
+
+def kernel_names(symbols: Sequence[str]) -> list[str]:
+    """Names of kernels as a program writes them, from the symbols of nvcc or g++: the same for both, and from build to build.
+
+    Raises:
+        FileNotFoundError: there is no c++filt, which comes with g++.
+    """
+    # nvcc calls an unnamed namespace by the file and a number that depends on its path.
+    plain = [re.sub(r"\d+_GLOBAL__N__[0-9a-f]{8}_\d+_\w+?_cu_[0-9a-f]{8}(_\d+)?", "12_GLOBAL__N_1", symbol) for symbol in symbols]
+    if shutil.which("c++filt") is None:
+        raise FileNotFoundError("wherry_ops_cuda: c++filt was not found. Looked on PATH, expected that of g++ (binutils). Install g++.")
+    said = subprocess.run(["c++filt"], input="\n".join(plain), capture_output=True, text=True, check=True).stdout.splitlines()
+    return [plain_name(text) for text in said]
+
+
+def plain_name(demangled: str) -> str:
+    """A demangled name without result, parameters and namespaces of ours."""
+    text = re.sub(r"\(anonymous namespace\)::|wherry::cuda::", "", demangled).removeprefix("void ")
+    depth = 0
+    for at, letter in enumerate(text):
+        depth += (letter == "<") - (letter == ">")
+        if letter == "(" and depth == 0:
+            return text[:at]
+    return text
 
 
 def _run(command: list[str]) -> str:

@@ -33,12 +33,14 @@ struct Traffic {
 struct Totals {
   uint64_t launches = 0, blocks = 0, threads = 0, block_size = 0, shared_bytes = 0;
   Traffic traffic[3] = {};
-  uint64_t block_sectors[2] = {};  // sectors that a block touches, each counted once for it: loads, stores and atomics
+  // Sectors, each counted once for a block or for a launch: of loads; of stores and atomics.
+  uint64_t block_sectors[2] = {}, launch_sectors[2] = {};
   uint64_t shared_requests = 0, shared_passes = 0, shared_least = 0;
 };
 static std::map<std::string, Totals> totals;
 static std::vector<Access> accesses;
 static std::unordered_map<uint64_t, uint32_t> times;
+static std::unordered_set<size_t> launch_touched[2];
 static std::string text;
 
 void measure_access(size_t address, size_t bytes, bool write, bool atomic, bool shared, const void *pc) {
@@ -122,13 +124,18 @@ void measure_block() {
       for (size_t s = x->address >> 5; s <= (x->address + x->bytes - 1) >> 5; ++s) touched[a.kind != LOAD].insert(s);
     }
   }
-  for (int k = 0; k < 2; ++k) t.block_sectors[k] += touched[k].size();
+  for (int k = 0; k < 2; ++k) {
+    t.block_sectors[k] += touched[k].size();
+    for (size_t sector : touched[k]) t.launch_sectors[k] += launch_touched[k].insert(sector).second;
+  }
   accesses.clear();
   times.clear();
 }
 
 void measure_launch() {
-  if (measuring) ++totals[kernel_name(now->kernel)].launches;
+  if (!measuring) return;
+  ++totals[kernel_name(now->kernel)].launches;
+  for (auto &sectors : launch_touched) sectors.clear();
 }
 
 #else
@@ -164,7 +171,7 @@ CUDA_EMULATOR_API const char *cuda_emulator_measured() {
     const auto add = [](uint64_t n) { text += "\t" + std::to_string(n); };
     add(t.launches), add(t.blocks), add(t.threads), add(t.block_size), add(t.shared_bytes);
     for (const Traffic &x : t.traffic) add(x.requests), add(x.sectors), add(x.least), add(x.bytes);
-    add(t.block_sectors[0]), add(t.block_sectors[1]);
+    add(t.block_sectors[0]), add(t.block_sectors[1]), add(t.launch_sectors[0]), add(t.launch_sectors[1]);
     add(t.shared_requests), add(t.shared_passes), add(t.shared_least);
     text += "\n";
   }

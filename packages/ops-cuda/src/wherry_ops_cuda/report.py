@@ -1,0 +1,402 @@
+"""What the kernels cost, counted without a GPU: `python -m wherry_ops_cuda.report`.
+
+Registers, shared memory and instructions are read out of the compiled library (NVIDIA's cuobjdump and nvdisasm), occupancy follows
+from the architecture's tables; traffic, coalescing and conflicts of banks are counted by the emulator, which sees every access.
+None of it is a time.
+"""
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from wherry_cuda_emulator import Emulator, Measure
+from wherry_ops_cuda import building
+
+__all__ = ["LIMITS", "Case", "Counted", "Static", "cases", "counted", "main", "occupancy", "statics"]
+
+
+# ---- what the compiler made ---------------------------------------------------------------------
+
+
+class Limits(NamedTuple):
+    """What a multiprocessor has room for."""
+
+    warps: int
+    blocks: int
+    registers: int
+    shared: int  # bytes
+
+
+# CUDA's programming guide, table of technical specifications per compute capability.
+LIMITS = {
+    75: Limits(32, 16, 65536, 64 << 10), 80: Limits(64, 32, 65536, 164 << 10), 86: Limits(48, 16, 65536, 100 << 10),
+    89: Limits(48, 24, 65536, 100 << 10), 90: Limits(64, 32, 65536, 228 << 10), 100: Limits(64, 32, 65536, 228 << 10),
+    120: Limits(48, 24, 65536, 100 << 10),
+}  # fmt: skip
+_OF_SYSTEM = {75: 0}  # bytes of shared memory that CUDA takes for each block: 1024 from 8.0 on
+
+
+def occupancy(architecture: int, registers: int, shared: int, threads: int) -> float:
+    """The part of a multiprocessor's warps that can be there at once.
+
+    Args:
+        architecture: as 90 for 9.0.
+        registers: of a thread.
+        shared: bytes of a block.
+        threads: of a block.
+    """
+    limits = LIMITS[architecture]
+    warps = math.ceil(threads / 32)
+    per_warp = math.ceil(max(registers, 1) * 32 / 256) * 256  # given out 256 at a time
+    by_registers = limits.registers // per_warp // warps
+    taken = shared + _OF_SYSTEM.get(architecture, 1024)
+    by_shared = limits.shared // taken if taken else limits.blocks
+    return min(limits.blocks, limits.warps // warps, by_registers, by_shared) * warps / limits.warps
+
+
+class Static(NamedTuple):
+    """A kernel as it was compiled.
+
+    Attributes:
+        name: its name, as `building.kernel_names` gives it.
+        registers: of a thread.
+        shared: bytes of shared memory that are known when it is compiled.
+        local: bytes of local memory; 0 unless something is wrong.
+        instructions: how many there are, those that only fill the end left out.
+        opcodes: how many of each kind: "LDG.128", "STG", "HMMA", "FFMA", "MUFU", "BAR", ...
+    """
+
+    name: str
+    registers: int
+    shared: int
+    local: int
+    instructions: int
+    opcodes: dict[str, int]
+
+
+def tool(name: str) -> str:
+    """One of NVIDIA's programs: of $CUDA_HOME, on the path, or of its wheel.
+
+    Raises:
+        FileNotFoundError: there is none of these.
+    """
+    found = shutil.which(name, path=os.pathsep.join([*_program_folders(), os.environ.get("PATH", "")]))
+    if found is None:
+        raise FileNotFoundError(
+            f"wherry_ops_cuda.report: {name} was not found. Looked in CUDA_HOME, on PATH and among the installed wheels. "
+            f"pip install wherry-ops-cuda[report]"
+        )
+    return found
+
+
+def _program_folders() -> list[str]:
+    import importlib.util
+
+    folders = [str(Path(os.environ["CUDA_HOME"]) / "bin")] if "CUDA_HOME" in os.environ else []
+    wheels = importlib.util.find_spec("nvidia")
+    for root in (wheels.submodule_search_locations or []) if wheels else []:
+        folders += [str(found) for found in sorted(Path(root).glob("cu*/bin"), reverse=True)]
+    return folders
+
+
+def statics(library: str | os.PathLike[str], architecture: int) -> list[Static]:
+    """The kernels of a library that was compiled for GPUs.
+
+    Args:
+        library: what `python -m wherry_ops_cuda build` made.
+        architecture: which of those that it holds, as 90 for 9.0.
+
+    Raises:
+        FileNotFoundError: cuobjdump, nvdisasm or c++filt is not there.
+        RuntimeError: the library holds nothing for that architecture.
+    """
+    environment = {**os.environ, "PATH": os.pathsep.join([os.path.dirname(tool("nvdisasm")), os.environ.get("PATH", "")])}
+
+    def said(option: str) -> str:
+        command = [tool("cuobjdump"), option, str(library)]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
+        if done.returncode:
+            raise RuntimeError(f"wherry_ops_cuda.report: {' '.join(command)} failed: {done.stderr.strip()}")
+        return done.stdout
+
+    usage: dict[str, tuple[int, int, int]] = {}
+    for symbol, text in re.findall(r"Function (\w+):\s*\n\s*(REG:.*)", _of_architecture(said("-res-usage"), architecture)):
+        has = {key: int(value) for key, value in re.findall(r"(\w+):(\d+)", text)}
+        usage[symbol] = has["REG"], has.get("SHARED", 0), has.get("LOCAL", 0)
+    opcodes: dict[str, dict[str, int]] = {}
+    for part in _of_architecture(said("-sass"), architecture).split("Function : ")[1:]:
+        symbol, _, body = part.partition("\n")
+        opcodes[symbol.strip()] = _opcodes(body)
+    if not usage:
+        raise RuntimeError(
+            f"wherry_ops_cuda.report: nothing for sm_{architecture} was found in {library}. Build it for that: "
+            f"python -m wherry_ops_cuda build --architectures {architecture}"
+        )
+    names = building.kernel_names(list(usage))
+    return [
+        Static(name, *usage[symbol], sum(opcodes.get(symbol, {}).values()), opcodes.get(symbol, {})) for symbol, name in zip(usage, names)
+    ]
+
+
+def _of_architecture(text: str, architecture: int) -> str:
+    parts = re.split(r"(?m)^Fatbin (?:elf|ptx) code:$", text)
+    return "\n".join(part for part in parts if re.search(rf"(?m)^arch = sm_{architecture}$", part))
+
+
+def _opcodes(body: str) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for whole in re.findall(r"/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9_.]*)", body):
+        kind, *rest = whole.split(".")
+        if kind == "NOP":
+            continue
+        if kind in ("LDG", "STG", "LDS", "STS"):
+            kind = next((f"{kind}.{width}" for width in ("128", "64") if width in rest), kind)
+        counts[kind] = counts.get(kind, 0) + 1
+    return counts
+
+
+# ---- what the emulator has seen -----------------------------------------------------------------
+
+
+class Case(NamedTuple):
+    """A call whose traffic is counted.
+
+    Attributes:
+        family: the file of the kernels.
+        name: what is called, and on what.
+        run: makes the inputs and returns the call and the bytes that it has to move at least.
+    """
+
+    family: str
+    name: str
+    run: Callable[[], tuple[Callable[[], Any], int]]
+
+
+class Counted(NamedTuple):
+    """The kernels of one case."""
+
+    case: Case
+    least: int
+    kernels: list[Measure]
+
+    @property
+    def requested(self) -> float:
+        """Bytes that warps ask for, in sectors, by the least that the call has to move: as if there were no cache."""
+        return 32 * sum(k.loads.sectors + k.stores.sectors + k.atomics.sectors for k in self.kernels) / self.least
+
+    @property
+    def beyond_block(self) -> float:
+        """The same where a cache keeps what a block has read."""
+        return 32 * sum(k.block_loads + k.block_stores for k in self.kernels) / self.least
+
+    @property
+    def traffic(self) -> float:
+        """The same where a cache keeps what any block of the launch has read: what memory itself has to deliver."""
+        return 32 * sum(k.launch_loads + k.launch_stores for k in self.kernels) / self.least
+
+    @property
+    def coalescing(self) -> float:
+        """Sectors that the bytes of the requests fill, by sectors that they touch."""
+        touched = sum(t.sectors for k in self.kernels for t in (k.loads, k.stores, k.atomics))
+        return sum(t.least for k in self.kernels for t in (k.loads, k.stores, k.atomics)) / max(1, touched)
+
+    @property
+    def conflicts(self) -> float:
+        """Passes over shared memory, by those without conflicts of banks."""
+        return sum(k.shared_passes for k in self.kernels) / max(1, sum(k.shared_least for k in self.kernels))
+
+
+def _nbytes(value: Any) -> int:
+    if isinstance(value, (tuple, list)):
+        return sum(_nbytes(one) for one in value)
+    return 0 if value is None else int(value.size) * int(value.itemsize)
+
+
+def cases() -> Iterator[Case]:
+    """The calls of the report, one or more for each family of kernels, at a size where the edges count little."""
+    import numpy as np
+
+    from wherry_tensor import ops, to_tensor
+
+    rng = np.random.default_rng(0)
+
+    def floats(*shape: int) -> Any:
+        return to_tensor(rng.uniform(0.1, 0.9, shape).astype("float32"))
+
+    def call(family: str, name: str, make: Callable[[], tuple[Any, ...]], then: Callable[..., Any], least: int | None = None) -> Case:
+        def run() -> tuple[Callable[[], Any], int]:
+            inputs = make()
+            out = then(*inputs)
+            return lambda: then(*inputs), _nbytes(inputs) + _nbytes(out) if least is None else least
+
+        return Case(family, name, run)
+
+    n, rows, columns = 1 << 14, 64, 512
+    lone = {"elementwise": ("exp", "sqrt", "abs", "sin", "erf", "lgamma"), "activation": ("relu", "silu", "gelu", "sigmoid", "tanh")}
+    for family, names in lone.items():
+        for name in names:
+            op, attrs = getattr(ops, name), {"approximate": False} if name == "gelu" else {}
+            yield call(family, f"{name} [{n}]", lambda: (floats(n),), lambda x, op=op, attrs=attrs: op(x, **attrs))
+    for name in ("add", "multiply", "divide", "power"):
+        op = getattr(ops, name)
+        yield call("arithmetic", f"{name} [{n}]", lambda: (floats(n), floats(n)), lambda x, y, op=op: op(x, y))
+    yield call("arithmetic", f"add [{rows}, {columns}] + [{columns}]", lambda: (floats(rows, columns), floats(columns)), lambda x, y: ops.add(x, y))
+    yield call("arithmetic", "add [128, 128] + transposed", lambda: (floats(128, 128), floats(128, 128)), lambda x, y: ops.add(x, y.T))
+    yield call("comparison", f"less_than [{n}]", lambda: (floats(n), floats(n)), lambda x, y: ops.less_than(x, y))
+    yield call("cast", f"float32 to float16 [{n}]", lambda: (floats(n),), lambda x: x.astype("float16"))
+    yield call("creation", f"full [{n}]", lambda: (), lambda: ops.full(shape=(n,), value=1.0, dtype=floats(1).dtype))
+    yield call("random", f"uniform [{n}]", lambda: (), lambda: ops.uniform(shape=(n,), min=0.0, max=1.0, dtype=floats(1).dtype))
+    yield call("movement", "transpose [128, 128]", lambda: (floats(128, 128),), lambda x: ops.copy(x.T))
+    yield call("movement", "concat 2 x [8192]", lambda: (floats(8192), floats(8192)), lambda x, y: ops.concat(x, y, axis=0))
+    for name in ("reduce_sum", "reduce_max"):
+        op, family = getattr(ops, name), "reduction" if name == "reduce_sum" else "extreme"
+        shape = (rows, columns)
+        yield call(family, f"{name} of rows {list(shape)}", lambda: (floats(rows, columns),), lambda x, op=op: op(x, axes=(1,), keepdim=False))
+        yield call(family, f"{name} of columns {list(shape)}", lambda: (floats(rows, columns),), lambda x, op=op: op(x, axes=(0,), keepdim=False))
+        yield call(family, f"{name} of all {list(shape)}", lambda: (floats(rows, columns),), lambda x, op=op: op(x, axes=(0, 1), keepdim=False))
+    yield call("softmax", f"softmax [{rows}, {columns}]", lambda: (floats(rows, columns),), lambda x: ops.softmax(x, axis=1))
+    yield call("softmax", f"softmax_vjp [{rows}, {columns}]", lambda: (floats(rows, columns), floats(rows, columns)),
+               lambda ct, out: ops.softmax_vjp(ct, out, axis=1))
+    yield call("softmax", f"cross_entropy [{rows}, {columns}]",
+               lambda: (floats(rows, columns), to_tensor(rng.integers(0, columns, (rows, 1)))),
+               lambda x, y: ops.cross_entropy(x, y, None, soft_label=False, ignore_index=-100, axis=1))
+    yield call("normalization", f"layer_norm [{rows}, {columns}]", lambda: (floats(rows, columns), floats(columns), floats(columns)),
+               lambda x, w, b: ops.layer_norm(x, w, b, epsilon=1e-5, begin_axis=1))
+    yield call("normalization", "dropout [16384]", lambda: (floats(n),), lambda x: ops.dropout(x, p=0.5, upscale=True))
+    yield call("optimizer", f"sgd [{n}]", lambda: (floats(n), floats(n), floats(1).reshape([])),
+               lambda p, g, lr: ops.sgd(p, g, lr, None, weight_decay=0.0))
+    yield call("optimizer", f"momentum [{n}]", lambda: (floats(n), floats(n), floats(n), floats(1).reshape([])),
+               lambda p, v, g, lr: ops.momentum(p, v, g, lr, None, mu=0.9, nesterov=False, weight_decay=0.0))
+    yield call("contraction", "matmul 128 x 128 x 128", lambda: (floats(128, 128), floats(128, 128)),
+               lambda x, y: ops.matmul(x, y, transpose_x=False, transpose_y=False))
+    yield call("convolution", "conv2d 8 to 8 channels, 16 x 16, 3 x 3", lambda: (floats(1, 8, 16, 16), floats(8, 8, 3, 3)),
+               lambda x, w: ops.conv2d(x, w, None, strides=(1, 1), paddings=(1, 1, 1, 1), dilations=(1, 1), groups=1, data_format="NCHW"))
+    yield call("pooling", "max_pool2d 8 channels, 32 x 32, 2 x 2", lambda: (floats(1, 8, 32, 32),),
+               lambda x: ops.max_pool2d(x, kernel=(2, 2), strides=(2, 2), paddings=(0, 0, 0, 0), ceil_mode=False, data_format="NCHW"))
+
+
+def counted(emulator: Emulator, chosen: str = "") -> list[Counted]:
+    """Run the cases whose family or name holds `chosen` on the current device, the emulated GPU, and count."""
+    from wherry_tensor import cuda
+
+    found = []
+    for case in cases():
+        if chosen not in f"{case.family} {case.name}":
+            continue
+        call, least = case.run()
+        cuda.synchronize()
+        with emulator.measure() as kernels:
+            kept = call()
+            cuda.synchronize()
+        del kept
+        found.append(Counted(case, least, kernels))
+    return found
+
+
+# ---- the tables ---------------------------------------------------------------------------------
+
+
+def traffic_table(found: list[Counted], known: dict[str, Static], architecture: int) -> str:
+    """Markdown: a row for each case; empty where CUDA's own copies do the work."""
+    head = ["family", "call", "no cache", "a block's", "the GPU's", "coalesced", "bank passes"]
+    head += ["registers", "shared bytes", f"occupancy, sm_{architecture}", "instructions"] if known else []
+    lines = [_row(head), _row(["---"] * len(head))]
+    for one in found:
+        cells = [
+            one.case.family, one.case.name, f"{one.requested:.2f}", f"{one.beyond_block:.2f}", f"{one.traffic:.2f}", f"{one.coalescing:.0%}",
+            f"{one.conflicts:.2f}" if any(k.shared_requests for k in one.kernels) else "",
+        ] if one.kernels else [one.case.family, one.case.name, "", "", "", "", ""]  # fmt: skip
+        if known:
+            compiled = [(k, known[name]) for k in one.kernels if (name := building.plain_name(k.kernel)) in known]
+            seats = [occupancy(architecture, s.registers, k.shared_bytes, k.block_size) for k, s in compiled]
+            cells += [
+                " + ".join(str(s.registers) for _, s in compiled), " + ".join(str(k.shared_bytes) for k, _ in compiled),
+                f"{min(seats):.0%}" if seats else "", " + ".join(str(s.instructions) for _, s in compiled),
+            ]
+        lines.append(_row(cells))
+    return "\n".join(lines)
+
+
+_TENSOR_CORES = ("HMMA", "IMMA", "DMMA", "BMMA", "HGMMA", "QGMMA", "IGMMA", "UTCHMMA")
+
+
+def kernel_table(compiled: list[Static], architecture: int) -> str:
+    """Markdown: a row for each kernel, all its types together."""
+    groups: dict[str, list[Static]] = {}
+    for one in compiled:
+        groups.setdefault(re.split("<", one.name)[0], []).append(one)
+    head = ["kernel", "compiled for", "registers", "shared bytes", "local bytes", f"occupancy of 256 threads, sm_{architecture}", "instructions",
+            "tensor cores", "loads of 16 bytes"]
+    lines = [_row(head), _row(["---"] * len(head))]
+    for name, members in sorted(groups.items()):
+        seats = [occupancy(architecture, s.registers, s.shared, 256) for s in members]
+        lines.append(_row([
+            f"`{name}`", f"{len(members)} types", _range(s.registers for s in members), _range(s.shared for s in members),
+            _range(s.local for s in members), f"{min(seats):.0%} to {max(seats):.0%}" if min(seats) < max(seats) else f"{min(seats):.0%}",
+            _range(s.instructions for s in members), str(sum(any(s.opcodes.get(o) for o in _TENSOR_CORES) for s in members)),
+            str(sum(bool(s.opcodes.get("LDG.128")) for s in members)),
+        ]))  # fmt: skip
+    return "\n".join(lines)
+
+
+def _range(values: Iterator[int]) -> str:
+    numbers = list(values)
+    least, most = min(numbers), max(numbers)
+    return str(least) if least == most else f"{least} to {most}"
+
+
+def _row(cells: list[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m wherry_ops_cuda.report", description=__doc__)
+    parser.add_argument("--library", type=Path, help="compiled for GPUs, by python -m wherry_ops_cuda build; without it only traffic is counted")
+    parser.add_argument("--architecture", type=int, default=90, choices=sorted(LIMITS), help="which of those it holds (default: %(default)s)")
+    parser.add_argument("--emulated", type=Path, help="compiled for the emulator, checked (default: made now, in the user's cache)")
+    parser.add_argument("--only", default="", metavar="TEXT", help="calls whose family or name holds it")
+    parser.add_argument("--output", type=Path, help="where the tables go, as Markdown (default: the screen)")
+    parser.add_argument("--full", type=Path, help="every kernel with all its opcodes, between tabs")
+    chosen = parser.parse_args(arguments)
+    try:
+        compiled = statics(chosen.library, chosen.architecture) if chosen.library else []
+        emulated = chosen.emulated or building.build_for_emulator(building.default_path().with_name("libwherry_cuda_emulated.so"), few_dtypes=True)
+    except (FileNotFoundError, RuntimeError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    os.environ["WHERRY_CUDA_LIBRARY"] = str(emulated)
+    from wherry_ops_cuda import column
+    from wherry_tensor import set_device
+
+    column.register()
+    set_device("gpu")
+    found = counted(Emulator(emulated), chosen.only)
+    parts = ["Counted, not timed: no GPU has run these kernels.", traffic_table(found, {s.name: s for s in compiled}, chosen.architecture)]
+    if compiled:
+        parts.append(kernel_table(compiled, chosen.architecture))
+    text = "\n\n".join(parts) + "\n"
+    if chosen.output:
+        chosen.output.write_text(text)
+    else:
+        print(text, end="")
+    if chosen.full:
+        lines = ["kernel\tregisters\tshared\tlocal\tinstructions\topcodes"]
+        lines += [
+            f"{s.name}\t{s.registers}\t{s.shared}\t{s.local}\t{s.instructions}\t{' '.join(f'{k}:{v}' for k, v in sorted(s.opcodes.items()))}"
+            for s in sorted(compiled, key=lambda s: s.name)
+        ]
+        chosen.full.write_text("\n".join(lines) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
