@@ -78,3 +78,13 @@ def test_a_product_that_began_with_zero_stays_zero(gpu):
     x = np.full(300, 1e200)
     x[0] = 0
     same(ops.cumprod, x, axis=0)
+
+
+@pytest.mark.parametrize("width", [9, 66])
+def test_attention_of_several_tiles_and_its_gradient(gpu, rng, width):
+    q, k, v, ct = (rng.standard_normal((1, 1, time, width)).astype("float32") for time in (70, 68, 68, 70))
+    attrs = {"scale": width**-0.5, "causal": True}
+    close(ops.attention, q, k, v, None, rtol=1e-5, **attrs)
+    wherry_tensor.set_device("cpu")
+    out, lse = ops.attention(*map(wherry_tensor.to_tensor, (q, k, v)), None, **attrs)
+    close(ops.attention_vjp, ct, q, k, v, None, out.numpy(), lse.numpy(), rtol=1e-5, **attrs)

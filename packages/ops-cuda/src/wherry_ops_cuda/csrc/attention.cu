@@ -1,0 +1,441 @@
+// Scaled dot-product attention and its gradient, tile by tile, so that the [Tq, Tk] matrix of scores never exists: Dao et al.,
+// "FlashAttention" (2022), with the running maximum of Milakov & Gimelshein, "Online normalizer calculation for softmax" (2018).
+//
+// Inputs are contiguous, [batch, heads, time, width]; the mask has any rank up to 4 and sizes 1 or full. A block has a tile of rows
+// (queries; keys for the gradients of keys and values) of one head and goes through the tiles of the other side in order; each thread
+// holds 4 x 4 scores and a part of the rows' sums in registers. Nothing is added by two blocks, so the same bits come each time; the
+// price is that the gradients compute the scores twice. 16-bit floats are widened when they enter shared memory. Weights may be
+// dropped; what decided is kept, a byte for each weight. Not done here: tensor cores, heads that share keys, a window.
+#include "philox.h"
+
+namespace wherry {
+namespace cuda {
+namespace {
+
+constexpr int depth_step = 16;  // how much of the width, or how many rows, are in shared memory at a time
+
+// What may be looked at, with stride 0 along missing axes.
+struct Mask {
+  const void *data;
+  int32_t dtype;
+  bool causal;
+  int64_t offset;  // Tk - Tq: query i sees keys up to i + offset
+  int64_t strides[4];
+};
+Mask mask_of(const wry_tensor *t, bool causal, int64_t queries, int64_t keys) {
+  Mask m = {nullptr, 0, causal, keys - queries, {}};
+  if (!t) return m;
+  m.data = t->data, m.dtype = t->dtype;
+  for (int i = 0; i < t->rank; ++i) m.strides[4 - t->rank + i] = t->shape[i] == 1 ? 0 : t->strides[i];
+  return m;
+}
+
+struct Sizes {
+  int64_t batch, heads, queries, keys, width, value_width;
+};
+Sizes sizes_of(const wry_tensor *q, const wry_tensor *v) { return {q->shape[0], q->shape[1], q->shape[2], v->shape[2], q->shape[3], v->shape[3]}; }
+
+// A call, as its kernels see it.
+struct Problem {
+  Sizes s;
+  Mask mask;
+  double scale, factor;  // factor: of the weights that are kept
+  const uint8_t *keep;   // null: nothing is dropped
+};
+
+// Of query i and key j of a head: the score with scale and mask. `seen` is whether it counts at all.
+template <typename T>
+WRY_GPU arithmetic_t<T> masked(const Problem &p, int64_t head, int64_t i, int64_t j, arithmetic_t<T> dot, bool *seen) {
+  using A = arithmetic_t<T>;
+  *seen = i < p.s.queries && j < p.s.keys && !(p.mask.causal && j > i + p.mask.offset);
+  A score = dot * A(p.scale);
+  if (!*seen || !p.mask.data) return score;
+  const int64_t at = head / p.s.heads * p.mask.strides[0] + head % p.s.heads * p.mask.strides[1] + i * p.mask.strides[2] + j * p.mask.strides[3];
+  if (p.mask.dtype == WRY_BOOL) return static_cast<const uint8_t *>(p.mask.data)[at] ? score : -A(INFINITY);
+  return score + load(static_cast<const T *>(p.mask.data) + at);
+}
+template <typename A>
+WRY_GPU A factor_of(const Problem &p, int64_t head, int64_t i, int64_t j) {
+  return p.keep ? A(p.keep[(head * p.s.queries + i) * p.s.keys + j]) * A(p.factor) : A(1);
+}
+
+// ---- tiles ----------------------------------------------------------------------------------------
+
+// Threads of a block are Side x Side; thread (y, x) has rows 4 y .. 4 y + 3 and columns x, x + Side, ... of a tile of 4 Side rows.
+template <int Side_, int Columns_>
+struct Shape {
+  static constexpr int Side = Side_, Tile = 4 * Side, Columns = Columns_, Own = Columns / Side, Pitch = Tile + 1, Threads = Side * Side;
+};
+
+// dots[r][c] = <row of a, row of b> for contiguous a [a_count, width] and b [b_count, width]; rows beyond give 0.
+template <typename Z, typename T, typename A>
+WRY_GPU void dot_tiles(A (&dots)[4][4], const T *a, int64_t a_count, const T *b, int64_t b_count, int64_t width, A *of_a, A *of_b) {
+  const int thread = threadIdx.x, x = thread % Z::Side, y = thread / Z::Side;
+#pragma unroll
+  for (int r = 0; r < 4; ++r)
+#pragma unroll
+    for (int c = 0; c < 4; ++c) dots[r][c] = A(0);
+  for (int64_t d0 = 0; d0 < width; d0 += depth_step) {
+    __syncthreads();  // what was there may still be read
+    for (int e = thread; e < Z::Tile * depth_step; e += Z::Threads) {
+      const int row = e / depth_step, d = e % depth_step;
+      of_a[d * Z::Pitch + row] = row < a_count && d0 + d < width ? load(a + row * width + d0 + d) : A(0);
+      of_b[d * Z::Pitch + row] = row < b_count && d0 + d < width ? load(b + row * width + d0 + d) : A(0);
+    }
+    __syncthreads();
+    for (int d = 0; d < depth_step && d0 + d < width; ++d) {
+      A own[4], other[4];
+#pragma unroll
+      for (int r = 0; r < 4; ++r) own[r] = of_a[d * Z::Pitch + 4 * y + r], other[r] = of_b[d * Z::Pitch + x + r * Z::Side];
+#pragma unroll
+      for (int r = 0; r < 4; ++r)
+#pragma unroll
+        for (int c = 0; c < 4; ++c) dots[r][c] += own[r] * other[c];
+    }
+  }
+}
+
+// sums[r][c] += weights of this tile (in shared memory) times rows of m [count, width], of which the columns from `first` on.
+template <typename Z, typename T, typename A>
+WRY_GPU void add_rows(A (&sums)[4][Z::Own], const A *weights, const T *m, int64_t count, int64_t width, int64_t first, A *of_m) {
+  const int thread = threadIdx.x, x = thread % Z::Side, y = thread / Z::Side;
+  for (int k0 = 0; k0 < Z::Tile && k0 < count; k0 += depth_step) {
+    __syncthreads();
+    for (int e = thread; e < Z::Columns * depth_step; e += Z::Threads) {
+      const int k = e / Z::Columns, c = e % Z::Columns;
+      of_m[e] = k0 + k < count && first + c < width ? load(m + (k0 + k) * width + first + c) : A(0);
+    }
+    __syncthreads();
+    for (int k = 0; k < depth_step && k0 + k < count; ++k) {
+      A weight[4];
+#pragma unroll
+      for (int r = 0; r < 4; ++r) weight[r] = weights[(4 * y + r) * Z::Pitch + k0 + k];
+#pragma unroll
+      for (int c = 0; c < Z::Own; ++c) {
+        const A value = of_m[k * Z::Columns + x + c * Z::Side];
+#pragma unroll
+        for (int r = 0; r < 4; ++r) sums[r][c] += weight[r] * value;
+      }
+    }
+  }
+}
+template <typename Z, typename A>
+constexpr int scratch_size = Z::Columns > 2 * Z::Pitch ? Z::Columns *depth_step : 2 * Z::Pitch *depth_step;
+
+// Across the threads that share rows, which are neighbours in a warp.
+template <int Side, typename A>
+WRY_GPU A largest_of_row(A value) {
+#pragma unroll
+  for (int step = 1; step < Side; step *= 2) {
+    const A other = __shfl_xor_sync(0xffffffffu, value, step);
+    value = other > value ? other : value;
+  }
+  return value;
+}
+template <int Side, typename A>
+WRY_GPU A sum_of_row(A value) {
+#pragma unroll
+  for (int step = 1; step < Side; step *= 2) value += __shfl_xor_sync(0xffffffffu, value, step);
+  return value;
+}
+template <typename Z, typename T, typename A>
+WRY_GPU void write_rows(const A (&sums)[4][Z::Own], const A (&factors)[4], int64_t count, int64_t width, int64_t first, T *out) {
+  const int x = threadIdx.x % Z::Side, y = threadIdx.x / Z::Side;
+#pragma unroll
+  for (int r = 0; r < 4; ++r)
+#pragma unroll
+    for (int c = 0; c < Z::Own; ++c) {
+      const int64_t column = first + x + c * Z::Side;
+      if (4 * y + r < count && column < width) out[(4 * y + r) * width + column] = narrow<T>(sums[r][c] * factors[r]);
+    }
+}
+
+// ---- forward --------------------------------------------------------------------------------------
+
+// Blocks: (tile of queries, head, part of the columns of values).
+template <typename Z, typename T>
+__global__ void __launch_bounds__(Z::Threads) attend(Problem p, const T *q_, const T *k_, const T *v_, T *out_, arithmetic_t<T> *lse_) {
+  using A = arithmetic_t<T>;
+  WRY_SHARED(A, scratch, (scratch_size<Z, A>));
+  WRY_SHARED(A, weights, Z::Tile *Z::Pitch);
+  const Sizes &s = p.s;
+  const int x = threadIdx.x % Z::Side, y = threadIdx.x / Z::Side;
+  const int64_t first = blockIdx.x * int64_t(Z::Tile), rows = s.queries - first < Z::Tile ? s.queries - first : Z::Tile, column = blockIdx.z * int64_t(Z::Columns);
+  for (int64_t head = blockIdx.y; head < s.batch * s.heads; head += gridDim.y) {
+    A sums[4][Z::Own], top[4], total[4];
+#pragma unroll
+    for (int r = 0; r < 4; ++r) {
+      top[r] = -A(INFINITY), total[r] = A(0);
+#pragma unroll
+      for (int c = 0; c < Z::Own; ++c) sums[r][c] = A(0);
+    }
+    for (int64_t j0 = 0; j0 < s.keys; j0 += Z::Tile) {
+      if (p.mask.causal && j0 > first + rows - 1 + p.mask.offset) break;
+      const int64_t count = s.keys - j0 < Z::Tile ? s.keys - j0 : Z::Tile;
+      A score[4][4];
+      dot_tiles<Z>(score, q_ + (head * s.queries + first) * s.width, rows, k_ + (head * s.keys + j0) * s.width, count, s.width, scratch,
+                   scratch + Z::Pitch * depth_step);
+#pragma unroll
+      for (int r = 0; r < 4; ++r) {
+        const int64_t i = first + 4 * y + r;
+        bool seen[4];
+        A best = -A(INFINITY), sum = 0;
+#pragma unroll
+        for (int c = 0; c < 4; ++c) {
+          score[r][c] = masked<T>(p, head, i, j0 + x + c * Z::Side, score[r][c], &seen[c]);
+          if (seen[c] && score[r][c] > best) best = score[r][c];
+        }
+        best = largest_of_row<Z::Side>(best);
+        best = best > top[r] ? best : top[r];
+        const A shift = best == -A(INFINITY) ? A(0) : best;  // nothing seen yet: exp(-inf - 0) = 0
+#pragma unroll
+        for (int c = 0; c < 4; ++c) {
+          A e = seen[c] ? exp(score[r][c] - shift) : A(0);
+          sum += e;
+          if (seen[c]) e *= factor_of<A>(p, head, i, j0 + x + c * Z::Side);
+          weights[(4 * y + r) * Z::Pitch + x + c * Z::Side] = e;
+        }
+        const A shrink = top[r] == -A(INFINITY) ? A(1) : exp(top[r] - shift);
+        total[r] = total[r] * shrink + sum_of_row<Z::Side>(sum);
+        top[r] = best;
+#pragma unroll
+        for (int c = 0; c < Z::Own; ++c) sums[r][c] *= shrink;
+      }
+      add_rows<Z>(sums, weights, v_ + (head * s.keys + j0) * s.value_width, count, s.value_width, column, scratch);
+    }
+    A inverse[4];
+#pragma unroll
+    for (int r = 0; r < 4; ++r) {
+      // A row that sees nothing gives zeros. NaN is not nothing: it goes through.
+      inverse[r] = total[r] == A(0) ? A(0) : A(1) / total[r];
+      if (x == 0 && blockIdx.z == 0 && 4 * y + r < rows)
+        lse_[head * s.queries + first + 4 * y + r] = total[r] == A(0) ? -A(INFINITY) : top[r] + log(total[r]);
+    }
+    write_rows<Z>(sums, inverse, rows, s.value_width, column, out_ + (head * s.queries + first) * s.value_width);
+    __syncthreads();
+  }
+}
+
+// Which weights are kept, 1 or 0 in [batch, heads, queries, keys], as the op dropout decides.
+__global__ void __launch_bounds__(block_size) decide(int64_t n, Draw draw, uint32_t limit, uint8_t *keep) {
+  for WRY_EACH (i, n) keep[i] = word_of(draw, i) >> 8 < limit;
+}
+
+// f(Shape): few rows take small tiles, wide heads all of their columns at once.
+template <typename T, typename F>
+int with_shape(int64_t rows, int64_t columns, F &&f) {
+  if (sizeof(arithmetic_t<T>) == 8 || rows <= 32) return f(Shape<8, 64>());
+  if constexpr (sizeof(arithmetic_t<T>) < 8) return columns > 64 ? f(Shape<16, 128>()) : f(Shape<16, 64>());
+  return WRY_INTERNAL;
+}
+inline dim3 tiles_of(int64_t rows, int tile, int64_t heads, int64_t columns, int width) {
+  return dim3{unsigned((rows + tile - 1) / tile), unsigned(heads < 65535 ? heads : 65535), unsigned((columns + width - 1) / width)};
+}
+double kept_factor(double p) { return p < 1 ? 1 / (1 - p) : 1; }
+
+template <typename T>
+int attend_all(const wry_call *call, double p, uint8_t *keep) {
+  const wry_tensor *q = input(call, 0), *k = input(call, 1), *v = input(call, 2);
+  const Sizes s = sizes_of(q, v);
+  const Problem problem = {s, mask_of(input(call, 3), attr_bool(call, 1), s.queries, s.keys), attr_float(call, 0), kept_factor(p), keep};
+  const int64_t heads = s.batch * s.heads, weights = heads * s.queries * s.keys;
+  if (heads * s.queries == 0) return WRY_OK;
+  if (keep && weights) {
+    const int threads = threads_for(weights);
+    WRY_TRY(wry_launch(decide, blocks_for(weights, threads), dim3(threads), 0, stream(call), weights, draw_of(call),
+                       uint32_t(ceil(double(float(1 - p)) * 0x1p24)), keep));
+  }
+  return with_shape<T>(s.queries, s.value_width, [&](auto shape) {
+    using Z = decltype(shape);
+    // Without columns there are still sums of exponentials to write.
+    const dim3 grid = tiles_of(s.queries, Z::Tile, heads, s.value_width ? s.value_width : 1, Z::Columns);
+    return check(call, wry_launch(attend<Z, T>, grid, dim3(Z::Threads), 0, stream(call), problem, data<T>(q), data<T>(k), data<T>(v), data<T>(output(call, 0)),
+                                  data<arithmetic_t<T>>(output(call, 1))));
+  });
+}
+template <typename T>
+int attention(const wry_call *call) { return attend_all<T>(call, 0, nullptr); }
+template <typename T>
+int attention_dropout(const wry_call *call) { return attend_all<T>(call, attr_float(call, 2), data<uint8_t>(output(call, 2))); }
+
+// ---- backward -------------------------------------------------------------------------------------
+
+// Of each query: delta = <ct, out>, and mend, by which its weights are multiplied. One warp for a query.
+template <typename T>
+__global__ void __launch_bounds__(block_size) describe_queries(Problem p, const T *ct, const T *out, const T *q, const T *k, const arithmetic_t<T> *lse,
+                                                               arithmetic_t<T> *deltas, arithmetic_t<T> *mends) {
+  using A = arithmetic_t<T>;
+  const Sizes &s = p.s;
+  const int lane = threadIdx.x & 31;
+  const int64_t n = s.batch * s.heads * s.queries, warps = int64_t(gridDim.x) * (blockDim.x / 32);
+  for (int64_t at = blockIdx.x * int64_t(blockDim.x / 32) + threadIdx.x / 32; at < n; at += warps) {
+    A delta = 0, mend = 1;
+    for (int64_t e = lane; e < s.value_width; e += 32) delta += load(ct + at * s.value_width + e) * load(out + at * s.value_width + e);
+    delta = sum_of_row<32>(delta);
+    // Masks of -1e9 where a query sees no key at all: lse has no digits left for the sum behind the maximum.
+    const A log_sum = lse[at];
+    if (fabs(log_sum) > A(sizeof(A) == 4 ? 1e3 : 1e6) && log_sum != -A(INFINITY)) {
+      const int64_t head = at / s.queries, i = at % s.queries;
+      A sum = 0;
+      for (int64_t j = lane; j < s.keys; j += 32) {
+        A dot = 0;
+        for (int64_t d = 0; d < s.width; ++d) dot += load(q + at * s.width + d) * load(k + (head * s.keys + j) * s.width + d);
+        bool seen;
+        const A score = masked<T>(p, head, i, j, dot, &seen);
+        if (seen) sum += exp(score - log_sum);
+      }
+      mend = A(1) / sum_of_row<32>(sum);
+    }
+    if (lane == 0) deltas[at] = delta, mends[at] = mend;
+  }
+}
+
+template <typename T>
+struct Backward {
+  const T *ct, *q, *k, *v;
+  const arithmetic_t<T> *lse, *delta, *mend;
+};
+// What the weight of query i and key j is, or the cotangent of its score.
+template <typename T>
+WRY_GPU arithmetic_t<T> weight_of(const Problem &p, const Backward<T> &b, int64_t head, int64_t i, int64_t j, arithmetic_t<T> dot) {
+  using A = arithmetic_t<T>;
+  bool seen;
+  const A score = masked<T>(p, head, i, j, dot, &seen);
+  if (!seen) return A(0);
+  const A log_sum = b.lse[head * p.s.queries + i];
+  return exp(score - (log_sum == -A(INFINITY) ? A(0) : log_sum)) * b.mend[head * p.s.queries + i];
+}
+template <typename T>
+WRY_GPU arithmetic_t<T> score_ct(const Problem &p, const Backward<T> &b, int64_t head, int64_t i, int64_t j, arithmetic_t<T> weight, arithmetic_t<T> value_dot) {
+  using A = arithmetic_t<T>;
+  if (i >= p.s.queries || j >= p.s.keys) return A(0);
+  return weight * (value_dot * factor_of<A>(p, head, i, j) - b.delta[head * p.s.queries + i]) * A(p.scale);
+}
+
+// Blocks: (tile of queries, head, part of the columns of q).
+template <typename Z, typename T>
+__global__ void __launch_bounds__(Z::Threads) query_ct(Problem p, Backward<T> b, T *out) {
+  using A = arithmetic_t<T>;
+  WRY_SHARED(A, scratch, (scratch_size<Z, A>));
+  WRY_SHARED(A, weights, Z::Tile *Z::Pitch);
+  const Sizes &s = p.s;
+  const int x = threadIdx.x % Z::Side, y = threadIdx.x / Z::Side;
+  const int64_t first = blockIdx.x * int64_t(Z::Tile), rows = s.queries - first < Z::Tile ? s.queries - first : Z::Tile, column = blockIdx.z * int64_t(Z::Columns);
+  A *const other = scratch + Z::Pitch * depth_step;
+  for (int64_t head = blockIdx.y; head < s.batch * s.heads; head += gridDim.y) {
+    A sums[4][Z::Own];
+#pragma unroll
+    for (int r = 0; r < 4; ++r)
+#pragma unroll
+      for (int c = 0; c < Z::Own; ++c) sums[r][c] = A(0);
+    for (int64_t j0 = 0; j0 < s.keys; j0 += Z::Tile) {
+      if (p.mask.causal && j0 > first + rows - 1 + p.mask.offset) break;
+      const int64_t count = s.keys - j0 < Z::Tile ? s.keys - j0 : Z::Tile, at = head * s.queries + first, key = head * s.keys + j0;
+      A score[4][4], value[4][4];
+      dot_tiles<Z>(score, b.q + at * s.width, rows, b.k + key * s.width, count, s.width, scratch, other);
+      dot_tiles<Z>(value, b.ct + at * s.value_width, rows, b.v + key * s.value_width, count, s.value_width, scratch, other);
+#pragma unroll
+      for (int r = 0; r < 4; ++r)
+#pragma unroll
+        for (int c = 0; c < 4; ++c) {
+          const int64_t i = first + 4 * y + r, j = j0 + x + c * Z::Side;
+          weights[(4 * y + r) * Z::Pitch + x + c * Z::Side] = score_ct(p, b, head, i, j, weight_of(p, b, head, i, j, score[r][c]), value[r][c]);
+        }
+      add_rows<Z>(sums, weights, b.k + key * s.width, count, s.width, column, scratch);
+    }
+    const A ones[4] = {A(1), A(1), A(1), A(1)};
+    write_rows<Z>(sums, ones, rows, s.width, column, out + (head * s.queries + first) * s.width);
+    __syncthreads();
+  }
+}
+
+// Blocks: (tile of keys, head, part of the columns of keys, or of values).
+template <typename Z, typename T, bool OfKeys>
+__global__ void __launch_bounds__(Z::Threads) key_ct(Problem p, Backward<T> b, T *out) {
+  using A = arithmetic_t<T>;
+  WRY_SHARED(A, scratch, (scratch_size<Z, A>));
+  WRY_SHARED(A, weights, Z::Tile *Z::Pitch);
+  const Sizes &s = p.s;
+  const int x = threadIdx.x % Z::Side, y = threadIdx.x / Z::Side;
+  const int64_t first = blockIdx.x * int64_t(Z::Tile), rows = s.keys - first < Z::Tile ? s.keys - first : Z::Tile, column = blockIdx.z * int64_t(Z::Columns);
+  const int64_t width = OfKeys ? s.width : s.value_width;
+  A *const other = scratch + Z::Pitch * depth_step;
+  for (int64_t head = blockIdx.y; head < s.batch * s.heads; head += gridDim.y) {
+    A sums[4][Z::Own];
+#pragma unroll
+    for (int r = 0; r < 4; ++r)
+#pragma unroll
+      for (int c = 0; c < Z::Own; ++c) sums[r][c] = A(0);
+    for (int64_t i0 = 0; i0 < s.queries; i0 += Z::Tile) {
+      const int64_t count = s.queries - i0 < Z::Tile ? s.queries - i0 : Z::Tile, at = head * s.queries + i0, key = head * s.keys + first;
+      if (p.mask.causal && first > i0 + count - 1 + p.mask.offset) continue;
+      A score[4][4], value[4][4];
+      dot_tiles<Z>(score, b.k + key * s.width, rows, b.q + at * s.width, count, s.width, scratch, other);
+      if (OfKeys) dot_tiles<Z>(value, b.v + key * s.value_width, rows, b.ct + at * s.value_width, count, s.value_width, scratch, other);
+#pragma unroll
+      for (int r = 0; r < 4; ++r)
+#pragma unroll
+        for (int c = 0; c < 4; ++c) {
+          const int64_t i = i0 + x + c * Z::Side, j = first + 4 * y + r;
+          A weight = weight_of(p, b, head, i, j, score[r][c]);
+          if (OfKeys) weight = score_ct(p, b, head, i, j, weight, value[r][c]);
+          else if (i < s.queries && j < s.keys) weight *= factor_of<A>(p, head, i, j);
+          weights[(4 * y + r) * Z::Pitch + x + c * Z::Side] = weight;
+        }
+      add_rows<Z>(sums, weights, (OfKeys ? b.q : b.ct) + at * width, count, width, column, scratch);
+    }
+    const A ones[4] = {A(1), A(1), A(1), A(1)};
+    write_rows<Z>(sums, ones, rows, width, column, out + (head * s.keys + first) * width);
+    __syncthreads();
+  }
+}
+
+// attention_vjp(ct, q, k, v, mask?, out, lse) -> q_ct, k_ct, v_ct
+template <typename T>
+int attend_vjp(const wry_call *call, double p, const uint8_t *keep) {
+  using A = arithmetic_t<T>;
+  const wry_tensor *q = input(call, 1), *k = input(call, 2), *v = input(call, 3), *ct = input(call, 0);
+  const Sizes s = sizes_of(q, v);
+  const Problem problem = {s, mask_of(input(call, 4), attr_bool(call, 1), s.queries, s.keys), attr_float(call, 0), kept_factor(p), keep};
+  const int64_t heads = s.batch * s.heads, n = heads * s.queries;
+  A *delta = workspace<A>(call, 2 * n + 1), *mend = delta + n;
+  if (!delta) return fail_memory(call, "attention_vjp", 2 * n * int64_t(sizeof(A)));
+  const Backward<T> b = {data<T>(ct), data<T>(q), data<T>(k), data<T>(v), data<A>(input(call, 6)), delta, mend};
+  if (n)
+    WRY_TRY(wry_launch(describe_queries<T>, blocks_for(32 * n, 128), dim3(n < 4 ? 32 : 128), 0, stream(call), problem, b.ct, data<T>(input(call, 5)), b.q, b.k,
+                       b.lse, delta, mend));
+  const int status = n * s.width == 0 ? WRY_OK : with_shape<T>(s.queries, s.width, [&](auto shape) {
+    using Z = decltype(shape);
+    return check(call, wry_launch(query_ct<Z, T>, tiles_of(s.queries, Z::Tile, heads, s.width, Z::Columns), dim3(Z::Threads), 0, stream(call), problem, b,
+                                  data<T>(output(call, 0))));
+  });
+  if (status != WRY_OK || heads * s.keys == 0) return status;
+  const auto keys_or_values = [&](auto of_keys, int64_t width, T *out) {
+    if (width == 0) return int(WRY_OK);
+    return with_shape<T>(s.keys, width, [&](auto shape) {
+      using Z = decltype(shape);
+      return check(call, wry_launch(key_ct<Z, T, decltype(of_keys)::value>, tiles_of(s.keys, Z::Tile, heads, width, Z::Columns), dim3(Z::Threads), 0,
+                                    stream(call), problem, b, out));
+    });
+  };
+  if (const int keys = keys_or_values(std::true_type(), s.width, data<T>(output(call, 1)))) return keys;
+  return keys_or_values(std::false_type(), s.value_width, data<T>(output(call, 2)));
+}
+template <typename T>
+int attention_vjp(const wry_call *call) { return attend_vjp<T>(call, 0, nullptr); }
+// attention_dropout_vjp(ct, q, k, v, mask?, out, lse, keep) -> q_ct, k_ct, v_ct
+template <typename T>
+int attention_dropout_vjp(const wry_call *call) { return attend_vjp<T>(call, attr_float(call, 2), data<uint8_t>(input(call, 7))); }
+
+const wry_kernel_entry table[] = {
+    WRY_FLOAT_ROWS("attention", WRY_WANTS_CONTIGUOUS, attention),
+    WRY_FLOAT_ROWS("attention_vjp", WRY_WANTS_CONTIGUOUS, attention_vjp),
+    WRY_FLOAT_ROWS("attention_dropout", WRY_WANTS_CONTIGUOUS | WRY_USES_RANDOM, attention_dropout),
+    WRY_FLOAT_ROWS("attention_dropout_vjp", WRY_WANTS_CONTIGUOUS, attention_dropout_vjp),
+};
+
+}  // namespace
+}  // namespace cuda
+}  // namespace wherry
+
+WRY_TABLE(attention, wherry::cuda::table)
