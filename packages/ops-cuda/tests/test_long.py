@@ -1,13 +1,9 @@
 """Inputs that are longer than the kit's samples: kernels that go another way then, held against the cpu's."""
-import os
-
 import numpy as np
 import pytest
 
 import wherry_tensor
 from wherry_tensor import ops
-
-ALL = "WHERRY_CUDA_ALL_DTYPES" in os.environ
 
 
 def both(op, *arrays, **attrs):
@@ -88,3 +84,15 @@ def test_attention_of_several_tiles_and_its_gradient(gpu, rng, width):
     wherry_tensor.set_device("cpu")
     out, lse = ops.attention(*map(wherry_tensor.to_tensor, (q, k, v)), None, **attrs)
     close(ops.attention_vjp, ct, q, k, v, None, out.numpy(), lse.numpy(), rtol=1e-5, **attrs)
+
+
+def test_dropped_weights_are_those_of_the_cpu(gpu, rng):
+    q, k, v = (rng.standard_normal((2, 1, 6, 4)).astype("float32") for _ in range(3))
+    kept = []
+    for device in "gpu", "cpu":
+        wherry_tensor.set_device(device)
+        wherry_tensor.seed(5)
+        out, _, keep = ops.attention_dropout(*map(wherry_tensor.to_tensor, (q, k, v)), None, scale=0.5, causal=True, p=0.5)
+        kept.append((out.numpy(), keep.numpy()))
+    np.testing.assert_array_equal(kept[0][1], kept[1][1])
+    np.testing.assert_allclose(kept[0][0], kept[1][0], rtol=1e-5, atol=1e-6)

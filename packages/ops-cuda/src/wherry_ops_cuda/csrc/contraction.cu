@@ -3,7 +3,7 @@
 // A block computes a 64 x 64 tile of the result, each of its 256 threads 4 x 4 elements of that, from strips of 16 that lie
 // in shared memory. Floats of 16 bits multiply as float32. The sum over k runs in one order, so that each call gives the
 // same bits; its totals are those of the arithmetic type, as on the cpu.
-#include "common.h"
+#include "contraction.h"
 
 namespace wherry {
 namespace cuda {
@@ -139,12 +139,11 @@ __global__ void __launch_bounds__(across *across) multiply(Product p, const T *x
 }
 
 template <typename T>
-int launch_product(const wry_call *call, const Product &p, const wry_tensor *x, const wry_tensor *y, const wry_tensor *bias) {
-  const wry_tensor *out = output(call, 0);
+int launch_product(const wry_call *call, const Product &p, const T *x, const T *y, const wry_tensor *bias, T *out) {
   const int64_t rows = (p.m + side - 1) / side;
   const dim3 grid(unsigned((p.n + side - 1) / side), unsigned(rows < 65535 ? rows : 65535), unsigned(p.count < 65535 ? p.count : 65535));
-  return check(call, wry_launch(multiply<T>, grid, dim3(across * across), 0, stream(call), p, data<T>(x), data<T>(y),
-                                bias ? data<T>(bias) : nullptr, bias ? bias->strides[0] : 0, data<T>(out)));
+  return check(call, wry_launch(multiply<T>, grid, dim3(across * across), 0, stream(call), p, x, y,
+                                bias ? data<T>(bias) : nullptr, bias ? bias->strides[0] : 0, out));
 }
 
 // x [..., m, k], y [..., k, n], either of rank 1 too; out is contiguous and overlaps neither.
@@ -152,7 +151,7 @@ template <typename T>
 int matmul(const wry_call *call) {
   const wry_tensor *x = input(call, 0), *y = input(call, 1);
   if (output(call, 0)->size == 0) return WRY_OK;
-  return launch_product<T>(call, product_of(x, y, attr_bool(call, 0), attr_bool(call, 1)), x, y, nullptr);
+  return launch_product(call, product_of(x, y, attr_bool(call, 0), attr_bool(call, 1)), data<T>(x), data<T>(y), nullptr, data<T>(output(call, 0)));
 }
 
 // x [..., k], weight [k, n], bias [n] or absent. x of rank 1 gives a row.
@@ -160,7 +159,7 @@ template <typename T>
 int linear(const wry_call *call) {
   const wry_tensor *x = input(call, 0), *weight = input(call, 1), *bias = input(call, 2);
   if (output(call, 0)->size == 0) return WRY_OK;
-  return launch_product<T>(call, product_of(x, weight, false, false), x, weight, bias);
+  return launch_product(call, product_of(x, weight, false, false), data<T>(x), data<T>(weight), bias, data<T>(output(call, 0)));
 }
 
 // x [..., m], y [..., n], both contiguous, of equal leading axes: one product of x turned and y.
@@ -171,7 +170,7 @@ int outer_sum(const wry_call *call) {
   Product p = {};
   p.m = out->shape[0], p.n = out->shape[1], p.k = x->size / p.m, p.count = 1;
   p.x.row = 1, p.x.column = p.m, p.y.row = p.n, p.y.column = 1;
-  return launch_product<T>(call, p, x, y, nullptr);
+  return launch_product(call, p, data<T>(x), data<T>(y), nullptr, data<T>(out));
 }
 
 const wry_kernel_entry table[] = {
@@ -180,7 +179,24 @@ const wry_kernel_entry table[] = {
     WRY_REAL_ROWS("outer_sum", WRY_WANTS_CONTIGUOUS, outer_sum), WRY_COMPLEX_ROWS("outer_sum", WRY_WANTS_CONTIGUOUS, outer_sum),
 };
 
+template <typename T>
+int product_of_rows(const wry_call *call, int64_t m, int64_t n, int64_t k, const T *x, const T *weight, T *out) {
+  if (m * n == 0) return WRY_OK;
+  Product p = {};
+  p.m = m, p.n = n, p.k = k, p.count = 1;
+  p.x.row = k, p.x.column = 1, p.y.row = 1, p.y.column = k;
+  return launch_product(call, p, x, weight, nullptr, out);
+}
+
 }  // namespace
+
+int multiply_rows(const wry_call *call, int64_t m, int64_t n, int64_t k, const float *x, const float *weight, float *out) {
+  return product_of_rows(call, m, n, k, x, weight, out);
+}
+int multiply_rows(const wry_call *call, int64_t m, int64_t n, int64_t k, const double *x, const double *weight, double *out) {
+  return product_of_rows(call, m, n, k, x, weight, out);
+}
+
 }  // namespace cuda
 }  // namespace wherry
 

@@ -46,6 +46,11 @@ int describe(const Report &r, const char *op, char *error) {
                  "%s: element %lld is not a probability. Got %g, expected numbers in [0, 1]. Apply sigmoid first, or pass logits to "
                  "binary_cross_entropy_with_logits.",
                  at, r.number);
+    case LENGTH_OUT_OF_RANGE:
+      return say(WRY_INVALID,
+                 "%s: length %lld (of sequence %lld) is not possible. Got a length of %lld for sequences of %lld steps, expected each in [0, %lld]. Check "
+                 "sequence_length, or the axis that is the time.",
+                 value, at, value, size, size);
     case COUNT_DIFFERS:
       return say(WRY_INVALID,
                  "%s: the cotangent does not fit the mask. Got %lld values, expected %lld, the number of true elements. Do not change the mask between the "
