@@ -3,6 +3,7 @@
 // No index is trusted: a kernel that reads one holds it against its axis, reports what is wrong and goes on with place 0. Where
 // two updates meet at one place, they are grouped by place first (a stable sort) and one thread adds them up in the order of
 // their indices: no atomics of floats, the same bits each time.
+#include "bounds.h"
 #include "pointwise.h"
 #include "sorting.h"
 
@@ -12,30 +13,6 @@ namespace {
 
 // ---- positions ------------------------------------------------------------------------------------
 
-struct Bounds {  // what an index is held against
-  int64_t n;
-  Report *report;
-  int32_t op, axis, rank;
-  bool from_end;
-  int64_t shape[WRY_MAX_RANK];
-};
-WRY_GPU int64_t held(const Bounds &b, int64_t index, int64_t at) {
-  const int64_t place = index < 0 && b.from_end ? index + b.n : index;
-  if (uint64_t(place) < uint64_t(b.n)) return place;
-  Report *r = b.report;
-  if (atomicCAS(reinterpret_cast<int *>(&r->fault), int(NO_FAULT), int(INDEX_OUT_OF_RANGE)) == int(NO_FAULT)) {
-    r->op = b.op, r->value = index, r->size = b.n, r->at = at, r->least = b.from_end ? -b.n : 0, r->axis = b.axis, r->rank = b.rank;
-#pragma unroll
-    for (int i = 0; i < WRY_MAX_RANK; ++i) r->shape[i] = b.shape[i];  // all: a loop to `rank` would need the struct in local memory
-  }
-  return 0;
-}
-Bounds bounds_of(const wry_call *call, const char *op, const wry_tensor *x, int axis, bool from_end) {
-  Bounds b = {x->shape[axis], nullptr, 0, axis, x->rank, from_end, {}};
-  for (int i = 0; i < x->rank; ++i) b.shape[i] = x->shape[i];
-  b.report = arm(call, op, &b.op);
-  return b;
-}
 // Of an empty axis every index is wrong, and place 0 is not there either: that fails before anything runs.
 int refuse_empty(const wry_call *call, const char *op, const wry_tensor *x, int axis) {
   if (x->shape[axis]) return WRY_OK;
@@ -264,24 +241,6 @@ int embedding(const wry_call *call) {
 }
 
 // ---- writing rows ---------------------------------------------------------------------------------
-
-template <typename K, typename P>
-__global__ void __launch_bounds__(block_size) fill_items(int64_t n, P positions, Item<K> *items) {
-  for WRY_EACH (i, n) items[i] = {K(positions[i]), K(i)};
-}
-
-// The updates of a call in the order of their places: items[p] = (place, which update).
-template <typename K, typename P>
-int grouped(const wry_call *call, const char *op, const P &positions, int64_t count, int64_t n, Item<K> **items) {
-  *items = workspace<Item<K>>(call, count);
-  if (!*items) return fail_memory(call, op, count * int64_t(sizeof(Item<K>)));
-  const int threads = threads_for(count);
-  WRY_TRY(wry_launch(fill_items<K, P>, blocks_for(count, threads), dim3(threads), 0, stream(call), count, positions, *items));
-  int bits = 1;
-  while (bits < 63 && n >> bits) ++bits;
-  return sort_items(call, op, items, 1, count, bits);
-}
-inline bool is_small(int64_t count, int64_t n) { return count < INT32_MAX && n < INT32_MAX; }
 
 enum class Join { add,        // to what is there
                   fresh_add,  // to zero

@@ -1,4 +1,4 @@
-// layer_norm, batch_norm and dropout, with their gradients.
+// layer_norm, group_norm, batch_norm and dropout, with their gradients.
 //
 // All inputs are contiguous; outputs overlap no input. Statistics are computed in two passes (mean, then squared distances from it).
 // A block takes a row (layer_norm) or a channel (batch_norm); sums for the parameters go through each in a fixed order.
@@ -127,6 +127,107 @@ int layer_norm_vjp(const wry_call *call) {
                        parameter_of(input(call, 2)), means, rstds, data<T>(output(call, 0))));
   if (n == 0) return WRY_OK;
   return check(call, wry_launch(layer_norm_parameters<T, A>, blocks_for(n, 64), dim3(64), 0, stream(call), rows, n, ct, data<T>(x), means, rstds,
+                                parameter_of(output(call, 1)), parameter_of(output(call, 2))));
+}
+
+// ---- group_norm -----------------------------------------------------------------------------------
+
+// x [N, channels, run]: the channels of a group lie behind one another, as one row, which a block takes.
+template <typename T, typename A>
+__global__ void __launch_bounds__(block_size) group_norm_kernel(int64_t rows, int64_t groups, int64_t channels, int64_t run, const T *x, Parameter scale,
+                                                                Parameter bias, A epsilon, T *out, A *means, A *rstds) {
+  const int64_t n = channels * run;
+  for (int64_t r = blockIdx.x; r < rows; r += gridDim.x) {
+    const T *from = x + r * n;
+    A sum = 0;
+    for (int64_t i = threadIdx.x; i < n; i += blockDim.x) sum += load(from + i);
+    const A mean = total_of_block(sum) / A(n);
+    A squares = 0;
+    for (int64_t i = threadIdx.x; i < n; i += blockDim.x) {
+      const A d = load(from + i) - mean;
+      squares += d * d;
+    }
+    const A rstd = A(1) / sqrt(total_of_block(squares) / A(n) + epsilon);
+    for (int64_t i = threadIdx.x; i < n; i += blockDim.x) {
+      const int64_t channel = r % groups * channels + i / run;
+      out[r * n + i] = narrow<T>((load(from + i) - mean) * (rstd * scale.at<A>(channel, A(1))) + bias.at<A>(channel, A(0)));
+    }
+    if (threadIdx.x == 0) means[r] = mean, rstds[r] = rstd;
+  }
+}
+template <typename T>
+int group_norm(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  const wry_tensor *x = input(call, 0);
+  const int64_t groups = attr_int(call, 1), channels = x->shape[1] / groups, run = size_from(x, 2), rows = output(call, 1)->size;
+  if (rows == 0) return WRY_OK;
+  return check(call, wry_launch(group_norm_kernel<T, A>, rows_grid(rows), dim3(threads_for((channels * run + 1) / 2)), 0, stream(call), rows, groups, channels,
+                                run, data<T>(x), parameter_of(input(call, 1)), parameter_of(input(call, 2)), A(attr_float(call, 0)), data<T>(output(call, 0)),
+                                data<A>(output(call, 1)), data<A>(output(call, 2))));
+}
+
+// Of each channel of each image the sums of ct times what was normalized, and of ct: one block each.
+template <typename T, typename A>
+__global__ void __launch_bounds__(block_size) channel_sums(int64_t count, int64_t channels, int64_t run, const T *ct, const T *x, const A *means, const A *rstds,
+                                                           double *sums) {
+  for (int64_t k = blockIdx.x; k < count; k += gridDim.x) {
+    const A mean = means[k / channels];
+    double along = 0, plain = 0;
+    for (int64_t i = threadIdx.x; i < run; i += blockDim.x) {
+      const A g = load(ct + k * run + i);
+      plain += double(g);
+      along += double(g * (load(x + k * run + i) - mean));
+    }
+    plain = total_of_block(plain), along = total_of_block(along);
+    if (threadIdx.x == 0) sums[2 * k] = along * double(rstds[k / channels]), sums[2 * k + 1] = plain;
+  }
+}
+// x_ct = (ct * factor - mean(ct * factor) - normal * mean(ct * factor * normal)) * rstd.
+template <typename T, typename A>
+__global__ void __launch_bounds__(block_size) group_norm_vjp_kernel(int64_t rows, int64_t groups, int64_t channels, int64_t run, const T *ct, const T *x,
+                                                                    Parameter scale, const A *means, const A *rstds, const double *sums, T *out) {
+  const int64_t n = channels * run;
+  for (int64_t r = blockIdx.x; r < rows; r += gridDim.x) {
+    const int64_t first = r % groups * channels;
+    double along = 0, plain = 0;
+    for (int64_t c = threadIdx.x; c < channels; c += blockDim.x) {
+      const double factor = double(scale.at<A>(first + c, A(1)));
+      along += sums[2 * (r * channels + c)] * factor;
+      plain += sums[2 * (r * channels + c) + 1] * factor;
+    }
+    along = total_of_block(along), plain = total_of_block(plain);
+    const A mean = means[r], rstd = rstds[r], slope = A(along / double(n)) * rstd, mean_ct = A(plain / double(n));
+    for (int64_t i = threadIdx.x; i < n; i += blockDim.x)
+      out[r * n + i] = narrow<T>((load(ct + r * n + i) * scale.at<A>(first + i / run, A(1)) - mean_ct - (load(x + r * n + i) - mean) * slope) * rstd);
+  }
+}
+__global__ void __launch_bounds__(block_size) sum_over_images(int64_t images, int64_t channels, const double *sums, Parameter scale_ct, Parameter bias_ct) {
+  for WRY_EACH (k, channels) {
+    double along = 0, plain = 0;
+    for (int64_t at = k; at < images * channels; at += channels) along += sums[2 * at], plain += sums[2 * at + 1];
+    scale_ct.set(k, along);
+    bias_ct.set(k, plain);
+  }
+}
+// group_norm_vjp(ct, x, scale?, mean, rstd) -> x_ct, scale_ct, bias_ct
+template <typename T>
+int group_norm_vjp(const wry_call *call) {
+  using A = arithmetic_t<T>;
+  const wry_tensor *x = input(call, 1);
+  const int64_t groups = attr_int(call, 0), all = x->shape[1], channels = all / groups, run = size_from(x, 2), rows = input(call, 3)->size;
+  const int64_t count = rows * channels;
+  double *sums = workspace<double>(call, 2 * count + 1);
+  if (!sums) return fail_memory(call, "group_norm_vjp", 2 * count * 8);
+  const T *ct = data<T>(input(call, 0)), *from = data<T>(x);
+  const A *means = data<A>(input(call, 3)), *rstds = data<A>(input(call, 4));
+  if (count) {
+    WRY_TRY(wry_launch(channel_sums<T, A>, rows_grid(count), dim3(threads_for((run + 3) / 4)), 0, stream(call), count, channels, run, ct, from, means, rstds, sums));
+    WRY_TRY(wry_launch(group_norm_vjp_kernel<T, A>, rows_grid(rows), dim3(threads_for((channels * run + 1) / 2)), 0, stream(call), rows, groups, channels, run, ct,
+                       from, parameter_of(input(call, 2)), means, rstds, sums, data<T>(output(call, 0))));
+  }
+  if (all == 0) return WRY_OK;
+  const int threads = threads_for(all);
+  return check(call, wry_launch(sum_over_images, blocks_for(all, threads), dim3(threads), 0, stream(call), x->shape[0], all, sums,
                                 parameter_of(output(call, 1)), parameter_of(output(call, 2))));
 }
 
@@ -278,6 +379,8 @@ int dropout_vjp(const wry_call *call) {
 const wry_kernel_entry table[] = {
     WRY_FLOAT_ROWS("layer_norm", WRY_WANTS_CONTIGUOUS, layer_norm),
     WRY_FLOAT_ROWS("layer_norm_vjp", WRY_WANTS_CONTIGUOUS, layer_norm_vjp),
+    WRY_FLOAT_ROWS("group_norm", WRY_WANTS_CONTIGUOUS, group_norm),
+    WRY_FLOAT_ROWS("group_norm_vjp", WRY_WANTS_CONTIGUOUS, group_norm_vjp),
     WRY_FLOAT_ROWS("batch_norm", WRY_WANTS_CONTIGUOUS, batch_norm),
     WRY_FLOAT_ROWS("batch_norm_infer", WRY_WANTS_CONTIGUOUS, batch_norm_infer),
     WRY_FLOAT_ROWS("batch_norm_vjp", WRY_WANTS_CONTIGUOUS, batch_norm_vjp),

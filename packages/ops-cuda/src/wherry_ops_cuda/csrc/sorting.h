@@ -102,6 +102,29 @@ int use_runs(const wry_call *call, int64_t n, const P &chosen, const int64_t *st
   return check(call, wry_launch(use_chosen<P, F>, run_blocks(n), dim3(block_size), 0, stream(call), n, chosen, starts, use));
 }
 
+// ---- grouping -------------------------------------------------------------------------------------
+
+template <typename K, typename P>
+__global__ void __launch_bounds__(block_size) fill_items(int64_t n, P positions, Item<K> *items) {
+  for
+    WRY_EACH(i, n)
+    items[i] = {K(positions[i]), K(i)};
+}
+
+// The updates of a call in the order of their places: items[p] = (place, which update).
+template <typename K, typename P>
+int grouped(const wry_call *call, const char *op, const P &positions, int64_t count, int64_t n, Item<K> **items) {
+  *items = workspace<Item<K>>(call, count);
+  if (!*items) return fail_memory(call, op, count * int64_t(sizeof(Item<K>)));
+  const int threads = threads_for(count);
+  WRY_TRY(wry_launch(fill_items<K, P>, blocks_for(count, threads), dim3(threads), 0, stream(call), count, positions, *items));
+  int bits = 1;
+  while (bits < 63 && n >> bits) ++bits;
+  return sort_items(call, op, items, 1, count, bits);
+}
+// Do 32 bits hold places and positions?
+inline bool is_small(int64_t count, int64_t n) { return count < INT32_MAX && n < INT32_MAX; }
+
 }  // namespace cuda
 }  // namespace wherry
 
