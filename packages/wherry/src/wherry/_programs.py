@@ -46,6 +46,10 @@ def add_commands(commands: Any) -> None:
         help="a .npy file for each input, in order: checked, measured and shown first (default: made-up numbers)",
     )
 
+    web.add_argument("--engine", choices=("predict", "train"), default="predict", help="train: the model also trains in the page (default: predict)")
+    web.add_argument("--wheels", metavar="DIR", help="for --engine train: the wheels for the browser (default: wheelhouse/wasm)")
+    web.add_argument("--pyodide", metavar="DIR", help="for --engine train: the npm package pyodide, unpacked (default: .cache/wasm/pyodide)")
+
     predict = commands.add_parser(
         "predict", help="what a saved program answers, and how fast",
         description="Run a saved program: wherry predict lenet.pdmodel --input x.npy --repeat 100",
@@ -115,7 +119,7 @@ def export_web(chosen: argparse.Namespace) -> int:
     examples = [np.load(path, allow_pickle=False) for path in chosen.example]
     print(export(
         chosen.model, chosen.folder, title=chosen.title, labels=labels, preprocess=preprocess or None, precision=chosen.precision,
-        example=examples or None,
+        example=examples or None, engine=chosen.engine, wheels=chosen.wheels, pyodide=chosen.pyodide,
     ))
     return 0
 

@@ -1,7 +1,6 @@
 """`export`: from a layer or a saved program to a folder that answers in browsers."""
 from __future__ import annotations
 
-import functools
 import hashlib
 import html
 import json
@@ -16,13 +15,15 @@ from typing import Any
 import wherry_tensor as api
 from wherry_export.web.checking import Checked, check
 from wherry_export.web.engine_files import built
-from wherry_export.web.program import Description
+from wherry_export.web.program import Description, for_pages
+from wherry_export.web.training_files import check_training, training_files
 from wherry_export.web.weights import PRECISIONS, Stored, bytes_of, stored
-from wherry_graph import passes
+from wherry_export.web.wheels import found
 from wherry_graph.executor import compiled
 from wherry_graph.ir import Program, Variable
 from wherry_graph.jit import save
 from wherry_graph.paddle_files.models import load_model
+from wherry_nn import Layer
 from wherry_tensor import _core
 from wherry_tensor._core import DType, Tensor
 from wherry_tensor.arguments import path_of
@@ -32,12 +33,14 @@ from wherry_tensor.functions.creation import to_tensor
 __all__ = ["Exported", "export"]
 
 HERE = Path(__file__).parent
-SCRIPTS = ("wherry.js", "core.js", "worker.js", "pool.js", "thread.js")
+SCRIPTS = ("wherry.js", "core.js", "worker.js", "pool.js", "thread.js", "training.js")
+ENGINES = ("predict", "train")
 POLICY = "; ".join((
     "default-src 'none'", "script-src 'self' 'wasm-unsafe-eval'", "worker-src 'self'", "style-src 'self'", "img-src 'self' data: blob:",
     "connect-src 'self'", "base-uri 'none'", "form-action 'none'",
 ))
 MARK = "manifest.json"
+SUFFIXES = (".pdmodel", ".pdiparams", ".pdiparams.info")
 LARGE = 1 << 20  # bytes
 OPEN = 2  # stands for a size that is open, where an example is made up: two of a batch
 
@@ -88,6 +91,7 @@ class Exported:
 def export(
     model: Any, folder: str | os.PathLike[str], input_spec: Sequence[Any] | None = None, title: str | None = None,
     labels: Sequence[str] | None = None, preprocess: Mapping[str, Any] | None = None, precision: str = "float32", example: Any = None,
+    engine: str = "predict", wheels: str | os.PathLike[str] | None = None, pyodide: str | os.PathLike[str] | None = None,
 ) -> Exported:
     """Write a folder in which a model answers in browsers, without Python and without a server of its own.
 
@@ -107,6 +111,11 @@ def export(
             computes in float32 in any case.
         example: an input for each argument, arrays or Tensors: what the bundle is checked with, what the losses of a lower precision are
             measured with, and what the page shows first. Default: made-up numbers.
+        engine: "predict", or "train" for a bundle whose model also trains in the page: it brings Pyodide and our wheels along, which load when
+            `train` is called first. The model is then a Layer or a `.pdmodel`, with the batch left open.
+        wheels: for "train", the folder with the wheels for the browser; default: $WHERRY_WASM_WHEELS, else wheelhouse/wasm, where `make wasm`
+            puts them.
+        pyodide: for "train", the npm package of this name, unpacked; default: $WHERRY_PYODIDE, else .cache/wasm/pyodide.
 
     Returns:
         What was written; printed, it says how large it is, what was checked and how to look at it.
@@ -115,7 +124,7 @@ def export(
         NotImplementedError: the program has an op that the engine for browsers does not run; the message names it and its line.
         ValueError: an argument does not fit; the bundle answered otherwise than the model.
         RuntimeError: the engine is not part of this installation.
-        FileNotFoundError: there is no such `.pdmodel`.
+        FileNotFoundError: there is no such `.pdmodel`, or no Pyodide and wheels where they were looked for.
 
     Examples:
         >>> net = wherry.nn.Sequential(wherry.nn.Linear(4, 8), wherry.nn.ReLU(), wherry.nn.Linear(8, 3))
@@ -123,15 +132,21 @@ def export(
         >>> site = wherry.export.web(net, "build/site", input_spec=spec, labels=["a", "b", "c"])  # doctest: +SKIP
         >>> print(site)  # doctest: +SKIP
     """
-    engine = built()
+    kernels = built()
     target = Path(path_of(folder, "web"))
     _check_folder(target)
     if precision not in PRECISIONS:
         raise ValueError(f"web: there is no such precision. Got {short(precision)}, expected one of {', '.join(PRECISIONS)}.")
-    program, name = _program_of(model, input_spec)
-    program = _for_pages(program)
+    if engine not in ENGINES:
+        raise ValueError(f"web: there is no such engine. Got {short(engine)}, expected one of {', '.join(ENGINES)}.")
+    trains = engine == "train"
+    python = (found("wheels", wheels), found("pyodide", pyodide)) if trains else None
+    program, name, saved = _program_of(model, input_spec, trains)
+    program = for_pages(program)
     examples = _examples(program, example)
-    description = Description(program, engine)
+    if trains:
+        check_training(saved, examples)
+    description = Description(program, kernels)
     weights, shards = stored(description.weights, precision)
     wanted = _answers(program, examples)
     _check_labels(labels, wanted)
@@ -141,7 +156,7 @@ def export(
         "title": title or name, "labels": None if labels is None else [str(label) for label in labels],
         "preprocess": _preprocess(preprocess, program),
         "precision": precision,
-    }, examples if example is not None else None)
+    }, examples if example is not None else None, training_files(description, precision, saved, *python) if python is not None else {})
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
         made = Path(scratch) / "site"
@@ -152,49 +167,45 @@ def export(
         if target.exists():
             shutil.rmtree(target)
         os.replace(made, target)
-    compressed, how = _compressed([content for at, content in files.items() if not at.startswith(("data/example", "sw.js"))])
+    compressed, how = _compressed([content for at, content in files.items() if not at.startswith(("data/example", "data/train", "sw.js"))])
     return Exported(target, {at: len(content) for at, content in files.items()}, compressed, how, losses, checked)
 
 
 # The program.
 
-def _program_of(model: Any, input_spec: Sequence[Any] | None) -> tuple[Program, str]:
-    """The program that predicts, and a name for it."""
+def _program_of(model: Any, input_spec: Sequence[Any] | None, trains: bool) -> tuple[Program, str, dict[str, bytes]]:
+    """The program that predicts, a name for it, and the files that say it, by their suffix."""
     if isinstance(model, Program):
-        return model, "model"
+        if trains:
+            raise TypeError("web: a program alone is not trained. Got a Program with engine='train', expected a Layer or the path of a .pdmodel.")
+        return model, "model", {}
     if isinstance(model, (str, os.PathLike)):
         path = os.fspath(model)
         stem = path.removesuffix(".pdmodel")
         if input_spec is not None:
             raise ValueError("web: a .pdmodel says itself what it takes. Got input_spec with a path, expected it with a layer. Leave it out.")
-        return load_model(stem), os.path.basename(stem)
+        return load_model(stem, training=False if trains else None), os.path.basename(stem), _files_at(stem)
     if not callable(model):
         raise TypeError(f"web: this is no model. Got {type(model).__name__}, expected a Layer, a function, a program or the path of a .pdmodel.")
-    was_training = getattr(model, "training", False)
-    if was_training:
+    layers = list(model.sublayers(include_self=True)) if isinstance(model, Layer) else []
+    modes = [layer.training for layer in layers]
+    if layers and not trains:
         model.eval()
+    elif layers and not any(modes):  # saved as it trains; else with the parts that its owner keeps in eval()
+        model.train()
     try:
         with tempfile.TemporaryDirectory() as folder:  # a file says in one form what layers, functions and to_static say
             save(model, f"{folder}/model", input_spec=input_spec)
-            return load_model(f"{folder}/model"), getattr(model, "__name__", type(model).__name__)
+            program = load_model(f"{folder}/model", training=False if trains else None)
+            return program, getattr(model, "__name__", type(model).__name__), _files_at(f"{folder}/model")
     finally:
-        if was_training:
-            model.train()
+        for layer, mode in zip(layers, modes, strict=True):
+            layer.training = mode
 
 
-def _for_pages(program: Program) -> Program:
-    """The program behind the passes that serve here: those for inference, without what makes weights larger to download."""
-    row: list[Callable[[Program], Program]] = [
-        passes.dead_code, passes.constants, passes.common_subexpressions, passes.redundant, passes.dead_code, passes.frozen_constants,
-        passes.biases, passes.batch_norm, passes.attention, passes.frozen_constants, passes.dead_code,
-        functools.partial(passes.blocked, winograd=False), passes.epilogues, passes.frozen_constants, passes.dead_code,
-    ]
-    program, _ = program.copy()
-    program.in_passes = True
-    for one in row:
-        program = one(program)
-    program.in_passes = False
-    return program
+def _files_at(stem: str) -> dict[str, bytes]:
+    """The files of a model by suffix, where they can be read here."""
+    return {suffix: Path(stem + suffix).read_bytes() for suffix in SUFFIXES if os.path.exists(stem + suffix)}
 
 
 def _examples(program: Program, example: Any) -> list[Tensor]:
@@ -314,6 +325,7 @@ def _preprocess(given: Mapping[str, Any] | None, program: Program) -> dict[str, 
 
 def _files(
     description: Description, weights: Sequence[Stored], shards: Sequence[bytes], facts: dict[str, Any], examples: Sequence[Tensor] | None,
+    training: Mapping[str, bytes],
 ) -> dict[str, bytes]:
     """Every file of the folder by its name."""
     program = {**description.content, "weights": [one.facts for one in weights]}
@@ -330,7 +342,7 @@ def _files(
     files |= {f"{static}/{name}": content for name, content in scripts.items()}
     files["wherry.js"] = f'// The address without a digest, for pages elsewhere.\nexport * from "./{static}/wherry.js";\n'.encode()
     manifest = {
-        "wherry": "predict", "format": 2, **facts,
+        "wherry": "train" if training else "predict", "format": 2, **facts,
         "inputs": [{"name": x["name"], "dtype": x["dtype"], "shape": x["shape"]} for x in description.content["inputs"]],
         "outputs": [
             {"name": x["name"], "dtype": x["dtype"], "shape": _named_shape(x["shape"], description.sizes)} for x in description.content["outputs"]
@@ -341,6 +353,7 @@ def _files(
         "example": None if examples is None else [
             {**add(f"example-{i}", "bin", bytes_of(tensor)), "shape": list(tensor.shape)} for i, tensor in enumerate(examples)
         ],
+        **_training_part(files, training, add),
     }
     files[MARK] = json.dumps(manifest, indent=1).encode()
     text = (HERE / "page" / "index.html").read_text(encoding="utf-8")
@@ -352,6 +365,21 @@ def _files(
     version = _digest(b"".join(files[name] for name in sorted(files)))
     files["sw.js"] = worker.replace("{{VERSION}}", version).replace("{{ADDRESSES}}", json.dumps(list(dict.fromkeys(kept)))).encode()
     return files
+
+
+def _training_part(files: dict[str, bytes], training: Mapping[str, bytes], add: Callable[[str, str, bytes], dict[str, Any]]) -> dict[str, Any]:
+    """What the manifest says of training; the files are added."""
+    if not training:
+        return {}
+    ours, pyodide = {}, ""
+    for name, content in training.items():
+        if "/" in name:  # Pyodide asks for its files by their names
+            pyodide = f"data/train-{name.partition('/')[0]}/"
+            files[f"data/train-{name}"] = content
+        else:
+            stem, _, suffix = name.partition(".")
+            ours[name] = add(f"train-{stem}", suffix, content)
+    return {"train": {"pyodide": {"url": pyodide}, "files": ours}}
 
 
 def _named_shape(shape: Sequence[Any], sizes: Sequence[str]) -> list[Any]:

@@ -10,6 +10,7 @@ shapes that depend on data, random numbers, calls of Python, lists.
 """
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,18 +18,34 @@ from typing import Any
 import wherry_tensor as api
 from wherry_export.web.engine_files import Built, Kernel
 from wherry_export.web.sizes import NotAlike, choices, merged
+from wherry_graph import passes
 from wherry_graph.ir import Block, Node, Program, Variable
 from wherry_graph.planner import Cut, NeedsNumber, Unplannable, laid_out
 from wherry_tensor import _core
 from wherry_tensor._core import DType, Op, Tensor
 from wherry_tensor.ops.declare import decompose
 
-__all__ = ["Description", "Weight"]
+__all__ = ["Description", "Weight", "for_pages"]
 
 SMALL = 64  # elements of a constant that the decomposition of an op brings along
 CONSTANTS = ("bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64")
 LARGEST = 1 << 53  # whole numbers that JavaScript holds
 NAME = {"cond": "if", "while": "while"}
+
+
+def for_pages(program: Program) -> Program:
+    """The program behind the passes that serve here: those for inference, without what makes weights larger to download."""
+    row: list[Callable[[Program], Program]] = [
+        passes.dead_code, passes.constants, passes.common_subexpressions, passes.redundant, passes.dead_code, passes.frozen_constants,
+        passes.biases, passes.batch_norm, passes.attention, passes.frozen_constants, passes.dead_code,
+        functools.partial(passes.blocked, winograd=False), passes.epilogues, passes.frozen_constants, passes.dead_code,
+    ]
+    program, _ = program.copy()
+    program.in_passes = True
+    for one in row:
+        program = one(program)
+    program.in_passes = False
+    return program
 
 
 class Weight:
@@ -56,6 +73,7 @@ class Description:
         content: for JSON.
         weights: all of them; core.js finds each by its number.
         sizes: names of the open sizes.
+        rows: (op, dtype, *kernel) of each kernel that was asked for and found, one for each op and dtype.
 
     Raises:
         NotImplementedError: the program has what the engine does not do; the message names the op and its line.
@@ -65,6 +83,7 @@ class Description:
         self.program, self.engine = program, engine
         self.weights: list[Weight] = []
         self.kernels: set[Kernel] = set()
+        self._found: dict[tuple[str, int], Kernel] = {}
         self.content: dict[str, Any] = {}
         error: Exception | None = None
         for names in _ways_to_name(program.feeds):
@@ -82,6 +101,10 @@ class Description:
     def module(self) -> bytes:
         """The engine with the kernels that the program needs."""
         return self.engine.with_only(self.kernels)
+
+    @property
+    def rows(self) -> list[tuple[Any, ...]]:
+        return [(op, dtype, *kernel) for (op, dtype), kernel in self._found.items()]
 
     def _for_all_sizes(self) -> dict[str, Any]:
         sizes = choices(len(self.sizes))
@@ -204,7 +227,10 @@ class Description:
                 f"web: {op.name} ({dtype.name}) has no kernel in the engine for browsers, and no decomposition. Got it in the program, expected ops "
                 f"that have one of them. Compute it before or behind the model."
             )
-        return None if kernel is None else kernel.flags
+        if kernel is None:
+            return None
+        self._found[op.name, dtype.code] = kernel
+        return kernel.flags
 
     def _item(self, layout: Any, inputs: list[Variable], outputs: list[Variable]) -> dict[str, Any]:
         steps, names = [], []

@@ -10,6 +10,7 @@ const ARRAYS = {
   bool: Uint8Array, uint8: Uint8Array, int8: Int8Array, int16: Int16Array, int32: Int32Array, int64: BigInt64Array,
   float16: Uint16Array, bfloat16: Uint16Array, float32: Float32Array, float64: Float64Array, complex64: Float32Array, complex128: Float64Array,
 };
+export const ARRAY_DTYPES = new Map([...["uint8", "int8", "int16", "int32", "int64", "float32", "float64"].map((dtype) => [ARRAYS[dtype], dtype]), [Uint8ClampedArray, "uint8"]]);
 const ARENA = 0, EXTERNAL = 1; // where a buffer lies; else it is a result
 const TENSOR = 40, ATTR = 16, STEP = 40; // bytes of the structs
 const KEPT = 8; // layouts, those used last
@@ -78,6 +79,16 @@ export class Engine {
     return answer;
   }
 
+  /** Inputs as arrays of their kinds, without predicting: {data, shape, dtype} in the order of the inputs. */
+  examples(given) {
+    return this.#understood(given).values.map((value, i) => ({ ...value, dtype: this.#program.inputs[i].dtype }));
+  }
+
+  /** Puts other weights in the places of those it has: the same ids and shapes. */
+  replace(weights, bytesOf) {
+    for (const weight of weights) this.#write(weight, this.#weights.get(weight.id), bytesOf);
+  }
+
   // Inputs.
 
   #understood(given) {
@@ -135,8 +146,13 @@ export class Engine {
   // Weights.
 
   #upload(weight, bytesOf) {
+    const address = this.#take(BYTES[weight.dtype] * count(weight.shape));
+    this.#write(weight, address, bytesOf);
+    return address;
+  }
+
+  #write(weight, address, bytesOf) {
     const size = BYTES[weight.dtype] * count(weight.shape);
-    const address = this.#take(size);
     const raw = bytesOf(weight.shard, weight.offset, weight.bytes);
     if (weight.encoding === "raw") new Uint8Array(this.#memory.buffer, address, size).set(raw);
     else {
@@ -145,7 +161,6 @@ export class Engine {
       else if (weight.encoding === "int8") scaled(raw, weight, to);
       else throw new WherryError("format", `Weight '${weight.name}' is stored in a way that this wherry.js does not know. Got ${weight.encoding}, expected raw, float16 or int8.`);
     }
-    return address;
   }
 
   // Layouts: everything that is known when the open sizes are.
@@ -364,7 +379,7 @@ function shown(shape, sizes) {
   return `[${shape.join(", ")}]${sizes.length && shape.some((n) => typeof n === "string") ? " (a name: any size)" : ""}`;
 }
 
-function shapeOf(nested) {
+export function shapeOf(nested) {
   return Array.isArray(nested) ? [nested.length, ...shapeOf(nested[0])] : [];
 }
 

@@ -63,10 +63,77 @@ export declare class Model {
   readonly threads: number;
   /** Predict. A model with one input also takes that input alone. */
   predict(inputs: { [name: string]: Input } | Input, options?: { signal?: AbortSignal }): Promise<{ [name: string]: Tensor }>;
+  /** Was it exported with `engine="train"`? */
+  readonly trains: boolean;
+  /**
+   * Trains the model in the page; `predict` answers with the new weights afterwards. Python and Wherry load when it is called first (some 6 MB,
+   * a few seconds). Predictions that are asked for meanwhile come between steps, from the weights before. Each call begins its optimizer anew.
+   * @param inputs as in `predict`, their first axis is the examples.
+   * @param targets what the first output should be: with "cross_entropy" numbers of classes (or probabilities), else numbers of its shape.
+   */
+  train(inputs: { [name: string]: Input } | Input, targets: Input, options?: TrainOptions): Promise<Trained>;
+  /** The parameters as the content of a `.pdparams` file, under the names that the layers gave them; Wherry and Paddle load it. */
+  save(form?: "pdparams"): Promise<Uint8Array>;
+  /** The program with its parameters: the files of `paddle.jit.save`, by name. */
+  save(form: "pdmodel"): Promise<{ [name: string]: Uint8Array }>;
   /** Bytes of memory that the engine has taken. */
   memory(): Promise<number>;
   /** Lets the worker and the memory go. */
   close(): void;
+}
+
+export interface TrainOptions {
+  /** How often each example is seen; default: 1. */
+  epochs?: number;
+  /** Examples of a step; default: 32. */
+  batchSize?: number;
+  /** Default: 0.001. */
+  learningRate?: number;
+  /** Default: "Adam". */
+  optimizer?: "Adam" | "AdamW" | "Momentum" | "SGD" | "RMSProp" | "Adagrad";
+  /** Default: "cross_entropy", of scores before a softmax; "binary_cross_entropy" too is of scores. */
+  loss?: "cross_entropy" | "binary_cross_entropy" | "mse" | "l1" | "smooth_l1";
+  /** Draw a new order for each epoch? Default: true. */
+  shuffle?: boolean;
+  /** Of the orders, and of dropout; default: 0. */
+  seed?: number;
+  /** Aborting it ends the training behind the present step: `train` rejects with its reason, and the model keeps what it has learned. */
+  signal?: AbortSignal;
+  onprogress?: (progress: TrainProgress) => void;
+}
+
+export interface TrainProgress {
+  /** What is going on, in words: loading, at first. Only then are the other fields left out. */
+  stage: string;
+  /** The last step, and of how many. */
+  step?: number;
+  steps?: number;
+  examples?: number;
+  /** The steps since the progress before. */
+  latest?: TrainStep[];
+  /** Epochs that ended since then. */
+  epochs?: TrainEpoch[];
+}
+
+export interface TrainStep {
+  /** Counted from 1. */
+  step: number;
+  epoch: number;
+  loss: number;
+  /** Share of the batch; where targets are numbers of classes. */
+  accuracy?: number;
+}
+
+/** Means over the examples of an epoch. */
+export interface TrainEpoch {
+  epoch: number;
+  loss: number;
+  accuracy?: number;
+}
+
+export interface Trained {
+  steps: number;
+  history: TrainEpoch[];
 }
 
 /** Channels become `(value / 255 - mean) / std`. */

@@ -3,7 +3,7 @@
 //   import { load } from "./wherry.js";
 //   const model = await load("./lenet/");
 //   const { scores } = await model.predict({ image: pixels });
-import { Engine, WherryError } from "./core.js";
+import { ARRAY_DTYPES, Engine, shapeOf, WherryError } from "./core.js";
 
 export { WherryError };
 
@@ -16,7 +16,7 @@ const hasWorkers = typeof Worker !== "undefined" && typeof document !== "undefin
 export async function load(url, { signal, onprogress, worker = hasWorkers, threads } = {}) {
   signal?.throwIfAborted();
   const folder = folderOf(url);
-  const back = worker ? new Remote() : await Local.create();
+  const back = worker ? new Remote() : new Local();
   const stop = () => back.close(signal.reason);
   signal?.addEventListener("abort", stop, { once: true });
   try {
@@ -52,6 +52,27 @@ export class Model {
     return answer;
   }
 
+  /** Trains the model in the page, where the bundle was exported with engine="train"; see wherry.d.ts. */
+  async train(inputs, targets, options = {}) {
+    const { signal, onprogress, ...told } = options;
+    signal?.throwIfAborted();
+    const stop = () => this.#back.stop();
+    signal?.addEventListener("abort", stop, { once: true });
+    try {
+      const found = await this.#back.train(inputs, targets, told, onprogress);
+      if (found.stopped) throw signal?.reason ?? new WherryError("browser", "The training was stopped.");
+      return found;
+    } finally {
+      signal?.removeEventListener("abort", stop);
+    }
+  }
+
+  /** The parameters as the content of a `.pdparams` file, or with "pdmodel" the files of the program, by name. */
+  async save(form = "pdparams") {
+    const files = await this.#back.save(form);
+    return form === "pdparams" ? files["model.pdparams"] : files;
+  }
+
   /** Bytes of memory that the engine has taken. */
   memory() {
     return this.#back.memory();
@@ -63,19 +84,21 @@ export class Model {
   }
 }
 
-// In this thread.
-class Local {
+/** In this thread: that of the page, or of worker.js. */
+export class Local {
   #engine;
   #pool;
-
-  static async create() {
-    return new Local();
-  }
+  #folder;
+  #part; // what the manifest says of training
+  #training = null; // a promise
+  #stopped = false;
 
   async load(folder, onprogress, options) {
-    const { engine, pool, facts } = await fetched(folder, onprogress, options);
+    const { engine, pool, facts, training } = await fetched(folder, onprogress, options);
     this.#engine = engine;
     this.#pool = pool;
+    this.#folder = folder;
+    this.#part = training;
     return facts;
   }
 
@@ -85,6 +108,38 @@ class Local {
 
   async memory() {
     return this.#open().memory;
+  }
+
+  // Behind each end of it, abort included, the engine answers with the weights of the last step.
+  async train(inputs, targets, options, onprogress) {
+    const engine = this.#open();
+    this.#stopped = false;
+    const values = engine.examples(inputs);
+    const training = await this.#trainer(onprogress);
+    if (this.#stopped) return { steps: 0, stopped: true, history: [] };
+    const found = await training.run(values, targetsOf(targets), options, onprogress);
+    const { weights, shards } = training.weights();
+    engine.replace(weights, (shard, offset, bytes) => shards[shard].subarray(offset, offset + bytes));
+    return found;
+  }
+
+  async stop() {
+    this.#stopped = true;
+    (await this.#training)?.stop();
+  }
+
+  async save(form) {
+    this.#open();
+    return (await this.#trainer()).saved(form);
+  }
+
+  #trainer(onprogress) {
+    if (!this.#part) throw new WherryError("input", 'This bundle predicts, and does not train. Export the model with engine="train".');
+    this.#training ??= import("./training.js").then(({ Training }) => Training.start(this.#folder, this.#part, bytesOf, onprogress)).catch((error) => {
+      this.#training = null; // a later call tries again
+      throw error;
+    });
+    return this.#training;
   }
 
   #open() {
@@ -123,6 +178,18 @@ class Remote {
     return this.#call("memory", []);
   }
 
+  train(inputs, targets, options, onprogress) {
+    return this.#call("train", [inputs, targets, options], onprogress);
+  }
+
+  stop() {
+    return this.#call("stop", []);
+  }
+
+  save(form) {
+    return this.#call("save", [form]);
+  }
+
   close(reason) {
     this.#ended ??= reason;
     this.#worker.terminate();
@@ -157,6 +224,24 @@ class Remote {
   }
 }
 
+// Targets as Python takes them: whole numbers stay whole.
+function targetsOf(given) {
+  const wrong = (got) => new WherryError("input", `train takes targets as an array, or {data, shape}. Got ${got}, expected numbers.`);
+  if (given === null || typeof given !== "object") throw wrong(given === null ? "null" : typeof given);
+  let { data, shape } = ArrayBuffer.isView(given) || Array.isArray(given) ? { data: given, shape: null } : given;
+  if (Array.isArray(data)) {
+    shape ??= shapeOf(data);
+    data = data.flat(Infinity);
+    if (!data.every((x) => typeof x === "number" || typeof x === "bigint")) throw wrong("an array of other things, or with rows of different lengths");
+    data = data.every((x) => Number.isInteger(Number(x))) ? BigInt64Array.from(data, BigInt) : Float32Array.from(data, Number);
+  }
+  const dtype = ARRAY_DTYPES.get(data?.constructor);
+  if (!dtype) throw wrong(data?.constructor?.name ?? typeof data);
+  shape ??= [data.length];
+  if (shape.reduce((a, b) => a * b, 1) !== data.length) throw wrong(`${data.length} numbers for shape [${shape}]`);
+  return { data, shape, dtype };
+}
+
 function folderOf(url) {
   const base = typeof document === "undefined" ? import.meta.url : document.baseURI;
   const full = new URL(url, base);
@@ -165,8 +250,8 @@ function folderOf(url) {
   return full.href;
 }
 
-/** Everything of a bundle: the engine that answers, and what is told of it. Also called by worker.js. */
-export async function fetched(folder, onprogress, { signal, threads } = {}) {
+/** Everything of a bundle: the engine that answers, and what is told of it. */
+async function fetched(folder, onprogress, { signal, threads } = {}) {
   if (typeof WebAssembly === "undefined") throw new WherryError("browser", "This browser has no WebAssembly. Expected one of the last years.");
   const text = new TextDecoder().decode(await bytesOf(new URL("manifest.json", folder), { signal, cache: "no-cache" }));
   let manifest;
@@ -195,7 +280,8 @@ export async function fetched(folder, onprogress, { signal, threads } = {}) {
     const engine = new Engine(module, program, (shard, offset, bytes) => shards[shard].subarray(offset, offset + bytes), memory, pool?.threads);
     await pool?.begin((bytes) => engine.take(bytes));
     const { title, labels, preprocess, inputs, outputs, precision } = manifest;
-    return { engine, pool, facts: { title, labels, preprocess, inputs, outputs, precision, bytes: total, threads: engine.threads } };
+    const trains = Boolean(manifest.train);
+    return { engine, pool, facts: { title, labels, preprocess, inputs, outputs, precision, trains, bytes: total, threads: engine.threads }, training: manifest.train };
   } catch (error) {
     stop.abort(error);
     pool?.close();

@@ -1,16 +1,15 @@
 // The other end of wherry.js: the engine in a worker.
-import { fetched } from "./wherry.js";
+import { Local } from "./wherry.js";
 
-let engine;
+const model = new Local();
 
 const calls = {
-  async load(folder, options, progress) {
-    const found = await fetched(folder, progress, options);
-    engine = found.engine;
-    return found.facts;
-  },
-  predict: (inputs) => engine.predict(inputs),
-  memory: () => engine.memory,
+  load: (folder, options, progress) => model.load(folder, progress, options),
+  predict: (inputs) => model.predict(inputs),
+  memory: () => model.memory(),
+  train: (inputs, targets, options, progress) => model.train(inputs, targets, options, progress),
+  stop: () => model.stop(),
+  save: (form) => model.save(form),
 };
 
 self.addEventListener("message", async ({ data: { id, name, args } }) => {
