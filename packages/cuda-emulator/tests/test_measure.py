@@ -56,6 +56,11 @@ def test_words_of_one_bank_take_a_pass_each(measured, which, passes):
     assert (found.shared_requests, found.shared_passes, found.shared_least, found.shared_bytes) == (2, passes, 2, 4096)
 
 
+def test_kernels_of_unnamed_namespaces_have_their_names(measured):
+    found, _ = _run(measured, 11)
+    assert found.kernel == "line_of<Unnamed>"
+
+
 def test_atomics_are_counted_for_themselves(measured):
     found, _ = _run(measured, 8)
     assert found.atomics == (2, 2, 2, 256)

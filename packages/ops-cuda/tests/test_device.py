@@ -25,7 +25,7 @@ def test_memory_is_counted(gpu):
     assert cuda.memory_allocated() == before
 
 
-def test_out_of_memory_says_what_was_asked_what_is_free_and_who_holds_the_rest(gpu):
+def test_out_of_memory_says_what_was_asked_what_is_free_and_who_holds_the_rest(gpu, emulator):
     held = ops.full(shape=(1 << 20,), value=0.0, dtype=wherry_tensor.float32)
     words = (
         r"gpu:0 is out of memory. Asked for 4096.0 MiB; \d+.\d of 1024.0 MiB are free. "
@@ -77,7 +77,7 @@ def test_a_kernel_waits_for_nobody_until_a_value_is_read(gpu, emulator):
     assert emulator.counts.launches > before
 
 
-def test_properties_tell_what_the_device_is(gpu):
+def test_properties_tell_what_the_device_is(gpu, emulator):
     found = cuda.get_device_properties()
     assert (found.name, found.major, found.total_memory) == ("CUDA emulator", 8, 1 << 30)
 
@@ -121,7 +121,7 @@ def test_without_a_compiled_library_the_package_imports_and_says_how_to_make_one
         ("busy", "CUDA did not start: 'CUDA-capable device(s) is/are busy or unavailable'."),
     ],
 )
-def test_a_gpu_that_cannot_be_used_is_one_sentence_and_the_cpu_goes_on(answer, words):
+def test_a_gpu_that_cannot_be_used_is_one_sentence_and_the_cpu_goes_on(answer, words, emulator):
     said = _child(CUDA_EMULATOR_DRIVER=answer, CUDA_VISIBLE_DEVICES="7")
     assert said.startswith("True 0\n")
     version = f"{_toolkit() // 1000}.{_toolkit() % 1000 // 10}"

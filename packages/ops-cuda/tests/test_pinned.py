@@ -30,7 +30,7 @@ def test_gradients_find_the_way_back_through_pinned_memory(gpu):
     assert x.grad.numpy().tolist() == [3.0, 3.0]
 
 
-def test_a_copy_that_does_not_wait_reads_when_the_stream_comes_to_it(gpu):
+def test_a_copy_that_does_not_wait_reads_when_the_stream_comes_to_it(gpu, emulator):
     x = to_tensor([1.0, 2.0, 3.0], place="cpu").pin_memory()
     waits, goes_on = x.cuda(), x.cuda(blocking=False)
     np.asarray(_core.on_host(x))[:] = 7.0  # what a program must not do; without the wait it shows

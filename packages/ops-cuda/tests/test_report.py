@@ -91,7 +91,8 @@ def test_without_nvidias_tools_the_report_says_which_and_what_to_install(monkeyp
     monkeypatch.setattr(report, "_program_folders", list)
     monkeypatch.setenv("PATH", "")
     assert report.main(["--library", str(tmp_path / "none.so")]) == 1
-    assert "nvdisasm was not found. Looked in CUDA_HOME, on PATH and among the installed wheels. pip install wherry-ops-cuda[report]" in capsys.readouterr().err
+    words = "nvdisasm was not found. Looked in CUDA_HOME, on PATH and among the installed wheels. pip install wherry-ops-cuda[report]"
+    assert words in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("old", "status"), [(40, 0), (39, 1), (None, 1)])
@@ -101,5 +102,7 @@ def test_more_registers_than_the_file_says_are_an_error(tmp_path, old, status, c
     file = tmp_path / "registers.txt"
     file.write_text("" if old is None else f"{old:4d} cast: pointwise_1<Cast<float>, int>\n")
     assert _compare({"cast: pointwise_1<Cast<float>, int>": 40}, file) == status
+    name = "cast: pointwise_1<Cast<float>, int>"
     said = capsys.readouterr().err
-    assert said == {40: "", 39: "cast: pointwise_1<Cast<float>, int>: 40 registers, 39 before\n"}.get(old, f"cast: pointwise_1<Cast<float>, int>: not in {file}\n")
+    assert said.partition("Where")[0] == {40: "", 39: f"{name}: 40 registers, 39 before\n", None: f"{name}: not in {file}\n"}[old]
+    assert ("without --check" in said) == bool(status)

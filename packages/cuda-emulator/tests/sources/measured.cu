@@ -5,6 +5,13 @@
 
 __global__ void line(const float *x, float *out) { out[threadIdx.x] = x[threadIdx.x]; }
 __global__ void stride(const float *x, float *out) { out[threadIdx.x] = x[threadIdx.x * 8]; }
+namespace {
+struct Unnamed {};
+template <typename T>
+__global__ void line_of(const float *x, float *out) {
+  out[threadIdx.x] = x[threadIdx.x];
+}
+}  // namespace
 __global__ void one(const float *x, float *out) { out[threadIdx.x] = x[0]; }
 __global__ void wide(const double *x, double *out) { out[threadIdx.x] = x[threadIdx.x + 1]; }
 __global__ void twice(const float *x, float *out) {
@@ -64,6 +71,7 @@ EXPORT int run(int which, float *result) {
     case 6: wry_launch(turned, dim3(1), dim3(32), 4096, nullptr, x, out, 32); break;
     case 7: wry_launch(turned, dim3(1), dim3(32), 4096, nullptr, x, out, 2); break;
     case 8: wry_launch(counted, dim3(2), dim3(32), 0, nullptr, reinterpret_cast<int *>(out)); break;
+    case 11: wry_launch(line_of<Unnamed>, dim3(1), dim3(64), 0, nullptr, x, out); break;
     case 9: wry_launch(padded, dim3(1), dim3(32), 0, nullptr, x, out); break;
     default: wry_launch(padded_unwritten, dim3(1), dim3(32), 0, nullptr, x, out); break;
   }

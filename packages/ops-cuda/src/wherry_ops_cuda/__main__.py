@@ -46,6 +46,8 @@ def _compare(registers: building.Registers, file: Path) -> int:
     new = [name for name in registers if name not in known]
     for text in [*worse, *(f"{name}: not in {file}" for name in new)]:
         print(text, file=sys.stderr)
+    if worse or new:
+        print(f"Where that is meant, write {file} again: the same command without --check.", file=sys.stderr)
     return 1 if worse or new else 0
 
 

@@ -130,7 +130,7 @@ def statics(library: str | os.PathLike[str], architecture: int) -> list[Static]:
     usage: dict[str, tuple[int, int, int]] = {}
     for symbol, text in re.findall(r"Function (\w+):\s*\n\s*(REG:.*)", _of_architecture(said("-res-usage"), architecture)):
         has = {key: int(value) for key, value in re.findall(r"(\w+):(\d+)", text)}
-        usage[symbol] = has["REG"], has.get("SHARED", 0), has.get("LOCAL", 0)
+        usage[symbol] = has["REG"], has.get("SHARED", 0), has.get("LOCAL", 0) + has.get("STACK", 0)
     opcodes: dict[str, dict[str, int]] = {}
     for part in _of_architecture(said("-sass"), architecture).split("Function : ")[1:]:
         symbol, _, body = part.partition("\n")

@@ -7,6 +7,7 @@
 
 #include <cxxabi.h>
 #include <dlfcn.h>
+#include <elf.h>
 #include <link.h>
 #include <signal.h>
 #include <stdio.h>
@@ -69,12 +70,42 @@ std::string where_is(const void *pc) {
                                      : "an unknown line (addr2line is not installed)";
 }
 
-std::string kernel_name(void *kernel) {
+// Names of functions by their place in the library. Kernels of unnamed namespaces are not among those that dladdr knows, but in the
+// library's own table, unless somebody has stripped it.
+static std::map<size_t, std::string> symbols_of(const char *library) {
+  std::map<size_t, std::string> found;
+  FILE *file = fopen(library, "rb");
+  if (!file) return found;
+  const auto read = [file](void *to, size_t at, size_t bytes) { return fseek(file, long(at), SEEK_SET) == 0 && fread(to, 1, bytes, file) == bytes; };
+  Elf64_Ehdr header;
+  std::vector<Elf64_Shdr> sections;
+  if (read(&header, 0, sizeof header) && !memcmp(header.e_ident, ELFMAG, SELFMAG)) sections.resize(header.e_shnum);
+  if (!sections.empty() && !read(sections.data(), header.e_shoff, sections.size() * sizeof(Elf64_Shdr))) sections.clear();
+  for (const Elf64_Shdr &section : sections) {
+    if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
+    std::vector<Elf64_Sym> symbols(section.sh_size / sizeof(Elf64_Sym));
+    std::vector<char> names(sections[section.sh_link].sh_size + 1);
+    if (!read(symbols.data(), section.sh_offset, symbols.size() * sizeof(Elf64_Sym)) || !read(names.data(), sections[section.sh_link].sh_offset, names.size() - 1)) continue;
+    for (const Elf64_Sym &s : symbols)
+      if (ELF64_ST_TYPE(s.st_info) == STT_FUNC && s.st_value && s.st_name < names.size()) found.emplace(s.st_value, names.data() + s.st_name);
+  }
+  fclose(file);
+  return found;
+}
+
+static std::string name_of_function(void *kernel) {
   Dl_info info;
-  if (!dladdr(kernel, &info) || !info.dli_sname) return "a kernel";
+  if (!dladdr(kernel, &info)) return "a kernel";
+  std::string symbol = info.dli_sname && info.dli_saddr == kernel ? info.dli_sname : "";
+  if (symbol.empty() && info.dli_fname) {
+    static const std::map<size_t, std::string> all = symbols_of(info.dli_fname);
+    const auto found = all.find(size_t((char *)kernel - (char *)info.dli_fbase));
+    if (found != all.end()) symbol = found->second;
+  }
+  if (symbol.empty()) return "a kernel";
   int status;
-  char *plain = abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status);
-  std::string name = plain ? plain : info.dli_sname;
+  char *plain = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
+  std::string name = plain ? plain : symbol;
   free(plain);
   if (name.compare(0, 5, "void ") == 0) name.erase(0, 5);
   const std::string unnamed = "(anonymous namespace)::";
@@ -85,6 +116,12 @@ std::string kernel_name(void *kernel) {
     if (name[i] == '(' && depth == 0) return name.substr(0, i);
   }
   return name;
+}
+
+std::string kernel_name(void *kernel) {
+  static std::map<void *, std::string> names;
+  const auto known = names.find(kernel);
+  return known != names.end() ? known->second : names[kernel] = name_of_function(kernel);
 }
 
 std::string describe(const char *a, size_t) {
