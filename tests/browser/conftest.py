@@ -5,6 +5,8 @@ skipped and say why. WHERRY_WASM_WHEELS and WHERRY_PYODIDE name other folders.
 """
 from __future__ import annotations
 
+import functools
+import http.server
 import os
 import shutil
 import subprocess
@@ -160,6 +162,23 @@ def serve_beside() -> Iterator[Callable[..., str]]:
     yield run
     for server in servers:
         server.shutdown()
+
+
+class FileServer:
+    """`python -m http.server` of a folder."""
+
+    def __init__(self, folder):
+        class Handler(http.server.SimpleHTTPRequestHandler):
+            def log_message(self, *arguments):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(folder)))
+        self.address = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def stop(self):
+        self.server.shutdown()
+        self.server.server_close()
 
 
 ASK = """([name, message]) => new Promise(async (resolve, reject) => {

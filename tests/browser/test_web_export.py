@@ -1,10 +1,8 @@
 """An exported folder in Chromium, from Python's own file server under a sub-path: it answers, offline too, and keeps its policy."""
 from __future__ import annotations
 
-import functools
 import http.server
 import sys
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -12,34 +10,17 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 import wherry
-from conftest import ROOT, until  # noqa: E402
+from conftest import ROOT, FileServer, until  # noqa: E402
 from wherry_export.web import engine_files
 
 NEEDS_WHEELS = False  # nothing of Pyodide
 pytestmark = pytest.mark.skipif(engine_files.missing() is not None, reason=str(engine_files.missing()))
 
 
-class Server:
-    """`python -m http.server` of a folder."""
-
-    def __init__(self, folder):
-        class Handler(http.server.SimpleHTTPRequestHandler):
-            def log_message(self, *arguments):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(folder)))
-        self.address = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def stop(self):
-        self.server.shutdown()
-        self.server.server_close()
-
-
 @pytest.fixture
 def served(tmp_path, browser):
     """A folder that is served, and a page that fails the test when it logs an error."""
-    server = Server(tmp_path)
+    server = FileServer(tmp_path)
     context = browser.new_context(color_scheme="dark", viewport={"width": 390, "height": 800})
     said = []
     context.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
