@@ -265,6 +265,39 @@ def test_wrong_inputs_and_broken_bundles_are_explained_in_javascript(tmp_path):
     assert done.returncode == 0, done.stdout[-4000:]
 
 
+class Deciding(nn.Layer):
+    """A choice that depends on the input."""
+
+    def __init__(self):
+        super().__init__()
+        self.left, self.right = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x):
+        return cond(x.mean() > 0, lambda: self.left(x), lambda: self.right(x) * 2)
+
+
+def damaged_bundles(folder, count):
+    """What becomes of bundles that were changed at random, some with digests that fit."""
+    spec = [InputSpec([None, None], "int64", "ids")], [InputSpec([None, 4], "float32", "x")]
+    export(lenet(), folder / "lenet", input_spec=IMAGE, precision="int8")
+    export(Reading(), folder / "reading", input_spec=spec[0])
+    export(to_static(Deciding()), folder / "deciding", input_spec=spec[1])
+    sites = [folder / name for name in ("lenet", "reading", "deciding")]
+    script = Path(__file__).parent / "damage.mjs"
+    done = subprocess.run(["node", script, HERE / "js" / "wherry.js", str(count), *sites], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout)
+
+
+@needs_engine
+@needs_node
+def test_damaged_bundles_are_explained_or_answer(tmp_path):
+    found = damaged_bundles(tmp_path, 300)
+    assert found["other"] == [] and found["late"] == [], found
+    assert found["answered"] + sum(found["codes"].values()) == 300 and found["rss"] < 600e6, found
+    assert {"network", "format", "browser"} <= found["codes"].keys()
+
+
 # The parts.
 
 def test_numbers_of_a_module_are_read_as_they_are_written():

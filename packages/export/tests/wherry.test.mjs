@@ -60,12 +60,18 @@ test("a damaged bundle is explained", { skip }, async () => {
   };
   await change(/weights/, (bytes) => bytes.subarray(1));
   await assert.rejects(load(damaged), fails("network", /not what the manifest says/));
+  await change(/weights/, (bytes) => Buffer.alloc(bytes.length));
+  await assert.rejects(load(damaged), fails("network", /Got another content/));
   await change(/engine/, (bytes) => Buffer.alloc(bytes.length));
   await assert.rejects(load(damaged), fails("browser", /cannot be compiled/));
   await fresh();
   const manifest = JSON.parse(await readFile(join(folder, "manifest.json"), "utf8"));
   await writeFile(join(folder, "manifest.json"), JSON.stringify({ ...manifest, format: 99 }));
   await assert.rejects(load(damaged), fails("format", /Got format 99, expected 1/));
+  for (const url of ["../../secret", "https://elsewhere.org/engine.wasm", "data:application/wasm,", 3, null]) {
+    await writeFile(join(folder, "manifest.json"), JSON.stringify({ ...manifest, engine: { ...manifest.engine, url } }));
+    await assert.rejects(load(damaged), fails("format", /manifest\.json is damaged/));
+  }
   await writeFile(join(folder, "manifest.json"), "<html>");
   await assert.rejects(load(damaged), fails("format", /no manifest/));
   await rm(folder, { recursive: true });

@@ -334,7 +334,7 @@ def _files(
     def add(stem: str, suffix: str, content: bytes) -> dict[str, Any]:
         name = f"data/{stem}.{_digest(content)}.{suffix}"
         files[name] = content
-        return {"url": name, "bytes": len(content)}
+        return {"url": name, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
 
     scripts = {name: (HERE / "js" / name).read_bytes() for name in SCRIPTS}
     scripts |= {name: (HERE / "page" / name).read_bytes() for name in ("page.js", "site.css", "icon.svg")}

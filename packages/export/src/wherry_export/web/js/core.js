@@ -15,6 +15,8 @@ const ARENA = 0, EXTERNAL = 1; // where a buffer lies; else it is a result
 const TENSOR = 40, ATTR = 16, STEP = 40; // bytes of the structs
 const KEPT = 8; // layouts, those used last
 const ALIGNED = 64;
+const MOST_BYTES = 2 ** 32 - 65536; // of the module's memory
+const MOST_AXES = 64;
 
 export const FORMAT = 1;
 
@@ -38,8 +40,8 @@ export class Engine {
   // module: a compiled WebAssembly.Module; bytesOf(shard, offset, length) gives bytes of the weights; memory: what the module imports;
   // threads: how many instances of it will run loops in that memory (pool.js).
   constructor(module, program, bytesOf, memory, threads = 1) {
-    if (program.format !== FORMAT) {
-      throw new WherryError("format", `This bundle was made by another version of Wherry. Got format ${program.format}, expected ${FORMAT}. Export the model again, or load it with the wherry.js beside it.`);
+    if (program?.format !== FORMAT) {
+      throw new WherryError("format", `This bundle was made by another version of Wherry. Got format ${program?.format}, expected ${FORMAT}. Export the model again, or load it with the wherry.js beside it.`);
     }
     this.#program = program;
     this.#exports = new WebAssembly.Instance(module, { env: { memory } }).exports;
@@ -47,7 +49,14 @@ export class Engine {
     this.threads = threads;
     this.#exports.__wasm_call_ctors();
     this.#context = this.#exports.wherry_context(threads, Number(typeof document === "undefined"));
-    for (const weight of program.weights) this.#weights.set(weight.id, this.#upload(weight, bytesOf));
+    sound(() => {
+      for (const weight of program.weights) this.#weights.set(weight.id, this.#upload(weight, bytesOf));
+      for (const { name, id, dtype, shape } of program.inputs) {
+        const known = typeof name === "string" && Number.isSafeInteger(id) && typeof dtype === "string" && Object.hasOwn(ARRAYS, dtype);
+        if (!known || !shape.every((n) => typeof n === "string" || (Number.isSafeInteger(n) && n >= 0))) throw new Error("an input is none");
+      }
+      if (!Array.isArray(program.sizes) || !Array.isArray(program.outputs)) throw new Error("lists are missing");
+    });
   }
 
   get inputs() { return this.#program.inputs; }
@@ -68,7 +77,12 @@ export class Engine {
       const { address, bytes } = layout.values.get(this.#program.inputs[i].id);
       new Uint8Array(this.#memory.buffer, address, bytes).set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
     }
-    this.#runBlock(this.#program.block, layout);
+    try {
+      this.#runBlock(this.#program.block, layout);
+    } catch (error) {
+      if (error instanceof WherryError) throw error;
+      throw new WherryError("kernel", `The model stopped: ${error.message}. Its bundle may be damaged; export the model again.`, { cause: error });
+    }
     const answer = {};
     for (const { name, id } of this.#program.outputs) {
       const { address, shape, dtype } = layout.values.get(id);
@@ -153,7 +167,9 @@ export class Engine {
 
   #write(weight, address, bytesOf) {
     const size = BYTES[weight.dtype] * count(weight.shape);
-    const raw = bytesOf(weight.shard, weight.offset, weight.bytes);
+    const raw = bytesOf(weight.shard, weight.offset, weight.bytes), n = count(weight.shape);
+    const expected = { raw: size, float16: 2 * n, int8: weight.scales + 4 * count((weight.axes ?? []).map((axis) => weight.shape[axis])) }[weight.encoding];
+    if (!(raw?.length === (expected ?? raw?.length) && (weight.encoding !== "int8" || weight.scales >= n))) throw new Error(`weight '${weight.name}' has ${raw?.length} bytes in place of ${expected}`);
     if (weight.encoding === "raw") new Uint8Array(this.#memory.buffer, address, size).set(raw);
     else {
       const to = new Float32Array(this.#memory.buffer, address, count(weight.shape));
@@ -173,7 +189,7 @@ export class Engine {
       while (this.#layouts.size >= KEPT) this.#drop(this.#layouts.keys().next().value);
       layout = { values: new Map(), runs: new Map(), blocks: [] };
       try {
-        this.#layOut(sizes, layout);
+        sound(() => this.#layOut(sizes, layout));
       } catch (error) {
         for (const block of layout.blocks) this.#exports.wherry_give(block);
         throw error;
@@ -194,11 +210,11 @@ export class Engine {
       const bytes = BYTES[dtype] * count(shape);
       layout.values.set(id, { address: this.#take(bytes, layout), bytes, shape, dtype });
     };
-    for (const { id, dtype, shape } of this.#program.weights) layout.values.set(id, { address: this.#weights.get(id), bytes: 0, shape, dtype });
+    for (const { id, dtype, shape } of this.#program.weights) layout.values.set(id, { address: this.#weights.get(id), bytes: BYTES[dtype] * count(shape), shape, dtype });
     for (const { id, dtype, shape } of this.#program.inputs) {
       place(id, NAMES.indexOf(dtype), shape.map((n) => (typeof n === "string" ? sizes[this.#program.sizes.indexOf(n)] : n)));
     }
-    const runs = [];
+    const runs = [], carries = [];
     const visit = (block) => {
       for (const item of block) {
         if (item.kind === "run") {
@@ -211,10 +227,16 @@ export class Engine {
         } else {
           for (const inner of item.blocks) visit(inner);
           for (const { id, dtype, shape } of item.carried) place(id, dtype, shape.map(number));
+          carries.push(item);
         }
       }
     };
     visit(this.#program.block);
+    for (const { id } of this.#program.outputs) there(layout, id);
+    for (const { kind, condition, given, start, carried } of carries) {
+      there(layout, condition, 1);
+      for (const from of kind === "if" ? given : [given, start]) carried.forEach(({ id }, i) => there(layout, from[i], there(layout, id).bytes));
+    }
     const arena = this.#take(Math.max(0, ...runs.map(([, run]) => run.arena)), layout);
     for (const [item, run] of runs) layout.runs.set(item, this.#written(item, run, arena, layout));
   }
@@ -251,11 +273,20 @@ export class Engine {
       new Kind(this.#memory.buffer, address, data.length).set(Kind === BigInt64Array ? data.map(BigInt) : data);
       return address;
     });
-    const base = ({ kind, index, offset }) => {
+    const base = ({ kind, index, offset, bytes }) => {
       if (kind === ARENA) return arena + offset;
-      if (kind === EXTERNAL) return index < item.in.length ? layout.values.get(item.in[index]).address : fixed[index - item.in.length];
-      return layout.values.get(item.out[item.results[index]]).address;
+      if (kind === EXTERNAL && index >= item.in.length) return fixed[index - item.in.length];
+      return there(layout, kind === EXTERNAL ? item.in[index] : item.out[item.results[index]], bytes).address;
     };
+    for (const slot of slots) within(slot, buffers[slot.buffer]);
+    for (const { kind, index, bytes } of buffers) {
+      const one = constants[index - item.in.length];
+      if (kind === EXTERNAL && index >= item.in.length && !(one && bytes <= BYTES[one[0]] * count(one[1]))) throw new Error("a constant is too small");
+    }
+    for (const [kernel, , ins, outs] of item.steps) {
+      if (!this.#exports.__indirect_function_table.get(kernel)) throw new Error(`there is no kernel ${kernel}`);
+      for (const slot of [...ins, ...outs]) if (slot !== -1 && !slots[slot]) throw new Error(`there is no tensor ${slot}`);
+    }
     const texts = new TextEncoder();
     let bytes = slots.reduce((sum, slot) => sum + TENSOR + 16 * slot.shape.length, 0) + item.steps.length * STEP;
     for (const [i, [, , ins, outs]] of item.steps.entries()) {
@@ -349,7 +380,8 @@ export class Engine {
   }
 
   #take(bytes, layout) {
-    const address = this.#exports.wherry_take(Math.max(bytes, 1));
+    if (!(bytes >= 0)) throw new Error("a size is none");
+    const address = bytes < MOST_BYTES ? this.#exports.wherry_take(Math.max(bytes, 1)) >>> 0 : 0;
     if (!address) throw new WherryError("memory", `There is no memory for this. Got ${this.memory} bytes so far, expected ${bytes} more. Use smaller inputs.`);
     layout?.blocks.push(address);
     return address;
@@ -359,6 +391,37 @@ export class Engine {
     const bytes = new Uint8Array(this.#memory.buffer, address);
     return new TextDecoder().decode(bytes.slice(0, bytes.indexOf(0)));
   }
+}
+
+// Bundles are data from elsewhere. What does not fit together is found before a kernel runs: it would read and write anywhere in the
+// module's memory (and nowhere else).
+function sound(work) {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof WherryError) throw error;
+    throw new WherryError("format", `The bundle is damaged: ${error.message}. Export the model again, or copy its folder as a whole.`, { cause: error });
+  }
+}
+
+// The value of this number, with so many bytes at least.
+function there(layout, id, bytes = 0) {
+  const value = layout.values.get(id);
+  if (!value || !(value.bytes >= bytes)) throw new Error(`value ${id} is ${value ? "too small" : "not there"}`);
+  return value;
+}
+
+function within({ dtype, shape, strides, offset }, buffer) {
+  const numbers = count(shape);
+  if (!(numbers < MOST_BYTES && strides.length === shape.length && shape.length <= MOST_AXES)) throw new Error("a tensor has no shape");
+  if (numbers === 0) return;
+  let low = 0, high = 0;
+  shape.forEach((n, i) => {
+    const far = (n - 1) * strides[i];
+    if (far < 0) low += far;
+    else high += far;
+  });
+  if (!(offset + low * BYTES[dtype] >= 0 && offset + (high + 1) * BYTES[dtype] <= buffer.bytes)) throw new Error("a tensor is larger than its memory");
 }
 
 export function count(shape) {

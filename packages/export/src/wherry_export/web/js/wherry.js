@@ -260,19 +260,23 @@ async function fetched(folder, onprogress, { signal, threads } = {}) {
   } catch (error) {
     throw new WherryError("format", `${folder}manifest.json is no manifest: ${error.message}. Is this the folder that wherry.export.web wrote?`, { cause: error });
   }
-  if (!FORMATS.includes(manifest.format)) throw new WherryError("format", `${folder} was made by another version of Wherry. Got format ${manifest.format}, expected ${FORMATS.join(" or ")}. Export the model again, or use the wherry.js in it.`);
-  const files = [manifest.engine, manifest.program, ...manifest.weights];
+  if (!FORMATS.includes(manifest?.format)) throw new WherryError("format", `${folder} was made by another version of Wherry. Got format ${manifest?.format}, expected ${FORMATS.join(" or ")}. Export the model again, or use the wherry.js in it.`);
+  const files = [manifest.engine, manifest.program, ...(Array.isArray(manifest.weights) ? manifest.weights : [null])];
+  for (const file of files) {
+    if (!(typeof file?.url === "string" && Number.isSafeInteger(file.bytes) && file.bytes >= 0 && within(file.url, folder))) throw new WherryError("format", `${folder}manifest.json is damaged. Got ${String(JSON.stringify(file)).slice(0, 200)}, expected {url, bytes} of a file in the folder. Copy the folder again as a whole.`);
+  }
   const total = files.reduce((sum, file) => sum + file.bytes, 0);
   let loaded = 0;
   const stop = new AbortController(); // one that fails stops the others
   const stops = stop.signal;
   signal?.addEventListener("abort", () => stop.abort(signal.reason), { once: true });
   const count = (bytes) => onprogress?.({ loaded: (loaded += bytes), total });
-  const { memory, pool } = await memoryFor(manifest.engine, threads);
-  const one = (file) => bytesOf(new URL(file.url, folder), { signal: stops, count, expected: file.bytes });
+  let memory, pool;
+  const one = (file) => bytesOf(new URL(file.url, folder), { signal: stops, count, file });
   try {
+    ({ memory, pool } = await memoryFor(manifest.engine, threads));
     const [module, program, ...shards] = await Promise.all([
-      compiled(new URL(manifest.engine.url, folder), { signal: stops, count, changed: pool ? manifest.engine.shared : -1 }),
+      compiled(new URL(manifest.engine.url, folder), { signal: stops, count, file: manifest.engine, changed: pool ? manifest.engine.shared : -1 }),
       one(manifest.program).then((bytes) => JSON.parse(new TextDecoder().decode(bytes))),
       ...manifest.weights.map(one),
     ]);
@@ -285,8 +289,25 @@ async function fetched(folder, onprogress, { signal, threads } = {}) {
   } catch (error) {
     stop.abort(error);
     pool?.close();
-    throw error;
+    if (error instanceof WherryError || signal?.aborted) throw error;
+    throw new WherryError("format", `${folder} is damaged: ${error?.message ?? error}. Export the model again, or copy the folder as a whole.`, { cause: error });
   }
+}
+
+// Whether an address is that of a file in the folder.
+function within(url, folder) {
+  try {
+    return new URL(url, folder).href.startsWith(folder) && !url.includes("?");
+  } catch {
+    return false;
+  }
+}
+
+// The folder says of each file what it holds. Pages that came without TLS cannot tell.
+async function asTold(bytes, url, { sha256 } = {}) {
+  if (!sha256 || !globalThis.crypto?.subtle) return;
+  const digest = Array.from(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  if (digest !== sha256) throw new WherryError("network", `${url} is not what the manifest says. Got another content, expected that of the export. Copy the folder again as a whole.`);
 }
 
 // The memory of the module, and the threads that share it where there are several.
@@ -324,24 +345,32 @@ async function opened(url, { signal, cache }) {
 async function bytesOf(url, options) {
   const response = counted(await opened(url, options), options);
   const bytes = new Uint8Array(await response.arrayBuffer());
-  if (options.expected !== undefined && bytes.length !== options.expected) throw new WherryError("network", `${url} is not what the manifest says. Got ${bytes.length} bytes, expected ${options.expected}. Copy the folder again as a whole.`);
+  const expected = options.file?.bytes;
+  if (expected !== undefined && bytes.length !== expected) throw new WherryError("network", `${url} is not what the manifest says. Got ${bytes.length} bytes, expected ${expected}. Copy the folder again as a whole.`);
+  await asTold(bytes, url, options.file);
   return bytes;
 }
 
 // Compiled while it arrives, where the server says that it is WebAssembly.
 async function compiled(url, options) {
-  const response = counted(await opened(url, options), options);
+  const arrived = await opened(url, options);
+  const told = options.file?.sha256 && globalThis.crypto?.subtle ? arrived.clone().arrayBuffer().then((bytes) => asTold(bytes, url, options.file)) : null;
+  told?.catch(() => {}); // heard below
+  const response = counted(arrived, options);
   try {
-    if (WebAssembly.compileStreaming && response.headers.get("Content-Type")?.startsWith("application/wasm")) return await WebAssembly.compileStreaming(response);
-    return await WebAssembly.compile(await response.arrayBuffer());
+    const streams = WebAssembly.compileStreaming && response.headers.get("Content-Type")?.startsWith("application/wasm");
+    const module = streams ? await WebAssembly.compileStreaming(response) : await WebAssembly.compile(await response.arrayBuffer());
+    await told;
+    return module;
   } catch (error) {
     if (options.signal?.aborted) throw options.signal.reason;
+    if (error instanceof WherryError) throw error;
     throw new WherryError("browser", `The engine cannot be compiled: ${error.message}. Expected a browser with WebAssembly and its 128-bit SIMD (Chrome 91, Firefox 89, Safari 16.4, Node 16).`, { cause: error });
   }
 }
 
 // changed: the place of the byte that says whether the module's memory is shared, where it shall be.
-function counted(response, { count, changed = -1 }) {
+function counted(response, { count, file, changed = -1 }) {
   if (!count || !response.body) return response;
   let seen = 0;
   const stream = response.body.pipeThrough(new TransformStream({
@@ -352,7 +381,8 @@ function counted(response, { count, changed = -1 }) {
         chunk[changed - seen] = SHARED;
       }
       seen += chunk.byteLength;
-      controller.enqueue(chunk);
+      if (seen > file.bytes) controller.error(new WherryError("network", `${file.url} is not what the manifest says. Got more than ${file.bytes} bytes. Copy the folder again as a whole.`));
+      else controller.enqueue(chunk);
     },
   }));
   return new Response(stream, { headers: { "Content-Type": response.headers.get("Content-Type") ?? "" } });
