@@ -437,7 +437,7 @@ def run(part: str, out: Path, emulate: bool) -> dict[str, Any]:
     if part.startswith("kit-"):
         return _pytest(["--pyargs", "wherry_tensor.testing", "--wherry-device", "gpu", *(["-k", "softmax or relu"] if emulate else [])], part[4:])
     if part == "suites":
-        return _pytest(["packages/ops-cuda/tests/test_training.py", "packages/ops-cuda/tests/test_device.py", "packages/ops-cuda/tests/test_pinned.py"])
+        return _pytest([f"packages/ops-cuda/tests/test_{name}.py" for name in ("training", "device", "pinned")])
     if part == "sanitizer":
         return _sanitizer(emulate)
     return _time(part.removeprefix("time-"), emulate)
@@ -480,7 +480,8 @@ def _device() -> dict[str, Any]:
     wherry.utils.run_check()
     driver = ""
     if shutil.which("nvidia-smi"):
-        driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], capture_output=True, text=True).stdout.split("\n")[0]
+        query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+        driver = subprocess.run(query, capture_output=True, text=True).stdout.split("\n")[0]
     return {**properties, "driver": driver, "date": date.today().isoformat(), "python": platform.python_version(), "wherry": wherry.__version__}
 
 
