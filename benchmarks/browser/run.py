@@ -48,7 +48,7 @@ def main() -> None:
     parser.add_argument("--no-pages", action="store_true", help="leave out the pages of `wherry serve`")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the table too; needs `pip install matplotlib`")
     options = parser.parse_args()
-    wheels = sorted((ROOT / "wheelhouse" / "wasm").glob("*.whl"))
+    wheels = sorted((ROOT / "wheelhouse" / "wasm").glob("wherry*.whl"))
     if not PYODIDE.exists() or not wheels:
         sys.exit("There are no wheels for the browser yet: run `make wasm` first.")
 

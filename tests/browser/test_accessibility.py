@@ -30,7 +30,7 @@ def axe(tmp_path_factory) -> str:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1200, 390])
-@pytest.mark.parametrize("address", ["/", "/train", "/gallery", "/browser"])
+@pytest.mark.parametrize("address", ["/", "/train", "/playground", "/gallery", "/browser"])
 def test_axe_finds_nothing_serious(visit, axe, address, width, scheme):
     page = visit(color_scheme=scheme, viewport={"width": width, "height": 900}).open(address)
     if address == "/":
@@ -41,6 +41,15 @@ def test_axe_finds_nothing_serious(visit, axe, address, width, scheme):
         page.click("#run")
         until(page, "document.getElementById('progress').textContent !== ''")
         page.click("#run")
+    elif address == "/playground":
+        page.click("#run")
+        page.wait_for_selector("body[data-ran]")
+        assert page.locator("#output [role=img]").count() == 2
+        page.click(".cm-content")
+        page.keyboard.press("Control+a")
+        page.keyboard.insert_text("print(1)\nimport sys; print(2, file=sys.stderr)\nundefined")
+        page.keyboard.press("Control+Enter")
+        page.wait_for_selector("body[data-ran='2 failed']")
     elif address == "/browser":
         page.wait_for_selector("body[data-measured]")
     page.evaluate(axe)

@@ -10,7 +10,7 @@ def addresses(manifest) -> dict[str, str]:
     static = manifest["digits"].removesuffix("data/digits.bin")
     core = manifest["pyodide"]["url"]
     return {
-        "/": "text/html", "/train": "text/html", "/browser": "text/html", "/manifest.json": "application/json",
+        "/": "text/html", "/train": "text/html", "/playground": "text/html", "/browser": "text/html", "/manifest.json": "application/json",
         "/sw.js": "text/javascript", "/simple/": "text/html", "/simple/wherry-tensor/": "text/html",
         "/api/health": "application/json", "/api/openapi.json": "application/json", "/api/models": "application/json",
         "/api/models/digits": "application/json",
@@ -18,7 +18,7 @@ def addresses(manifest) -> dict[str, str]:
         f"/{static}icon.svg": "image/svg+xml", f"/{static}data/digits.bin": "application/octet-stream",
         f"/{core}pyodide.mjs": "text/javascript", f"/{core}pyodide.asm.wasm": "application/wasm",
         f"/{core}python_stdlib.zip": "application/zip", f"/{core}pyodide-lock.json": "application/json",
-        f"/{manifest['bundle']['url']}": "application/zip",
+        f"/{manifest['bundle']['url']}": "application/zip", f"/{manifest['playground']['url']}": "application/zip",
         f"/{manifest['models'][0]['weights_url']}": "application/octet-stream",
         "/wheels/wherry_tensor-0.1.0-cp313-cp313-pyemscripten_2025_0_wasm32.whl": "application/zip",
     }
@@ -42,7 +42,7 @@ def test_every_answer_has_the_security_headers(client, manifest):
 
 
 def test_pages_hold_no_inline_script_and_no_foreign_address(client):
-    for address in ("/", "/train", "/browser"):
+    for address in ("/", "/train", "/playground", "/browser"):
         text = client.get(address).get_data(as_text=True)
         assert "http" not in text.replace("http-equiv", "")
         assert " style=" not in text and " onclick" not in text and text.count("<script") == text.count('<script type="module" src=')

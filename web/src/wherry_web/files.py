@@ -34,11 +34,14 @@ from wherry_export.web.wheels import PYODIDE_FILES, modules, without_docstrings,
 from wherry_web.config import Config
 from wherry_web.encoded import Encoded, Encoding
 from wherry_web.gallery import BrokenModel, SavedModel, SavedProgram
+from wherry_web.pages import TITLES
 
 files = Blueprint("files", __name__)
 STATIC = Path(__file__).parent / "static"
 CLIENT = Path(__file__).parent / "client"
 FOREVER = 365 * 24 * 3600
+# In wheels of others, such as NumPy's.
+OF_NO_USE = re.compile(r"(^|/)tests?/|\.(pyi|h|a|pxd|typed)$|\.dist-info/(RECORD|licenses/)|^numpy/f2py/")
 # Kept beside the wheels, between starts.
 ENCODED = ".encoded"
 
@@ -65,13 +68,61 @@ class Bundle:
     def __init__(self, folder: Path | None) -> None:
         self.wheels = sorted(folder.glob("*.whl")) if folder else []
         client = {f"wherry_web/client/{path.name}": without_docstrings(path.read_bytes()) for path in CLIENT.glob("*.py")}
-        self.files = {**modules(self.wheels), **client}
+        self.files = {**modules(filter(is_ours, self.wheels)), **client}
         self.encoded = Encoded(self.zipped(zipfile.ZIP_STORED), folder / ENCODED if folder else None)
         self.digest = self.encoded.digest
 
     def zipped(self, compression: int) -> bytes:
         """The zip: stored, or deflated for servers that do not compress."""
         return zipped(self.files, compression)
+
+
+class Playground:
+    """What the page Playground loads beyond the bundle.
+
+    `sources.zip` lies over the bundle: everything that has no place in it, and all of the Python as it was written, for
+    `help` and for the lines in tracebacks. Wheels of others in the folder (NumPy, say) become a zip each, which a page loads
+    when a program imports one of their modules.
+    """
+
+    def __init__(self, wheels: list[Path], folder: Path | None) -> None:
+        self.zips: dict[str, dict[str, bytes]] = {}  # name -> its files
+        self.modules: dict[str, str] = {}  # module -> name of its zip
+        sources: dict[str, bytes] = {}
+        for wheel in wheels:
+            with zipfile.ZipFile(wheel) as archive:
+                names = [name for name in archive.namelist() if not name.endswith("/")]
+                if is_ours(wheel):
+                    sources.update((name, archive.read(name)) for name in names if name.endswith(".py") and "/testing/" not in name)
+                else:
+                    name = f"{project_of(wheel)}.zip"
+                    self.zips[name] = {file: archive.read(file) for file in names if not OF_NO_USE.search(file)}
+                    self.modules.update((module, name) for module in top_level(names))
+        if sources:
+            ours = [*CLIENT.glob("*.py"), *(CLIENT.parent / "playground").glob("*.py"), STATIC / "data" / "digits.bin"]
+            sources.update((str(path.relative_to(CLIENT.parent.parent)), path.read_bytes()) for path in ours)
+            self.zips["sources.zip"] = sources
+        self.encoded = {name: Encoded(zipped(content, zipfile.ZIP_STORED), folder / ENCODED if folder else None, quality=9)
+                        for name, content in self.zips.items()}
+
+    def address(self, name: str) -> str:
+        return f"bundle/{self.encoded[name].digest}/{name}"
+
+    def manifest(self) -> dict[str, Any] | None:
+        """Addresses for the page."""
+        if "sources.zip" not in self.zips:
+            return None
+        return {"url": self.address("sources.zip"), "packages": {module: self.address(name) for module, name in self.modules.items()}}
+
+
+def is_ours(wheel: Path) -> bool:
+    return project_of(wheel).startswith("wherry")
+
+
+def top_level(names: list[str]) -> set[str]:
+    """The modules that files of a wheel make."""
+    tops = {name.partition("/")[0] for name in names}
+    return {top.partition(".")[0] for top in tops if not top.endswith((".dist-info", ".data", ".libs")) and top.partition(".")[0].isidentifier()}
 
 
 def config() -> Config:
@@ -124,6 +175,14 @@ def bundle(digest: str) -> Response:
     if digest != content.digest:
         abort(404, "This bundle belongs to another version of the pages. Load the page again.")
     return kept(send_encoded(content.encoded, "application/zip"))
+
+
+@files.get("/bundle/<digest>/<name>")
+def playground(digest: str, name: str) -> Response:
+    content = current_app.extensions["playground"].encoded.get(name)
+    if content is None or digest != content.digest:
+        abort(404, "This file belongs to another version of the pages. Load the page again.")
+    return kept(send_encoded(content, "application/zip"))
 
 
 @files.get("/pyodide/<version>/<name>")
@@ -228,6 +287,7 @@ def manifest_content() -> dict[str, Any]:
         "wherry": current_app.config["WHERRY_VERSION"],
         "pyodide": {"version": core.version, "url": core.address} if core.version else None,
         "bundle": {"url": f"bundle/{content.digest}/wherry.zip"} if content.wheels else None,
+        "playground": current_app.extensions["playground"].manifest(),
         "digits": f"{assets.address}data/digits.bin",
         "models": [
             {**card(model), "weights_url": weights_address(model)} for model in gallery.models() if isinstance(model, SavedModel)
@@ -248,7 +308,7 @@ def manifest() -> Response:
 def service_worker() -> Response:
     """Keeps what the pages need, so that they work without a network after the first visit."""
     content = manifest_content()
-    addresses = ["./", "train", "browser", "gallery", "manifest.json", *unchanging(content)]
+    addresses = ["./", *(name for name in TITLES if name != "draw"), "manifest.json", *unchanging(content)]
     version = hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
     text = render_template("sw.js", version=version, addresses=json.dumps(addresses))
     return Response(text, mimetype="text/javascript")
@@ -262,4 +322,6 @@ def unchanging(content: dict[str, Any]) -> list[str]:
         addresses += [content["pyodide"]["url"] + name for name in PYODIDE_FILES]
     if content["bundle"]:
         addresses.append(content["bundle"]["url"])
+    if content["playground"]:
+        addresses.append(content["playground"]["url"])
     return [*addresses, *(model["weights_url"] for model in content["models"])]

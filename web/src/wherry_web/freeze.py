@@ -11,7 +11,7 @@ from pathlib import Path
 from flask import Flask
 
 from wherry_web.app import HEADERS
-from wherry_web.files import manifest_content, unchanging
+from wherry_web.files import manifest_content, unchanging, zipped
 from wherry_web.pages import TITLES, gallery_page, page
 
 
@@ -60,9 +60,12 @@ def contents(app: Flask) -> dict[str, bytes]:
         if response.status_code != 200:
             raise RuntimeError(f"freeze: {address} answered {response.status_code}: {response.get_data(as_text=True)[:200]}")
         found[address] = response.get_data()
+    # Not every file server compresses.
     if manifest["bundle"]:
-        # Not every file server compresses.
         found[manifest["bundle"]["url"]] = app.extensions["bundle"].zipped(zipfile.ZIP_DEFLATED)
+    content = app.extensions["playground"]
+    for name, files in content.zips.items():
+        found[content.address(name)] = zipped(files, zipfile.ZIP_DEFLATED)
     for bundle in bundles:
         paths = sorted(path for path in bundle.folder.rglob("*") if path.is_file())
         found |= {f"bundles/{bundle.name}/{path.relative_to(bundle.folder).as_posix()}": path.read_bytes() for path in paths}

@@ -42,8 +42,13 @@ function plain(response) {
   return response.redirected ? new Response(body, { headers, status }) : response;
 }
 
+// What was not kept at first (packages that a program imports) is kept when it is asked for.
 async function fromCache(request) {
-  return (await caches.match(request)) ?? fetch(request);
+  const known = await caches.match(request);
+  if (known) return known;
+  const response = await fetch(request);
+  if (response.ok) (await caches.open(CACHE)).put(request, response.clone());
+  return response;
 }
 
 async function fromNetwork(request) {

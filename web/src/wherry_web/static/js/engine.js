@@ -1,12 +1,14 @@
 // The page's side of the worker.
 
 export class Engine extends EventTarget {
-  #worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+  #worker;
   #waiting = new Map();
   #next = 0;
 
-  constructor() {
+  // script: of the worker, beside this file.
+  constructor(script = "worker.js") {
     super();
+    this.#worker = new Worker(new URL(script, import.meta.url), { type: "module" });
     this.#worker.addEventListener("message", ({ data }) => this.#receive(data));
     this.#worker.addEventListener("error", (event) => {
       const text = event.message || "The worker could not start.";
@@ -24,8 +26,11 @@ export class Engine extends EventTarget {
     });
   }
 
+  // Ends the worker; calls that wait are rejected.
   close() {
     this.#worker.terminate();
+    for (const { reject } of this.#waiting.values()) reject(new Error("The worker was ended."));
+    this.#waiting.clear();
   }
 
   #receive(data) {
@@ -51,22 +56,24 @@ export function address(name) {
 export const manifest = fetch(address("manifest.json")).then(async (response) => {
   if (!response.ok) throw new Error(`manifest.json: the server answered ${response.status}`);
   const content = await response.json();
-  for (const part of [content.pyodide, content.bundle]) if (part) part.url = address(part.url);
+  for (const part of [content.pyodide, content.bundle, content.playground]) if (part) part.url = address(part.url);
+  const packages = content.playground?.packages ?? {};
+  for (const name of Object.keys(packages)) packages[name] = address(packages[name]);
   for (const model of content.models) model.weights_url = address(model.weights_url);
   content.digits = address(content.digits);
   return content;
 });
 
-// Starts Python and Wherry; says in `status` how far it is. Resolves to {engine, times}.
-export async function start(status) {
-  const engine = new Engine(); // its scripts load while the manifest does
-  const { pyodide, bundle } = await manifest;
+// Starts Python and Wherry in a worker; says in `status` how far it is. Resolves to {engine, times}.
+export async function start(status, script = "worker.js", ...more) {
+  const engine = new Engine(script); // its scripts load while the manifest does
+  const { pyodide, bundle, playground } = await manifest;
   if (!pyodide || !bundle) {
     engine.close();
     throw new Error("This server has no Python for the browser. Start it with --pyodide and --wheels (`make wasm` makes both).");
   }
   engine.addEventListener("step", ({ detail }) => status(`${detail.text} …`, "busy"));
-  const times = await engine.call("boot", { pyodide, bundle });
+  const times = await engine.call("boot", { pyodide, bundle, playground }, ...more);
   return { engine, times };
 }
 

@@ -1,6 +1,7 @@
 // Runs Python and Wherry away from the page, so that the page never freezes.
 //
 // In: {id, call, args}. Out: {id, result} or {id, error}, and {event, ...} in between.
+import { startPython } from "./python.js";
 import { training } from "./worker-training.js";
 
 let python; // the module wherry_web.client.page
@@ -30,26 +31,10 @@ addEventListener("message", async ({ data: { id, call, args } }) => {
 });
 
 async function boot(manifest) {
-  const started = performance.now();
-  step("Loading Python");
-  const bundle = fetched(manifest.bundle.url);
-  const { loadPyodide } = await import(manifest.pyodide.url + "pyodide.mjs");
-  pyodide = await loadPyodide({ indexURL: manifest.pyodide.url });
-  const loaded = performance.now();
-  step("Loading Wherry");
-  pyodide.unpackArchive(await bundle, "zip");
+  const { pyodide: started, times } = await startPython(manifest, [manifest.bundle.url], (text) => postMessage({ event: "step", text }));
+  pyodide = started;
   python = pyodide.pyimport("wherry_web.client.page");
-  return { python: loaded - started, wherry: performance.now() - loaded };
-}
-
-function step(text) {
-  postMessage({ event: "step", text });
-}
-
-async function fetched(url) {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url}: the server answered ${response.status}`);
-  return response.arrayBuffer();
+  return { python: times.python, wherry: times.wherry() };
 }
 
 function bytesOf(values) {

@@ -1,0 +1,57 @@
+"""What a page gets when a program imports it: packages such as NumPy, and `paddle`."""
+from __future__ import annotations
+
+import importlib
+import importlib.machinery
+import importlib.util
+import io
+import sys
+import zipfile
+from collections.abc import Callable, Sequence
+from importlib.abc import MetaPathFinder
+from pathlib import Path
+from types import ModuleType
+
+
+class Finder(MetaPathFinder):
+    """Asked last, for what is not there yet.
+
+    Args:
+        addresses: of the zip that holds a module, by the name of the module.
+        fetch: gets the content of an address, and waits for it.
+        folder: on `sys.path`; the content goes there.
+    """
+
+    def __init__(self, addresses: dict[str, str], fetch: Callable[[str], bytes], folder: Path) -> None:
+        self.addresses = dict(addresses)
+        self.fetch = fetch
+        self.folder = folder
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        address = self.addresses.get(name.partition(".")[0])
+        if address is None:
+            return None
+        content = self.fetch(address)
+        # A package may bring several modules.
+        self.addresses = {known: other for known, other in self.addresses.items() if other != address}
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            archive.extractall(self.folder)
+        importlib.invalidate_caches()
+        return importlib.machinery.PathFinder.find_spec(name, path)
+
+
+class PaddleFinder(MetaPathFinder):
+    """Makes `paddle` mean `wherry` when a program imports it, not before: `wherry.__version__` changes with it."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if name.partition(".")[0] != "paddle":
+            return None
+        import wherry
+
+        sys.meta_path.remove(self)
+        wherry.alias_paddle()
+        return importlib.util.find_spec(name)

@@ -1,0 +1,54 @@
+// Runs the programs of the page Playground, away from the page.
+//
+// In: {id, call, args}. Out: {id, result} or {id, error}, and {event, ...} in between: what a program says, see
+// wherry_web/playground/cells.py.
+import { startPython } from "./python.js";
+
+let session;
+let interrupt = null; // one byte that the page writes to, where pages may share memory
+
+const calls = { boot, run };
+
+addEventListener("message", async ({ data: { id, call, args } }) => {
+  try {
+    postMessage({ id, result: await calls[call](...args) });
+  } catch (error) {
+    postMessage({ id, error: String(error?.message ?? error).trim().split("\n").at(-1) });
+  }
+});
+
+async function boot(manifest, shared, files) {
+  const { pyodide, times } = await startPython(manifest, [manifest.bundle.url, manifest.playground.url], (text) => postMessage({ event: "step", text }));
+  const cells = pyodide.pyimport("wherry_web.playground.cells");
+  session = cells.Session(post);
+  session.beside(JSON.stringify(files));
+  session.offer(JSON.stringify(manifest.playground.packages), contentNow, pyodide.runPython("import site; site.getsitepackages()[0]"));
+  // What does not go through Python's streams: it belongs to no run.
+  for (const stream of ["setStdout", "setStderr"]) pyodide[stream]({ batched: (text) => console.info(text) });
+  if (shared) {
+    interrupt = new Uint8Array(shared);
+    pyodide.setInterruptBuffer(interrupt);
+  }
+  return { python: times.python, wherry: times.wherry() };
+}
+
+function run(source, ...options) {
+  if (interrupt) interrupt[0] = 0;
+  return JSON.parse(session.run(source, ...options));
+}
+
+function post(message, content) {
+  const bytes = content?.toJs();
+  content?.destroy();
+  postMessage({ event: "said", message: JSON.parse(message), bytes }, bytes ? [bytes.buffer] : []);
+}
+
+// A program that imports a package waits for it.
+function contentNow(url) {
+  const request = new XMLHttpRequest();
+  request.open("GET", url, false);
+  request.responseType = "arraybuffer";
+  request.send();
+  if (request.status !== 200) throw new Error(`${url}: the server answered ${request.status}`);
+  return new Uint8Array(request.response);
+}
