@@ -88,10 +88,16 @@ def measure(chromium: Any, wheels: list[Path], options: argparse.Namespace) -> d
     return found
 
 
-def serve(folders: dict[str, Path]) -> http.server.ThreadingHTTPServer:
-    """Serve folders by the first part of the address."""
+def serve(folders: dict[str, Path], isolated: bool = False) -> http.server.ThreadingHTTPServer:
+    """Serve folders by the first part of the address. isolated: with the headers that let pages have threads."""
 
     class Handler(http.server.SimpleHTTPRequestHandler):
+        def end_headers(self) -> None:
+            if isolated:
+                self.send_header("Cross-Origin-Opener-Policy", "same-origin")
+                self.send_header("Cross-Origin-Embedder-Policy", "require-corp")
+            super().end_headers()
+
         def translate_path(self, path: str) -> str:
             first, _, rest = path.split("?")[0].lstrip("/").partition("/")
             return str(folders.get(first, Path(os.devnull)) / rest)
