@@ -178,7 +178,8 @@ def report(sites: dict[str, Any], first: list[float], version: str) -> str:
         f"Before the first prediction of LeNet: {lenet.compressed / 1e3:.0f} kB with {lenet.compression}, everything included; its page in a "
         f"fresh profile has predicted after {statistics.median(first):.0f} ms ({min(first):.0f} to {max(first):.0f}). Weights of MobileNetV2 in "
         f"int8: {sizes[1] / sizes[0]:.3f} of those in float32.",
-        "", f"{time.strftime('%Y-%m-%d')}, headless Chromium {version}, {platform.machine()}, {os.cpu_count()} cores; times are medians, interleaved.",
+        "", f"{time.strftime('%Y-%m-%d')}, headless Chromium {version}, {platform.machine()}, {os.cpu_count()} cores; times are medians, "
+        f"interleaved.",
     ])
 
 

@@ -8,6 +8,7 @@ its program does not need, without a compiler. The compiler is that of the wheel
 """
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import os
@@ -37,10 +38,12 @@ INCLUDE = ROOT / "packages" / "tensor" / "src" / "wherry_tensor" / "include"
 LEFT_OUT = {"optimizer", "runtime"}
 COMMON = ["-fvisibility=hidden", "-ffunction-sections", "-fdata-sections", "-fno-exceptions", "-fno-rtti", "-mbulk-memory",
           f"-ffile-prefix-map={ROOT}=", f"-I{KERNELS / 'csrc'}", f"-I{INCLUDE}"]
-KERNEL_OPTIONS = ["-std=gnu++17", "-fno-threadsafe-statics", "-fno-math-errno", "-fno-trapping-math", "-msimd128", "-DWRY_ISA=baseline",
+KERNEL_OPTIONS = ["-std=gnu++17", "-fno-threadsafe-statics", "-fno-math-errno", "-fno-trapping-math", "-msimd128",
                   "-DWRY_RARE_DTYPES=1", "-w", "-include", str(SOURCE / "pool.h")]
 EXPORTS = ("wherry_context", "wherry_error", "wherry_run", "wherry_take", "wherry_give", "wherry_work", "wherry_trapped", "wherry_stack",
            "__wasm_call_ctors")
+RELAXED = "-mrelaxed-simd"
+OF_RELAXED = "3cpu7relaxed"  # in the name of each function that may hold such an instruction: its namespace
 MOST_MEMORY = 1 << 32  # bytes that the module may have; the page may give less
 STACK = 1 << 20
 
@@ -108,20 +111,24 @@ def compiled(environment: dict[str, str]) -> list[Path]:
     """Object files of the kernels, their tables and the engine."""
     chosen = families()
     tables = [name for name in chosen if "WRY_TABLE(" in (KERNELS / "csrc" / f"{name}.cc").read_text()]
+    names = [*(f"wry_cpu_baseline_{name}" for name in tables), "wry_cpu_baseline_int8", "wry_cpu_relaxed_int8"]
     (WORK / "tables.c").write_text("\n".join([
         '#include "tables.h"',
-        *(f"const wry_kernel_entry *wry_cpu_baseline_{name}(size_t *);" for name in tables),
-        f"static const wry_cpu_family families[] = {{{', '.join(f'wry_cpu_baseline_{name}' for name in tables)}, 0}};",
+        *(f"const wry_kernel_entry *{name}(size_t *);" for name in names),
+        f"static const wry_cpu_family families[] = {{{', '.join(names)}, 0}};",
         "const wry_cpu_family *wherry_tables(void) { return families; }",
     ]))
-    work = [(KERNELS / "csrc" / f"{name}.cc", [*KERNEL_OPTIONS, *options]) for name, options in chosen.items()]
+    work = [(KERNELS / "csrc" / f"{name}.cc", [*KERNEL_OPTIONS, "-DWRY_ISA=baseline", *options]) for name, options in chosen.items()]
+    # In whole numbers: nothing may be fused, the sums of both kinds are the same.
+    whole = [*KERNEL_OPTIONS, "-O3", "-ffp-contract=off"]
+    work += [(SOURCE / "int8.cc", [*whole, "-DWRY_ISA=baseline"]), (SOURCE / "int8.cc", [*whole, "-DWRY_ISA=relaxed", RELAXED])]
     # The pool alone uses atomic instructions; in memory that is not shared they are allowed, and never run.
     work += [(SOURCE / name, ["-std=gnu++17", "-O2", "-Wall", "-Wextra", "-matomics"]) for name in ("engine.cc", "pool.cc")]
     work += [(WORK / "tables.c", ["-O2"])]
 
     def one(job: tuple[Path, list[str]]) -> Path:
         source, options = job
-        out = WORK / f"{source.stem}.o"
+        out = WORK / f"{source.stem}{'-relaxed' if RELAXED in options else ''}.o"
         headers = (*(KERNELS / "csrc").glob("*.h"), *SOURCE.glob("*.h"), *INCLUDE.rglob("*.h"))
         newest = max(path.stat().st_mtime for path in (source, Path(__file__), *headers))
         if source.parent == WORK or not out.exists() or out.stat().st_mtime < newest:
@@ -150,8 +157,8 @@ def link(environment: dict[str, str], objects: list[Path]) -> bytes:
 
         numpy_wheel.libraries(build.CACHE / "emscripten")
     out = WORK / "linked.wasm"
-    build.run([linker, "--no-entry", "--export-table", "--emit-relocs", "--gc-sections", "--stack-first", "-z", f"stack-size={STACK}",
-               "--import-memory", f"--max-memory={MOST_MEMORY}",
+    build.run([linker, "--no-entry", "--export-table", "--emit-relocs", "--no-demangle", "--gc-sections", "--stack-first",
+               "-z", f"stack-size={STACK}", "--import-memory", f"--max-memory={MOST_MEMORY}",
                *(f"--export={name}" for name in (*EXPORTS, "wherry_tables")), *objects, f"-L{libraries}",
                "-lc++-noexcept", "-lc", "-lemmalloc", "-lcompiler_rt", "-o", out])
     return out.read_bytes()
@@ -207,6 +214,9 @@ def taken_apart(content: bytes) -> tuple[bytes, dict]:
         bodies[at] += module.bodies[at][copied[at]:inside] + (wasm.sleb(value) if kind in SIGNED else wasm.leb(value))
         copied[at] = number.at
     module.bodies = [bytes(done + old[count:]) for done, old, count in zip(bodies, module.bodies, copied, strict=True)]
+    relaxed = {}  # kept apart: a browser without relaxed SIMD refuses the module that holds one such instruction
+    for at in relaxed_functions(module):
+        relaxed[at], module.bodies[at - n] = base64.b64encode(module.bodies[at - n]).decode(), wasm.NOTHING
 
     # The one function that the linker wrote itself, without relocations: it calls the constructors.
     roots = exported_functions(module)
@@ -226,9 +236,9 @@ def taken_apart(content: bytes) -> tuple[bytes, dict]:
                 needs[node].add(needed)
     written = module.written()
     return written, {
-        "format": 2, "vocabulary": vocabulary(), "rows": rows_of(written, module), "imported": n, "functions": len(module.bodies),
+        "format": 3, "vocabulary": vocabulary(), "rows": rows_of(written, module), "imported": n, "functions": len(module.bodies),
         "data": places, "needs": [sorted(x) for x in needs], "roots": [roots[name] for name in EXPORTS], "first_element": module.first_element,
-        "addresses": module.addresses(),
+        "addresses": module.addresses(), "relaxed": relaxed,
     }
 
 
@@ -266,6 +276,20 @@ def symbols_of(module: wasm.Module) -> list[tuple[str, object]]:
                     reader.number()
                     found.append(("section", None))
         reader.at = end
+    return found
+
+
+def relaxed_functions(module: wasm.Module) -> list[int]:
+    """Numbers of the functions that were compiled for relaxed SIMD."""
+    section, found = module.custom("name"), []
+    reader = wasm.Reader(section)
+    while reader.at < len(section):
+        kind, end = reader.byte(), reader.number() + reader.at
+        if kind == 1:
+            found = [index for index, name in ((reader.number(), reader.name()) for _ in range(reader.number())) if OF_RELAXED in name]
+        reader.at = end
+    if not found:
+        sys.exit("engine: the linker wrote no names of functions")
     return found
 
 

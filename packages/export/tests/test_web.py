@@ -162,6 +162,49 @@ def test_convolutions_in_blocks_are_stored_smaller_channel_by_channel(tmp_path, 
     assert all("folded" not in name for name, _ in site.losses)
 
 
+class Windows(nn.Layer):
+    """Convolutions of many channels: points, windows with borders, steps and gaps, with a residual and what comes behind."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2D(3, 24, 3, padding=1)
+        self.point, self.window = nn.Conv2D(24, 40, 1), nn.Conv2D(40, 40, 3, padding=1, bias_attr=False)
+        self.step, self.gaps = nn.Conv2D(40, 64, 3, stride=2, padding=1), nn.Conv2D(64, 16, 3, dilation=2)
+
+    def forward(self, x):
+        x = nn.functional.relu6(self.point(nn.functional.relu(self.first(x)) - 0.4))
+        return self.gaps(nn.functional.relu(self.step(self.window(x) + x)))
+
+
+@needs_engine
+@needs_node
+def test_convolutions_compute_in_whole_numbers_with_the_same_bits_everywhere(tmp_path):
+    wt.seed(5)
+    net, example = Windows(), array(2, 3, 20, 18)
+    site = export(net, tmp_path / "site", input_spec=[InputSpec([None, 3, 20, 18], "float32", "x")], precision="int8", example=[example])
+    manifest = json.loads((tmp_path / "site" / "manifest.json").read_text())
+    program = json.loads((tmp_path / "site" / manifest["program"]["url"]).read_text())
+    assert [one["encoding"] for one in program["weights"]].count("packed") == 4 and manifest["relaxed"]["bytes"] > 0
+    assert len(site.losses) == 5 and all(0 < lost < 0.03 for _, lost in site.losses)
+    with no_grad():
+        wanted = net(wt.to_tensor(example)).numpy()
+    (got,), _ = _answers(tmp_path / "site", "x", example)
+    assert np.abs(got - wanted).max() <= 0.03 * np.abs(wanted).max()
+    exact = export(net, tmp_path / "exact", input_spec=[InputSpec([None, 3, 20, 18], "float32", "x")], precision="int8", compute="float32")
+    assert exact.checked.apart < 1e-5 and not any("relaxed" in name for name in exact.files)
+
+    known = subprocess.run(["node", "--v8-options"], capture_output=True, text=True).stdout
+    options = ["--experimental-wasm-relaxed-simd"] if "experimental-wasm-relaxed-simd" in known else []
+    where = {**os.environ, "WHERRY_JS": str(HERE / "js" / "wherry.js")}
+    script = Path(__file__).parent / "whole.mjs"
+    found = set()
+    for with_relaxed in ([], options):
+        done = subprocess.run(["node", *with_relaxed, script, tmp_path / "site"], capture_output=True, text=True, env=where)
+        assert done.returncode == 0, done.stderr[-3000:]
+        found.update(json.loads(done.stdout))
+    assert len(found) == 1
+
+
 @needs_engine
 def test_a_bundle_holds_the_kernels_of_its_program_and_no_others(tmp_path):
     site = export(lenet(), tmp_path / "site", input_spec=IMAGE)
@@ -229,6 +272,7 @@ def test_what_the_engine_does_not_run_is_named_at_export(tmp_path, function, mes
 @needs_engine
 @pytest.mark.parametrize(("options", "message"), [
     ({"precision": "int4"}, "no such precision.*'int4'.*float32, float16, int8"),
+    ({"compute": "int8"}, "compute='int8' with precision='float32'"),
     ({"labels": ["a"]}, "Got 1 labels, expected 3"),
     ({"preprocess": {"means": 1}}, "preprocess has no means"),
     ({"preprocess": {"std": [0.0]}}, "a model of pictures"),
@@ -362,7 +406,7 @@ def test_a_layout_gives_each_output_a_result_of_its_own():
 
 def test_weights_with_a_scale_for_each_channel_are_near_what_they_were():
     class One:
-        id, name, users = 0, "w", [("conv2d", 1)]
+        id, name, users, is_whole = 0, "w", [("conv2d", 1)], False
         tensor = wt.to_tensor(array(8, 4, 3, 3) * np.logspace(-3, 2, 8, dtype="float32").reshape(8, 1, 1, 1))
 
     (found,), (shard,) = stored([One], "int8")

@@ -38,6 +38,7 @@ def add_commands(commands: Any) -> None:
     web.add_argument("--title", help="of the page (default: the name of the file)")
     web.add_argument("--labels", metavar="FILE", help="names of the classes, one in each line")
     web.add_argument("--precision", choices=("float32", "float16", "int8"), default="float32", help="of the stored weights (default: float32)")
+    web.add_argument("--compute", choices=("float32", "int8"), help="with --precision int8 (default: int8)")
     web.add_argument("--mean", type=float, nargs="+", metavar="M", help="of each channel: pictures become (value / 255 - mean) / std")
     web.add_argument("--std", type=float, nargs="+", metavar="S", help="of each channel")
     web.add_argument("--invert", action="store_true", help="the network learned light ink on dark")
@@ -120,6 +121,7 @@ def export_web(chosen: argparse.Namespace) -> int:
     print(export(
         chosen.model, chosen.folder, title=chosen.title, labels=labels, preprocess=preprocess or None, precision=chosen.precision,
         example=examples or None, engine=chosen.engine, wheels=chosen.wheels, pyodide=chosen.pyodide,
+        compute=chosen.compute,
     ))
     return 0
 

@@ -1,10 +1,11 @@
 """The engine that was built for this installation: its kernels, and the part of it that a program needs."""
 from __future__ import annotations
 
+import base64
 import functools
 import json
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from wherry_tensor.columns import VOCABULARY_VERSION
 __all__ = ["Built", "Kernel", "bring", "built", "missing"]
 
 FOLDER = Path(__file__).parent / "engine"
-FORMAT = 2  # of engine.json: 1 knew no memory that is shared
+FORMAT = 3  # of engine.json
 EVERY_DTYPE = -1  # a row that serves the dtypes without a row of their own
 USES_RANDOM = 8  # of wherry/abi.h
 
@@ -91,9 +92,24 @@ class Built:
         found = self.rows.get((op.name, dtype.code)) or self.rows.get((op.name, EVERY_DTYPE))
         return None if found is None or found.flags & USES_RANDOM else found
 
-    def with_only(self, kernels: Iterable[Kernel]) -> bytes:
-        """The module without what none of these kernels needs."""
+    def whole(self, op: Op, dtype: DType, relaxed: bool = False) -> Kernel | None:
+        """The kernel of an op with weights of 8 bits that computes in whole numbers; None where there is none."""
+        return self.rows.get((f"{op.name}:int8{':relaxed' if relaxed else ''}", dtype.code))
+
+    def with_only(self, kernels: Iterable[Kernel], instead: Mapping[int, Kernel] | None = None) -> bytes:
+        """The module without what none of these kernels needs.
+
+        Args:
+            kernels: what a program calls.
+            instead: for places in the table of functions, the kernel with relaxed SIMD that stands there.
+        """
         facts, module = self.facts, Module(self.module)
+        if instead:
+            for number, body in facts["relaxed"].items():
+                module.bodies[int(number) - module.n_imported] = base64.b64decode(body)
+            for place, kernel in instead.items():
+                module.elements[place - facts["first_element"]] = module.elements[kernel.place - facts["first_element"]]
+        content = module.written()
         n_functions = facts["imported"] + facts["functions"]
         spans = sorted((facts["addresses"][segment] + offset, size, i) for i, (segment, offset, size) in enumerate(facts["data"]))
         begins = [begin for begin, _size, _i in spans]
@@ -112,4 +128,4 @@ class Built:
                 needed.add(at)
                 waiting.extend(facts["needs"][at])
         data = [tuple(facts["data"][i - n_functions]) for i in needed if i >= n_functions]
-        return shaken(self.module, [f for f in needed if f < n_functions], data)
+        return shaken(content, [f for f in needed if f < n_functions], data)

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import wherry_tensor as api
-from wherry_export.web.checking import Checked, check
+from wherry_export.web.checking import TOLERANCE, TOLERANCE_OF_WHOLE, Checked, check
 from wherry_export.web.engine_files import built
 from wherry_export.web.program import Description, for_pages
 from wherry_export.web.training_files import check_training, training_files
 from wherry_export.web.weights import PRECISIONS, Stored, bytes_of, stored
 from wherry_export.web.wheels import found
+from wherry_export.web.whole import rounding, weights_of
 from wherry_graph.executor import compiled
 from wherry_graph.ir import Program, Variable
 from wherry_graph.jit import save
@@ -55,7 +56,7 @@ class Exported:
             installed, else gzip).
         compression: "brotli" or "gzip".
         losses: with a lower precision and examples, of each weight that is stored smaller: its name, and how far the outputs move, as a share of
-            the largest output, if it alone is.
+            the largest output, if it alone is, and what is multiplied with it is made whole where the page does so.
         checked: what the comparison in Node found; None where Node is not installed.
     """
 
@@ -92,6 +93,7 @@ def export(
     model: Any, folder: str | os.PathLike[str], input_spec: Sequence[Any] | None = None, title: str | None = None,
     labels: Sequence[str] | None = None, preprocess: Mapping[str, Any] | None = None, precision: str = "float32", example: Any = None,
     engine: str = "predict", wheels: str | os.PathLike[str] | None = None, pyodide: str | os.PathLike[str] | None = None,
+    compute: str | None = None,
 ) -> Exported:
     """Write a folder in which a model answers in browsers, without Python and without a server of its own.
 
@@ -107,8 +109,7 @@ def export(
         labels: names of the classes, where the last axis of the first output is classes.
         preprocess: what the page does to pictures: "mean" and "std", of each channel (they become `(value / 255 - mean) / std`), and
             "invert", for networks that learned light ink on dark.
-        precision: of the stored weights: "float32", "float16" (half the download) or "int8" (a quarter; a factor for each channel). The page
-            computes in float32 in any case.
+        precision: of the stored weights: "float32", "float16" (half the download) or "int8" (a quarter; a factor for each channel).
         example: an input for each argument, arrays or Tensors: what the bundle is checked with, what the losses of a lower precision are
             measured with, and what the page shows first. Default: made-up numbers.
         engine: "predict", or "train" for a bundle whose model also trains in the page: it brings Pyodide and our wheels along, which load when
@@ -116,6 +117,8 @@ def export(
         wheels: for "train", the folder with the wheels for the browser; default: $WHERRY_WASM_WHEELS, else wheelhouse/wasm, where `make wasm`
             puts them.
         pyodide: for "train", the npm package of this name, unpacked; default: $WHERRY_PYODIDE, else .cache/wasm/pyodide.
+        compute: "int8", the default where precision is: convolutions of many channels make their inputs whole numbers of 7 bits as they come,
+            each pixel or image with a step of its own, which is faster and moves the outputs more (see `losses`); or "float32".
 
     Returns:
         What was written; printed, it says how large it is, what was checked and how to look at it.
@@ -140,13 +143,19 @@ def export(
     if engine not in ENGINES:
         raise ValueError(f"web: there is no such engine. Got {short(engine)}, expected one of {', '.join(ENGINES)}.")
     trains = engine == "train"
+    if compute not in (None, "float32", "int8") or (compute == "int8" and (precision != "int8" or trains)):
+        raise ValueError(
+            f"web: it cannot compute so. Got compute={short(compute)} with precision={precision!r} and engine={engine!r}, expected 'float32', or "
+            f"'int8' with precision='int8' and engine='predict'."
+        )
     python = (found("wheels", wheels), found("pyodide", pyodide)) if trains else None
     program, name, saved = _program_of(model, input_spec, trains)
     program = for_pages(program)
     examples = _examples(program, example)
     if trains:
         check_training(saved, examples)
-    description = Description(program, kernels)
+    whole = weights_of(program) if precision == "int8" and compute != "float32" and not trains else set()
+    description = Description(program, kernels, whole)
     weights, shards = stored(description.weights, precision)
     wanted = _answers(program, examples)
     _check_labels(labels, wanted)
@@ -163,11 +172,13 @@ def export(
         for at, content in files.items():
             (made / at).parent.mkdir(parents=True, exist_ok=True)
             (made / at).write_bytes(content)
-        checked = check(made, {x.name: value for x, value in zip(program.feeds, examples)}, expected)
+        tolerance = TOLERANCE_OF_WHOLE if whole else TOLERANCE
+        checked = check(made, {x.name: value for x, value in zip(program.feeds, examples)}, expected, tolerance)
         if target.exists():
             shutil.rmtree(target)
         os.replace(made, target)
-    compressed, how = _compressed([content for at, content in files.items() if not at.startswith(("data/example", "data/train", "sw.js"))])
+    later = ("data/example", "data/train", "data/engine-relaxed", "sw.js")
+    compressed, how = _compressed([content for at, content in files.items() if not at.startswith(later)])
     return Exported(target, {at: len(content) for at, content in files.items()}, compressed, how, losses, checked)
 
 
@@ -238,6 +249,9 @@ def _made_up(shape: Sequence[int], dtype: DType) -> Tensor:
 def _answers(program: Program, examples: Sequence[Tensor], weights: Sequence[Stored] = ()) -> list[Tensor]:
     """What the program answers here, with weights as they are stored."""
     by_tensor = {id(one.weight.tensor): one for one in weights if one.is_smaller}
+    whole = {at for at, one in by_tensor.items() if one.weight.is_whole}
+    if whole:
+        program = rounding(program, whole)
     changed: list[tuple[Variable, Tensor]] = []
     for x in program.bound_variables():
         one = by_tensor.get(id(x.bound))
@@ -341,6 +355,7 @@ def _files(
     static = f"static/{_digest(b''.join(scripts.values()))}"
     files |= {f"{static}/{name}": content for name, content in scripts.items()}
     files["wherry.js"] = f'// The address without a digest, for pages elsewhere.\nexport * from "./{static}/wherry.js";\n'.encode()
+    relaxed = description.relaxed_module()
     manifest = {
         "wherry": "train" if training else "predict", "format": 2, **facts,
         "inputs": [{"name": x["name"], "dtype": x["dtype"], "shape": x["shape"]} for x in description.content["inputs"]],
@@ -348,6 +363,7 @@ def _files(
             {"name": x["name"], "dtype": x["dtype"], "shape": _named_shape(x["shape"], description.sizes)} for x in description.content["outputs"]
         ],
         "engine": {**add("engine", "wasm", description.module()), **description.engine.memory},
+        "relaxed": None if relaxed is None else {**add("engine-relaxed", "wasm", relaxed), **description.engine.memory},
         "program": add("program", "json", json.dumps(program, separators=(",", ":")).encode()),
         "weights": [add(f"weights-{i}", "bin", shard) for i, shard in enumerate(shards)],
         "example": None if examples is None else [

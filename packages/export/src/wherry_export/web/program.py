@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import wherry_tensor as api
@@ -55,10 +55,11 @@ class Weight:
         id: the number of the value.
         tensor, name: what it holds, and what the program calls it.
         users: (op, which input) that read it.
+        is_whole: do kernels read it as whole numbers of 8 bits?
     """
 
-    def __init__(self, number: int, tensor: Tensor, name: str) -> None:
-        self.id, self.tensor, self.name = number, tensor, name
+    def __init__(self, number: int, tensor: Tensor, name: str, is_whole: bool = False) -> None:
+        self.id, self.tensor, self.name, self.is_whole = number, tensor, name, is_whole
         self.users: list[tuple[str, int]] = []
 
 
@@ -68,6 +69,7 @@ class Description:
     Args:
         program: with feeds and fetches; not changed.
         engine: whose kernels there are.
+        whole: ids of tensors that are weights in whole numbers of 8 bits (whole.py).
 
     Attributes:
         content: for JSON.
@@ -79,11 +81,12 @@ class Description:
         NotImplementedError: the program has what the engine does not do; the message names the op and its line.
     """
 
-    def __init__(self, program: Program, engine: Built) -> None:
-        self.program, self.engine = program, engine
+    def __init__(self, program: Program, engine: Built, whole: Collection[int] = ()) -> None:
+        self.program, self.engine, self.whole = program, engine, whole
         self.weights: list[Weight] = []
         self.kernels: set[Kernel] = set()
         self._found: dict[tuple[str, int], Kernel] = {}
+        self.relaxed: dict[int, Kernel] = {}  # for places in the table of functions: the kernel with relaxed SIMD
         self.content: dict[str, Any] = {}
         error: Exception | None = None
         for names in _ways_to_name(program.feeds):
@@ -101,6 +104,10 @@ class Description:
     def module(self) -> bytes:
         """The engine with the kernels that the program needs."""
         return self.engine.with_only(self.kernels)
+
+    def relaxed_module(self) -> bytes | None:
+        """The same for browsers with relaxed SIMD; None where it would be no other."""
+        return self.engine.with_only(self.kernels, self.relaxed) if self.relaxed else None
 
     @property
     def rows(self) -> list[tuple[Any, ...]]:
@@ -152,7 +159,7 @@ class Description:
         if id(x) not in self.values:
             if x.bound is not None:
                 if id(x.bound) not in self.by_tensor:
-                    self.by_tensor[id(x.bound)] = Weight(len(self.values), x.bound, x.name)
+                    self.by_tensor[id(x.bound)] = Weight(len(self.values), x.bound, x.name, id(x.bound) in self.whole)
                     self.weights.append(self.by_tensor[id(x.bound)])
                     self.values[id(x)] = len(self.values)
                 else:
@@ -237,6 +244,11 @@ class Description:
         for op, attrs, ins, outs in layout.steps:
             kinds = [layout.slots[slot][0] for slot in (*ins, *outs) if slot >= 0]
             kernel = self.engine.kernel(op, kinds[0])
+            if self.whole and len(ins) > 1 and ins[1] >= 0 and (bound := _bound(layout, inputs, ins[1])) is not None and id(bound) in self.whole:
+                kernel = self.engine.whole(op, kinds[0])
+                faster = self.engine.whole(op, kinds[0], relaxed=True)
+                if kernel is not None and faster is not None:
+                    self.relaxed[kernel.place] = faster
             assert kernel is not None, op.name
             self.kernels.add(kernel)
             steps.append([kernel.place, kernel.data, ins, outs, [_attr(op, value) for value in attrs]])
@@ -326,6 +338,12 @@ class Description:
 
     def _carried(self, node: Node, metas: dict[int, Any]) -> list[dict[str, Any]]:
         return [{"id": self._number(x), "dtype": metas[id(x)][1].code, "shape": list(metas[id(x)][0])} for x in node.outputs]
+
+
+def _bound(layout: Any, inputs: Sequence[Variable], slot: int) -> Tensor | None:
+    """What a slot holds, where that is bound."""
+    kind, index = layout.buffers[layout.slots[slot][3]][:2]
+    return inputs[index].bound if kind == 1 and index < len(inputs) else None
 
 
 def _meta(x: Variable, metas: dict[int, Any]) -> tuple[tuple[int, ...], DType]:

@@ -1,6 +1,7 @@
 """Weights in the files of a bundle: as they are, in 16 bits, or in 8 bits with a factor for each channel.
 
-The page widens them when it loads, so that the arithmetic is float32 in any case: what is smaller is the download.
+The page widens them when it loads, and computes in float32; what is smaller is the download. Those of 8 bits that convolutions read stay as they are
+(see whole.py).
 """
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from typing import Any
 
 import wherry_tensor as api
 from wherry_export.web.program import Weight
+from wherry_export.web.whole import packed
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import short
 
@@ -52,10 +54,13 @@ class Stored:
             scales = api.max(api.abs(tensor), axis=[i for i in range(tensor.ndim) if i not in axes], keepdim=True) / 127
             scales = api.where(scales == 0, api.ones_like(scales), scales)
             whole = api.clip(api.round(tensor / scales), -127, 127).astype("int8")
+            self.values = whole.astype("float32") * scales
+            if weight.is_whole:
+                self.facts["encoding"], self.data = "packed", packed(whole, scales)
+                return
             padding = -whole.size % 4
             self.facts |= {"encoding": "int8", "axes": list(axes), "scales": whole.size + padding}
             self.data = bytes_of(whole) + bytes(padding) + bytes_of(scales)
-            self.values = whole.astype("float32") * scales
 
     @property
     def is_smaller(self) -> bool:

@@ -160,7 +160,7 @@ export class Engine {
   // Weights.
 
   #upload(weight, bytesOf) {
-    const address = this.#take(BYTES[weight.dtype] * count(weight.shape));
+    const address = this.#take(isKept(weight) ? weight.bytes : BYTES[weight.dtype] * count(weight.shape));
     this.#write(weight, address, bytesOf);
     return address;
   }
@@ -168,14 +168,14 @@ export class Engine {
   #write(weight, address, bytesOf) {
     const size = BYTES[weight.dtype] * count(weight.shape);
     const raw = bytesOf(weight.shard, weight.offset, weight.bytes), n = count(weight.shape);
-    const expected = { raw: size, float16: 2 * n, int8: weight.scales + 4 * count((weight.axes ?? []).map((axis) => weight.shape[axis])) }[weight.encoding];
+    const expected = { raw: size, float16: 2 * n, int8: weight.scales + 4 * count((weight.axes ?? []).map((axis) => weight.shape[axis])), packed: weight.bytes }[weight.encoding];
     if (!(raw?.length === (expected ?? raw?.length) && (weight.encoding !== "int8" || weight.scales >= n))) throw new Error(`weight '${weight.name}' has ${raw?.length} bytes in place of ${expected}`);
-    if (weight.encoding === "raw") new Uint8Array(this.#memory.buffer, address, size).set(raw);
+    if (isKept(weight)) new Uint8Array(this.#memory.buffer, address, raw.length).set(raw);
     else {
       const to = new Float32Array(this.#memory.buffer, address, count(weight.shape));
       if (weight.encoding === "float16") widened(new Uint16Array(raw.slice().buffer), to);
       else if (weight.encoding === "int8") scaled(raw, weight, to);
-      else throw new WherryError("format", `Weight '${weight.name}' is stored in a way that this wherry.js does not know. Got ${weight.encoding}, expected raw, float16 or int8.`);
+      else throw new WherryError("format", `Weight '${weight.name}' is stored in a way that this wherry.js does not know. Got ${weight.encoding}, expected raw, float16, int8 or packed.`);
     }
   }
 
@@ -422,6 +422,11 @@ function within({ dtype, shape, strides, offset }, buffer) {
     else high += far;
   });
   if (!(offset + low * BYTES[dtype] >= 0 && offset + (high + 1) * BYTES[dtype] <= buffer.bytes)) throw new Error("a tensor is larger than its memory");
+}
+
+// Is it in memory as it is stored? "packed": in the order of the kernel that reads it.
+function isKept({ encoding }) {
+  return encoding === "raw" || encoding === "packed";
 }
 
 export function count(shape) {

@@ -10,6 +10,9 @@ export { WherryError };
 const FORMATS = [1, 2]; // of manifests; from 2 on the module's memory is the page's
 const MOST_PAGES = 65536;
 const SHARED = 3; // where the module imports its memory: it has a maximum and is shared
+// A product of relaxed SIMD (engine/product.c) and what it gives where browsers have it, and right.
+const PRODUCT = "AGFzbQEAAAABBgFgAX8BfwMCAQAEBQFwAQEBBQMBAAIGCAF/AUGAiAQLBw4CBm1lbW9yeQIAAWYAAAr6AQH3AQIBfwZ7IABBA2wiAUEAIAFBAEobIQEgAEGEhogIbP0RIQIgAEHA/oX4B2z9ESED/QwAAAAAAAAAAAAAAAAAAAAAIgQhBSAEIQYDfwJAIAENACAF/QwDAAAAAwAAAAMAAAADAAAA/bUBIAT9DAcAAAAHAAAABwAAAAcAAAD9tQH9rgEgBv2uASIE/RsBQRFsIAT9GwNqIAT9GwBBH2xqIAT9GwJBDWxqDwv9DH+BBcQBAgME+/r5+GScWoEiByACIAb9kwIhBv0M/wL9BPsG+Qj3CvUM8w7xECADIAX9kwIhBSAHIAMgBP2TAiEEIAFBf2ohAQwACws=";
+const RIGHT = -10206753;
 const hasWorkers = typeof Worker !== "undefined" && typeof document !== "undefined";
 
 /** Fetches a bundle and prepares it; see wherry.d.ts. */
@@ -261,7 +264,8 @@ async function fetched(folder, onprogress, { signal, threads } = {}) {
     throw new WherryError("format", `${folder}manifest.json is no manifest: ${error.message}. Is this the folder that wherry.export.web wrote?`, { cause: error });
   }
   if (!FORMATS.includes(manifest?.format)) throw new WherryError("format", `${folder} was made by another version of Wherry. Got format ${manifest?.format}, expected ${FORMATS.join(" or ")}. Export the model again, or use the wherry.js in it.`);
-  const files = [manifest.engine, manifest.program, ...(Array.isArray(manifest.weights) ? manifest.weights : [null])];
+  const kernels = manifest.relaxed && hasProducts() ? manifest.relaxed : manifest.engine; // the answers are the same
+  const files = [kernels, manifest.program, ...(Array.isArray(manifest.weights) ? manifest.weights : [null])];
   for (const file of files) {
     if (!(typeof file?.url === "string" && Number.isSafeInteger(file.bytes) && file.bytes >= 0 && within(file.url, folder))) throw new WherryError("format", `${folder}manifest.json is damaged. Got ${String(JSON.stringify(file)).slice(0, 200)}, expected {url, bytes} of a file in the folder. Copy the folder again as a whole.`);
   }
@@ -274,9 +278,9 @@ async function fetched(folder, onprogress, { signal, threads } = {}) {
   let memory, pool;
   const one = (file) => bytesOf(new URL(file.url, folder), { signal: stops, count, file });
   try {
-    ({ memory, pool } = await memoryFor(manifest.engine, threads));
+    ({ memory, pool } = await memoryFor(kernels, threads));
     const [module, program, ...shards] = await Promise.all([
-      compiled(new URL(manifest.engine.url, folder), { signal: stops, count, file: manifest.engine, changed: pool ? manifest.engine.shared : -1 }),
+      compiled(new URL(kernels.url, folder), { signal: stops, count, file: kernels, changed: pool ? kernels.shared : -1 }),
       one(manifest.program).then((bytes) => JSON.parse(new TextDecoder().decode(bytes))),
       ...manifest.weights.map(one),
     ]);
@@ -308,6 +312,11 @@ async function asTold(bytes, url, { sha256 } = {}) {
   if (!sha256 || !globalThis.crypto?.subtle) return;
   const digest = Array.from(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)), (byte) => byte.toString(16).padStart(2, "0")).join("");
   if (digest !== sha256) throw new WherryError("network", `${url} is not what the manifest says. Got another content, expected that of the export. Copy the folder again as a whole.`);
+}
+
+function hasProducts() {
+  const module = Uint8Array.from(atob(PRODUCT), (c) => c.charCodeAt(0));
+  return WebAssembly.validate(module) && new WebAssembly.Instance(new WebAssembly.Module(module)).exports.f(1) === RIGHT;
 }
 
 // The memory of the module, and the threads that share it where there are several.
