@@ -1178,6 +1178,8 @@ def scalar(value: Any, dtype: Any) -> Any:
     """A 0-d tensor. Of a size that is not known yet it is a tensor of the program being captured."""
 def seed_generators(seed: Any) -> Any:
     """Start the generators of all devices over from `seed`; returns the cpu's."""
+def set_copies_later(on: Any) -> Any:
+    """Whether copies of this thread out of page-locked memory may return before they have read it; returns what was set before."""
 def set_current_device(device: Any) -> Any:
     """Let ops without inputs run on `device`, in all threads."""
 def set_default_generator(generator: Any) -> Any:
