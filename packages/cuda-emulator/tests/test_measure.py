@@ -1,5 +1,8 @@
 """What kernels ask of memory is counted as hardware does: sectors of 32 bytes, banks of four."""
 import ctypes
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -76,6 +79,21 @@ def test_a_part_of_a_struct_that_was_not_written_is_found(measured):
     assert measured.library.run(10, (ctypes.c_float * 1024)()) != 0
     assert "reads" in measured.report and "shared memory 's' at byte" in measured.report
     measured.clear()
+
+
+@pytest.mark.parametrize(
+    ("planted", "words"),
+    [(0, "0 "), (1, "reads 4 bytes of device 0, and runs on device 1"), (2, "launch of line: its stream is one of device 0, the current device is 1")],
+)
+def test_memory_and_streams_of_another_device_are_found(measured, planted, words):
+    program = (
+        "import ctypes, sys; library = ctypes.PyDLL(sys.argv[1]); library.cuda_emulator_report.restype = ctypes.c_char_p\n"
+        "print(library.run_on_two(int(sys.argv[2])), library.cuda_emulator_report().decode())"
+    )
+    command = [sys.executable, "-c", program, str(_BUILD / "measured.so"), str(planted)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "CUDA_EMULATOR_DEVICES": "2"}).stdout
+    assert words in said
+    assert said.startswith("0 ") == (planted == 0)
 
 
 def test_the_fast_build_cannot_measure(emulators):

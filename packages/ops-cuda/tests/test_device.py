@@ -137,6 +137,40 @@ def _toolkit():
     return int(re.search(r"#define CUDART_VERSION\s+(\d+)", (cuda_include() / "cuda_runtime_api.h").read_text())[1])
 
 
+_TWO = """
+import numpy as np
+import wherry_tensor as w
+from wherry_tensor import cuda
+import wherry_ops_cuda.column
+wherry_ops_cuda.column.register()
+w.set_device("gpu:0")
+x = w.to_tensor(np.arange(6, dtype="float32"))
+y = (x + 1).cuda(1) * 2
+print(y.place, cuda.device_count(), (y + y).tolist(), (y.cuda(0) - x).tolist())
+w.set_device("gpu:1")
+z = w.ops.softmax(w.to_tensor(np.ones((2, 4), "float32")), axis=1)
+print(z.place, z.tolist()[0], cuda.memory_allocated(0) > 0, cuda.memory_allocated(1) > 0, w.to_tensor([1.0]).cuda().place)
+stream = cuda.Stream(1)
+with cuda.stream_guard(stream):
+    late = z * 2
+print(late.cuda(0).tolist()[0])
+try:
+    x + y
+except ValueError as error:
+    print(error)
+"""
+
+
+def test_two_gpus_copy_between_each_other_and_compute_each_for_itself(emulator):
+    environment = {**os.environ, "CUDA_EMULATOR_DEVICES": "2"}
+    lines = subprocess.run([sys.executable, "-c", _TWO], capture_output=True, text=True, env=environment, check=True).stdout.splitlines()
+    assert lines[0] == "Place(gpu:1) 2 [4.0, 8.0, 12.0, 16.0, 20.0, 24.0] [2.0, 3.0, 4.0, 5.0, 6.0, 7.0]"
+    assert lines[1] == "Place(gpu:1) [0.25, 0.25, 0.25, 0.25] True True Place(gpu:1)"
+    assert lines[2] == "[0.5, 0.5, 0.5, 0.5]"
+    assert "gpu:0" in lines[3]
+    assert "gpu:1" in lines[3]
+
+
 @pytest.mark.parametrize("content", [b"no library", None])
 def test_a_library_that_is_none_of_ours_is_said_to_be_so(tmp_path, content):
     library = tmp_path / "libother.so"

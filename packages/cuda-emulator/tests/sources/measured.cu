@@ -52,6 +52,30 @@ __global__ void padded_unwritten(const float *x, float *out) {
   out[threadIdx.x] = float(other.large) + other.small;
 }
 
+// Two devices: a kernel on the second reads the memory of the first, or its stream is one of the other.
+EXPORT int run_on_two(int planted) {
+  float *x, *out;
+  cudaStream_t first;
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices != 2) return -1;
+  cudaSetDevice(0);
+  cudaStreamCreate(&first);
+  cudaMalloc(reinterpret_cast<void **>(&x), 256);
+  cudaMemset(x, 0, 256);
+  cudaDeviceSynchronize();
+  cudaSetDevice(1);
+  cudaMalloc(reinterpret_cast<void **>(&out), 256);
+  if (planted == 0) {
+    float *here;
+    cudaMalloc(reinterpret_cast<void **>(&here), 256);
+    cudaMemcpyPeerAsync(here, 1, x, 0, 256, nullptr);
+    x = here;
+  }
+  cudaError_t error = wry_launch(line, dim3(1), dim3(64), 0, planted == 2 ? first : nullptr, x, out);
+  if (error == cudaSuccess) error = cudaDeviceSynchronize();
+  return error;
+}
+
 EXPORT int run(int which, float *result) {
   float *x, *out;
   if (cudaMalloc(reinterpret_cast<void **>(&x), 4096) != cudaSuccess || cudaMalloc(reinterpret_cast<void **>(&out), 4096) != cudaSuccess) return 1;

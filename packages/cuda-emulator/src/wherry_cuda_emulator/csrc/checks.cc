@@ -44,7 +44,7 @@ void start_checks() {
   written = reinterpret_cast<unsigned char *>(reserve(arena_size, PROT_READ | PROT_WRITE));
 }
 void begin_block_checks() { acquired.clear(), fenced = false; }
-void begin_launch_checks() { released.clear(); }
+void begin_launch_checks() { released.clear(), near = near_end = nullptr; }
 
 static std::string race_text(const Shadow &s, bool write, bool other_wrote, const void *pc) {
   const int thread = other_wrote ? s.w_thread : s.r_thread;
@@ -125,6 +125,10 @@ static void check_global(char *a, size_t bytes, bool write, bool atomic, const v
     auto it = allocations.upper_bound(a);
     if (it == allocations.begin() || !(--it)->second.live || a + bytes > it->first + it->second.bytes) {
       fail(access(write, bytes, pc) + describe(a, bytes));
+      abandon();
+    }
+    if (it->second.device != now->device) {
+      fail(access(write, bytes, pc) + "of device " + std::to_string(it->second.device) + ", and runs on device " + std::to_string(now->device));
       abandon();
     }
     near = it->first, near_end = near + it->second.bytes;

@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include <algorithm>
 #include <deque>
 
 namespace cuda_emulator {
@@ -151,7 +152,7 @@ std::string describe(const char *a, size_t) {
 static char *pages_of(void *p) { return reinterpret_cast<char *>(uintptr_t(p) & ~(page - 1)); }
 static bool by_guards() { return settings.guards && !settings.checked; }
 
-cudaError_t allocate(void **out, size_t bytes) {
+cudaError_t allocate(void **out, size_t bytes, int device) {
   *out = nullptr;
   if (!bytes) return cudaSuccess;
   if (in_use + bytes > device_memory) return cudaErrorMemoryAllocation;
@@ -175,7 +176,7 @@ cudaError_t allocate(void **out, size_t bytes) {
   mprotect(base, pages * page, PROT_READ | PROT_WRITE);
   memset(base, 0xFF, pages * page);
   if (!device_open) mprotect(base, pages * page, PROT_NONE);
-  allocations[at] = {bytes, pages, true};
+  allocations[at] = {bytes, pages, true, device};
   in_use += bytes;
   *out = at;
   return cudaSuccess;
@@ -280,6 +281,7 @@ void start() {
     if (settings.order == SEEDED) settings.seed = strtoull(order, nullptr, 10);
   }
   if (const char *driver = getenv("CUDA_EMULATOR_DRIVER")) plant_driver(driver);
+  if (const char *devices = getenv("CUDA_EMULATOR_DEVICES")) settings.devices = std::min(std::max(atoi(devices), 1), 8);
   if (const char *streams = getenv("CUDA_EMULATOR_STREAMS")) settings.lazy = strcmp(streams, "eager") != 0;
   void *probe = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   settings.guards = madvise(probe, page, GUARD_INSTALL) == 0;

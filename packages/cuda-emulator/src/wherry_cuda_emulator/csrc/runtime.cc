@@ -13,6 +13,7 @@
 #include <memory>
 
 struct CUstream_st {
+  int device = 0;
   std::deque<std::function<void()>> queue;
   bool busy = false;
   uint64_t pushed = 0, done = 0;
@@ -24,12 +25,18 @@ struct CUevent_st {
 
 namespace cuda_emulator {
 
-static CUstream_st null_stream;
-static std::vector<CUstream_st *> streams{&null_stream};
+constexpr int max_devices = 8;
+static CUstream_st null_streams[max_devices];
+static std::vector<CUstream_st *> streams = [] {
+  std::vector<CUstream_st *> all;
+  for (int i = 0; i < max_devices; ++i) null_streams[i].device = i, all.push_back(&null_streams[i]);
+  return all;
+}();
+static thread_local int device_now;  // that cudaSetDevice has chosen
 static std::map<char *, size_t> pinned;
 
 static CUstream_st *stream_of(cudaStream_t s) {
-  return s == nullptr || s == cudaStreamLegacy || s == cudaStreamPerThread ? &null_stream : s;
+  return s == nullptr || s == cudaStreamLegacy || s == cudaStreamPerThread ? &null_streams[device_now] : s;
 }
 static cudaError_t result(cudaError_t e) {
   if (e != cudaSuccess) last = e;
@@ -82,8 +89,14 @@ cudaError_t enqueue(void *kernel, dim3 grid, dim3 block, size_t shared, cudaStre
     fail("launch of " + kernel_name(kernel) + ": asks for " + std::to_string(shared) + " bytes of shared memory; there are 49152");
     return result(cudaErrorInvalidValue);
   }
+  const int device = stream_of(stream)->device;
+  if (device != device_now) {
+    fail("launch of " + kernel_name(kernel) + ": its stream is one of device " + std::to_string(device) + ", the current device is " + std::to_string(device_now));
+    return result(cudaErrorInvalidResourceHandle);
+  }
   return push(stream, [=] {
     Launch l;
+    l.device = device;
     l.kernel = kernel, l.grid = grid, l.block = block, l.shared = shared;
     l.closure = kept.get(), l.closure_size = closure_size, l.call = call;
     run(l);
@@ -122,9 +135,12 @@ using namespace cuda_emulator;
 
 CUDA_EMULATOR_API cudaError_t cudaMalloc(void **p, size_t bytes) {
   LOCK;
-  return result(allocate(p, bytes));
+  return result(allocate(p, bytes, device_now));
 }
-CUDA_EMULATOR_API cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaStream_t) { return cudaMalloc(p, bytes); }
+CUDA_EMULATOR_API cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaStream_t s) {
+  LOCK;
+  return result(allocate(p, bytes, stream_of(s)->device));
+}
 CUDA_EMULATOR_API cudaError_t cudaFree(void *p) {
   LOCK;
   drain_all();
@@ -180,6 +196,18 @@ CUDA_EMULATOR_API cudaError_t cudaMemcpy(void *to, const void *from, size_t byte
   drain_all();
   return e != cudaSuccess ? e : result(sticky);
 }
+CUDA_EMULATOR_API cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes, cudaStream_t stream) {
+  LOCK;
+  const auto belongs = [](const void *p, int device) {
+    auto it = allocations.upper_bound((char *)p);
+    return it != allocations.begin() && (--it)->second.device == device;
+  };
+  if (bytes && !(is_device(to) && is_device(from) && belongs(to, to_device) && belongs(from, from_device))) {
+    fail("cudaMemcpyPeer: the memory is not that of the devices " + std::to_string(to_device) + " and " + std::to_string(from_device));
+    return result(cudaErrorInvalidValue);
+  }
+  return push(stream, [=] { copy(to, from, bytes); });
+}
 CUDA_EMULATOR_API cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t s) {
   LOCK;
   if (bytes && !is_device(p)) {
@@ -199,6 +227,7 @@ CUDA_EMULATOR_API cudaError_t cudaMemset(void *p, int value, size_t bytes) { ret
 CUDA_EMULATOR_API cudaError_t cudaStreamCreate(cudaStream_t *s) {
   LOCK;
   streams.push_back(*s = new CUstream_st);
+  (*s)->device = device_now;
   return cudaSuccess;
 }
 CUDA_EMULATOR_API cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned) { return cudaStreamCreate(s); }
@@ -262,16 +291,22 @@ CUDA_EMULATOR_API cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e,
 
 CUDA_EMULATOR_API cudaError_t cudaGetDeviceCount(int *n) {
   LOCK;
-  *n = settings.found == cudaSuccess;
+  *n = settings.found == cudaSuccess ? settings.devices : 0;
   return result(settings.found);
 }
 CUDA_EMULATOR_API cudaError_t cudaGetDevice(int *d) {
-  *d = 0;
+  *d = device_now;
   return cudaSuccess;
 }
-CUDA_EMULATOR_API cudaError_t cudaSetDevice(int d) { return d == 0 ? cudaSuccess : result(cudaErrorInvalidDevice); }
+CUDA_EMULATOR_API cudaError_t cudaSetDevice(int d) {
+  LOCK;
+  if (d < 0 || d >= settings.devices) return result(cudaErrorInvalidDevice);
+  device_now = d;
+  return cudaSuccess;
+}
 CUDA_EMULATOR_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int d) {
-  if (d != 0) return result(cudaErrorInvalidDevice);
+  LOCK;
+  if (d < 0 || d >= settings.devices) return result(cudaErrorInvalidDevice);
   memset(p, 0, sizeof *p);
   strcpy(p->name, "CUDA emulator");
   p->totalGlobalMem = device_memory;

@@ -36,6 +36,7 @@ struct Settings {
   bool checked = false;             // this build checks every access
   bool guards = false;              // the system can put guards into page tables (Linux 6.13)
   int driver = CUDART_VERSION;      // the version of CUDA that the driver serves; 0: there is none
+  int devices = 1;                  // how many there are
   cudaError_t found = cudaSuccess;  // what is answered to who asks for devices
   cudaError_t image = cudaSuccess;  // and to a launch
 };
@@ -66,6 +67,7 @@ struct Launch {
   void (*call)(void *) = nullptr;
   dim3 grid, block;
   size_t shared = 0;
+  int device = 0;
   int n = 0;                            // threads of a block
   std::vector<int> order, warp_order;   // of the lanes within each warp; of the warps
   size_t next = 0, end = 0, begun = 0;  // threads not begun yet in the warp whose turn it is
@@ -89,6 +91,7 @@ std::string who(const Thread *thread);
 struct Allocation {
   size_t bytes, pages;
   bool live;
+  int device;
 };
 extern char *arena, *stacks, *shared_base;
 extern std::map<char *, Allocation> allocations;  // by the first byte handed out
@@ -96,7 +99,7 @@ extern unsigned char *written, *shared_written;   // one for each byte; NULL in 
 extern char *near, *near_end;                     // the allocation that was accessed last
 extern bool device_open;
 void open_device(bool open);
-cudaError_t allocate(void **out, size_t bytes);
+cudaError_t allocate(void **out, size_t bytes, int device);
 cudaError_t give_back(void *p);
 bool inside_one(const void *p, size_t bytes);
 inline bool is_device(const void *p) { return (char *)p >= arena && (char *)p < arena + arena_size; }

@@ -180,6 +180,21 @@ static int gpu_copy(void *, int32_t number, int32_t kind, void *to, const void *
   return kind == WRY_DEVICE_TO_HOST ? look_at_report(number, s, error) : WRY_OK;
 }
 
+static int gpu_copy_between(void *, int32_t to_number, void *to, void *to_stream, int32_t from_number, const void *from, void *from_stream, size_t bytes,
+                            char *error) {
+  const cudaStream_t target = static_cast<cudaStream_t>(to_stream), source = static_cast<cudaStream_t>(from_stream);
+  cudaSetDevice(to_number);
+  cudaEvent_t there = nullptr;
+  cudaError_t code = cudaEventCreateWithFlags(&there, cudaEventDisableTiming);
+  if (code == cudaSuccess) code = cudaEventRecord(there, target);
+  cudaSetDevice(from_number);
+  if (code == cudaSuccess) code = cudaStreamWaitEvent(source, there, 0);
+  if (code == cudaSuccess) code = cudaMemcpyPeerAsync(to, to_number, from, from_number, bytes, source);
+  const int status = code == cudaSuccess ? look_at_report(from_number, source, error) : late(from_number, error, code);
+  if (there) cudaEventDestroy(there);
+  return status;
+}
+
 static int gpu_fill(void *, int32_t number, void *to, size_t count, const void *item, size_t item_bytes, void *stream, char *error) {
   cudaSetDevice(number);
   if (!count) return WRY_OK;
@@ -325,6 +340,7 @@ EXPORT int wry_cuda_register(const wry_host *host) {
   gpu.event_create = gpu_event_create, gpu.event_destroy = gpu_event_destroy, gpu.event_record = gpu_event_record;
   gpu.event_query = gpu_event_query, gpu.event_synchronize = gpu_event_synchronize, gpu.stream_wait = gpu_stream_wait;
   gpu.event_elapsed = gpu_event_elapsed, gpu.memory = gpu_memory;
+  gpu.copy_between = gpu_copy_between;
   if (host->register_device(&gpu) != 0) return -1;
   const wry_device pinned = pinned_device();
   if (host->register_device(&pinned) != 0) return -1;
