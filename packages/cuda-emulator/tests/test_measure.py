@@ -83,7 +83,7 @@ def test_a_part_of_a_struct_that_was_not_written_is_found(measured):
 
 @pytest.mark.parametrize(
     ("planted", "words"),
-    [(0, "0 "), (1, "reads 4 bytes of device 0, and runs on device 1"), (2, "launch of line: its stream is one of device 0, the current device is 1")],
+    [(0, "0"), (1, "reads 4 bytes of device 0, and runs on device 1"), (2, "launch of line: its stream is one of device 0, the current device is 1")],
 )
 def test_memory_and_streams_of_another_device_are_found(measured, planted, words):
     program = (

@@ -153,6 +153,7 @@ print(z.place, z.tolist()[0], cuda.memory_allocated(0) > 0, cuda.memory_allocate
 stream = cuda.Stream(1)
 with cuda.stream_guard(stream):
     late = z * 2
+stream.synchronize()
 print(late.cuda(0).tolist()[0])
 try:
     x + y
