@@ -123,6 +123,14 @@ show(paddle.rand([5, 3, 8, 8]))
     assert pixels == [255, 255, 255, 255, 0, 0, 0, 255, 0, 0, 0, 255, 255, 255, 255, 255]
 
 
+def test_a_program_reaches_neither_the_site_nor_what_browsers_keep_for_it(visit):
+    page = visit().open("/playground")
+    names = ["fetch", "XMLHttpRequest", "WebSocket", "EventSource", "caches", "indexedDB", "importScripts", "Worker", "BroadcastChannel", "navigator"]
+    assert run(page, f"import js\n[name for name in {names} if hasattr(js, name) or hasattr(js.self, name)]") == "done"
+    assert output(page).split() == ["Value", "[]"]
+    assert run(page, "from pyodide.code import run_js\nrun_js('1 + 1')") == "failed" and "unsafe-eval" in output(page)
+
+
 def test_stop_interrupts_and_names_stay(visit):
     page = visit().open("/playground")
     assert page.evaluate("crossOriginIsolated")

@@ -4,6 +4,15 @@
 // wherry_web/playground/cells.py.
 import { startPython } from "./python.js";
 
+// What a program could reach the site with, or leave something behind in it. A link may bring a program that somebody runs
+// without reading it; computing is all that it can do then.
+const CLOSED = [
+  "fetch", "XMLHttpRequest", "WebSocket", "WebSocketStream", "WebTransport", "EventSource", "caches", "indexedDB", "importScripts", "Worker",
+  "SharedWorker", "BroadcastChannel", "navigator", "cookieStore", "webkitRequestFileSystem", "webkitRequestFileSystemSync",
+  "webkitResolveLocalFileSystemURL", "webkitResolveLocalFileSystemSyncURL",
+];
+const Request = XMLHttpRequest; // for the packages of the server
+
 let session;
 let interrupt = null; // one byte that the page writes to, where pages may share memory
 
@@ -22,14 +31,23 @@ async function boot(manifest, shared, files) {
   const cells = pyodide.pyimport("wherry_web.playground.cells");
   session = cells.Session(post);
   session.beside(JSON.stringify(files));
-  session.offer(JSON.stringify(manifest.playground.packages), contentNow, pyodide.runPython("import site; site.getsitepackages()[0]"));
+  const packages = new Set(Object.values(manifest.playground.packages));
+  session.offer(JSON.stringify(manifest.playground.packages), (url) => contentNow(url, packages), pyodide.runPython("import site; site.getsitepackages()[0]"));
   // What does not go through Python's streams: it belongs to no run.
   for (const stream of ["setStdout", "setStderr"]) pyodide[stream]({ batched: (text) => console.info(text) });
   if (shared) {
     interrupt = new Uint8Array(shared);
     pyodide.setInterruptBuffer(interrupt);
   }
+  shut();
   return { python: times.python, wherry: times.wherry() };
+}
+
+function shut() {
+  for (const name of CLOSED) {
+    for (let scope = self; scope; scope = Object.getPrototypeOf(scope)) delete scope[name];
+    if (name in self) throw new Error(`This browser does not let go of ${name}; programs do not run here.`);
+  }
 }
 
 function run(source, ...options) {
@@ -44,8 +62,9 @@ function post(message, content) {
 }
 
 // A program that imports a package waits for it.
-function contentNow(url) {
-  const request = new XMLHttpRequest();
+function contentNow(url, known) {
+  if (!known.has(url)) throw new Error(`${url} is no package of this server.`);
+  const request = new Request();
   request.open("GET", url, false);
   request.responseType = "arraybuffer";
   request.send();
