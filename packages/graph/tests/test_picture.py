@@ -2,6 +2,8 @@
 """Programs as pictures."""
 from xml.etree import ElementTree
 
+import pytest
+
 import wherry_nn as nn
 import wherry_tensor as wt
 from wherry_graph import Program
@@ -67,3 +69,29 @@ def test_branches_and_loops_have_frames_of_their_own():
 
 def test_an_empty_program_is_a_picture_too():
     assert drawn(Program()).tag == f"{SVG}svg"
+
+
+def test_boxes_say_which_node_input_or_result_they_are():
+    program = Program()
+    x = program.feed([-1, 4], float32, "x")
+    with capture(program):
+        y = cond(x.sum() > 0, lambda: x * 2, lambda: x - 1)
+        program.fetches = [y.tanh()]
+    places = [dict(group.attrib) for group in drawn(program).iter(f"{SVG}g") if "transform" not in group.attrib]
+    nodes = {place["data-node"] for place in places if "data-node" in place}
+    assert nodes == {f"{block.index}:{i}" for block in program.blocks for i in range(len(block.nodes))}
+    assert [place for place in places if "data-feed" in place] == [{"data-feed": "0"}]
+    assert [place for place in places if "data-fetch" in place] == [{"data-fetch": "0"}]
+
+
+def test_a_program_that_is_too_large_to_draw_says_so_before_it_is_laid_out():
+    program = Program()
+    x = program.feed([4], float32, "x")
+    with capture(program):
+        y = x
+        for _ in range(300):
+            y = y * x  # the edge from x passes all layers before
+        program.fetches = [y]
+    assert to_svg(program, most=50_000)
+    with pytest.raises(ValueError, match=r"too large to draw. Got \d+ boxes and bends of edges in a block, expected at most 40000"):
+        to_svg(program, most=40_000)

@@ -14,6 +14,7 @@ from typing import Any
 
 from wherry_graph.ir import Block, Node, Program, Variable
 from wherry_tensor._core import DType
+from wherry_tensor.errors import InvalidArgumentError
 from wherry_tensor.sizes import Size
 
 __all__ = ["to_svg"]
@@ -36,17 +37,22 @@ _STYLE = """
 """
 
 
-def to_svg(program: Program, title: str = "") -> str:
+def to_svg(program: Program, title: str = "", most: int | None = None) -> str:
     """Draw a program.
 
     Args:
         program: it; `feeds` and `fetches` are drawn as its ends.
         title: written above.
+        most: how many boxes and bends of edges a block may have; None sets no bound. An edge has a bend in each layer that it passes.
 
     Returns:
-        The text of an SVG file. It names no other file and runs no script.
+        The text of an SVG file. It names no other file and runs no script. The group of a node has `data-node="block:position"`, that of an
+        input `data-feed="position"`, that of a result `data-fetch="position"`.
+
+    Raises:
+        ValueError: a block has more than `most`.
     """
-    panels = [_Panel(program.blocks[0], program.feeds, program.fetches, "")]
+    panels = [_Panel(program.blocks[0], program.feeds, program.fetches, "", most)]
     owners = {block.index: node for node in program.walk() for block in node.blocks}
     for block in program.blocks[1:]:
         node = owners.get(block.index)
@@ -55,7 +61,8 @@ def to_svg(program: Program, title: str = "") -> str:
         words = {"cond": ("if true", "if false"), "while": ("while this holds", "a round")}.get(node.type, ())
         which = node.blocks.index(block)
         name = words[which] if which < len(words) else f"block {which}"
-        panels.append(_Panel(block, block.inputs, block.outputs, f"{node.type} {node.outputs[0].name if node.outputs else ''}: {name}"))
+        heading = f"{node.type} {node.outputs[0].name if node.outputs else ''}: {name}"
+        panels.append(_Panel(block, block.inputs, block.outputs, heading, most))
     top = _MARGIN + (28 if title else 0)
     parts: list[str] = []
     x, y, wide = float(_MARGIN), float(top), 0.0
@@ -80,8 +87,8 @@ def to_svg(program: Program, title: str = "") -> str:
 class _Box:
     """What is drawn as a box, or a bend of an edge."""
 
-    def __init__(self, lines: list[str], family: str, tip: str = "") -> None:
-        self.lines, self.family, self.tip = lines, family, tip
+    def __init__(self, lines: list[str], family: str, tip: str = "", place: str = "") -> None:
+        self.lines, self.family, self.tip, self.place = lines, family, tip, place
         self.bend = not lines
         self.width = 8.0 if self.bend else max(64.0, 22 + _CHAR * max(len(line) for line in lines))
         self.height = 1.0 if self.bend else 12.0 + _LINE * len(lines)
@@ -99,8 +106,8 @@ class _Edge:
 class _Panel:
     """One block, laid out."""
 
-    def __init__(self, block: Block, takes: Sequence[Variable], gives: Sequence[Variable], title: str) -> None:
-        self.title = title
+    def __init__(self, block: Block, takes: Sequence[Variable], gives: Sequence[Variable], title: str, most: int | None = None) -> None:
+        self.title, self.most = title, most
         self.boxes: list[_Box] = []
         self.edges: list[_Edge] = []
         self.build(block, takes, gives)
@@ -112,11 +119,13 @@ class _Panel:
         """The boxes and edges of the block."""
         made: dict[int, _Box] = {}
         wires: list[tuple[_Box, _Box, Variable]] = []
-        for x in takes:
-            made[id(x)] = self.add([x.name, f"{_shape(x)} {x.dtype.name}"], "data")
+        outer = block.parent is None  # ends of inner blocks have no place of their own
+        for i, x in enumerate(takes):
+            made[id(x)] = self.add([x.name, f"{_shape(x)} {x.dtype.name}"], "data", place=f'data-feed="{i}"' if outer else "")
         outside: dict[int, _Box] = {}
-        for node in block.nodes:
-            box = self.add(_lines_of(node), _family_of(node), f"{node!r}{f' ({node.line})' if node.line else ''}")
+        for i, node in enumerate(block.nodes):
+            tip = f"{node!r}{f' ({node.line})' if node.line else ''}"
+            box = self.add(_lines_of(node), _family_of(node), tip, place=f'data-node="{block.index}:{i}"')
             for y in dict.fromkeys(v for v in node.reads() if v.bound is None and not v.is_parameter and not v.persistable):
                 source = made.get(id(y))
                 if source is None:
@@ -126,10 +135,10 @@ class _Panel:
                 wires.append((source, box, y))
             for y in node.outputs:
                 made[id(y)] = box
-        for x in gives:
+        for i, x in enumerate(gives):
             source = made.get(id(x))
             if source is not None:
-                wires.append((source, self.add([x.name, f"{_shape(x)} {x.dtype.name}"], "result"), x))
+                wires.append((source, self.add([x.name, f"{_shape(x)} {x.dtype.name}"], "result", place=f'data-fetch="{i}"' if outer else ""), x))
         depth: dict[int, int] = {id(box): 0 for box in self.boxes}
         below: dict[int, list[_Box]] = {}
         for source, target, _ in wires:
@@ -139,6 +148,12 @@ class _Panel:
                 depth[id(target)] = max(depth[id(target)], depth[id(box)] + 1)
         for box in self.boxes:
             box.layer = depth[id(box)]
+        size = len(self.boxes) + sum(target.layer - source.layer - 1 for source, target, _ in wires)
+        if self.most is not None and size > self.most:
+            raise InvalidArgumentError(
+                f"picture: the program is too large to draw. Got {size} boxes and bends of edges in a block, expected at most {self.most}. "
+                f"Print it as text."
+            )
         for source, target, y in wires:
             path = [source]
             for layer in range(source.layer + 1, target.layer):
@@ -152,9 +167,9 @@ class _Panel:
                 b.above.append(a)
             self.edges.append(_Edge(path, _shape(y)))
 
-    def add(self, lines: list[str], family: str, tip: str = "", first: bool = False) -> _Box:
+    def add(self, lines: list[str], family: str, tip: str = "", first: bool = False, place: str = "") -> _Box:
         """Enter a box, behind those that it reads from; `first` in front of all."""
-        box = _Box(lines, family, tip)
+        box = _Box(lines, family, tip, place)
         self.boxes.insert(0 if first else len(self.boxes), box)
         return box
 
@@ -258,7 +273,7 @@ def _drawn_box(box: _Box) -> str:
         for i, line in enumerate(box.lines)
     )
     return (
-        f'<g>{tip}<rect x="{left:.1f}" y="{top:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="{round_:.1f}" fill="{fill}" '
+        f'<g{" " if box.place else ""}{box.place}>{tip}<rect x="{left:.1f}" y="{top:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="{round_:.1f}" fill="{fill}" '
         f'stroke="{border}" stroke-width="1.2"/>{lines}</g>'
     )
 
