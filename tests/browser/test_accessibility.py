@@ -30,7 +30,7 @@ def axe(tmp_path_factory) -> str:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1200, 390])
-@pytest.mark.parametrize("address", ["/", "/train", "/playground", "/gallery", "/browser"])
+@pytest.mark.parametrize("address", ["/", "/train", "/model", "/playground", "/gallery", "/browser"])
 def test_axe_finds_nothing_serious(visit, axe, address, width, scheme):
     page = visit(color_scheme=scheme, viewport={"width": width, "height": 900}).open(address)
     if address == "/":
@@ -41,6 +41,13 @@ def test_axe_finds_nothing_serious(visit, axe, address, width, scheme):
         page.click("#run")
         until(page, "document.getElementById('progress').textContent !== ''")
         page.click("#run")
+    elif address == "/model":
+        page.click("#example")
+        page.wait_for_selector("body[data-opened]")
+        page.fill("#search", "conv2d")
+        page.click("#search-form button")
+        page.click("#run")
+        until(page, "document.getElementById('answers').dataset.runs === '1'")
     elif address == "/playground":
         page.click("#run")
         page.wait_for_selector("body[data-ran]")

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from conftest import PYODIDE, WHEELS, until  # noqa: E402
 
 NOTHING = "\N{EN DASH}"
-PAGES = ["/", "/train", "/playground", "/gallery", "/browser"]
+PAGES = ["/", "/train", "/model", "/playground", "/gallery", "/browser"]
 PARITY_PYTHON = os.environ.get("PARITY_PYTHON")
 DRAW_DIGITS = """async (indices) => {
   const canvas = document.getElementById("canvas"), answer = document.getElementById("answer");
@@ -393,7 +393,7 @@ def fetched_by_workers(one) -> dict[str, int]:
     manifest = json.load(urllib.request.urlopen(one.site + "/manifest.json"))
     static = manifest["digits"].removesuffix("data/digits.bin")
     found = {}
-    for name in (manifest["bundle"]["url"], f"{static}js/worker.js", f"{static}js/worker-training.js"):
+    for name in (manifest["bundle"]["url"], f"{static}js/worker.js", f"{static}js/worker-model.js", f"{static}js/worker-training.js"):
         request = urllib.request.Request(f"{one.site}/{name}", headers={"Accept-Encoding": "br"})
         with urllib.request.urlopen(request) as response:
             found[f"{one.site}/{name}"] = len(response.read())

@@ -45,7 +45,7 @@ def test_the_service_worker_keeps_everything_that_the_pages_load(client, manifes
     text = client.get("/sw.js").get_data(as_text=True)
     addresses = json.loads(re.search(r"ADDRESSES = (.*);", text)[1])
     needed = {manifest["playground"]["url"], manifest["bundle"]["url"], manifest["digits"], manifest["models"][0]["weights_url"]}
-    assert {"./", "train", "playground", "browser"} | needed <= set(addresses)
+    assert {"./", "train", "model", "playground", "browser"} | needed <= set(addresses)
     assert all(client.get(f"/{address.removeprefix('./')}").status_code == 200 for address in addresses)
 
 

@@ -10,7 +10,10 @@ from wherry_web.gallery import Gallery
 
 pages = Blueprint("pages", __name__)
 
-TITLES = {"draw": "Draw a digit", "train": "Train in the tab", "playground": "Playground", "gallery": "Models", "browser": "This browser"}
+TITLES = {
+    "draw": "Draw a digit", "train": "Train in the tab", "model": "Your model", "playground": "Playground", "gallery": "Models",
+    "browser": "This browser",
+}
 
 
 def page(name: str, root: str = "./", **content: Any) -> str:
@@ -37,6 +40,11 @@ def draw() -> str:
 @pages.get("/train")
 def train() -> str:
     return page("train")
+
+
+@pages.get("/model")
+def model() -> str:
+    return page("model")
 
 
 @pages.get("/playground")

@@ -1,6 +1,7 @@
 // Draw a digit: bars move while drawing, the server's answer stands beside them on demand.
 import { address, bytes, element, keepForOffline, manifest, milliseconds, say, start } from "./engine.js";
 import { counts, inkOf, paint } from "./digit.js";
+import { drawingOn } from "./pen.js";
 
 const canvas = element("canvas");
 const context = canvas.getContext("2d", { willReadFrequently: true });
@@ -41,58 +42,16 @@ async function begin() {
 }
 
 function prepareDrawing() {
-  let last = null;
-  canvas.addEventListener("pointerdown", (event) => {
-    canvas.setPointerCapture(event.pointerId);
-    if (shown) clear();
-    last = place(event);
-    stroke(last, last);
+  drawingOn(canvas, {
+    width: canvas.width / PEN,
+    began: () => shown && clear(),
+    changed: update,
+    cleared: clear,
+    moved: (text) => (element("pen").textContent = text),
   });
-  canvas.addEventListener("pointermove", (event) => {
-    if (!last) return;
-    for (const one of event.getCoalescedEvents?.() ?? [event]) {
-      const next = place(one);
-      stroke(last, next);
-      last = next;
-    }
-  });
-  for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, () => (last = null));
   element("clear").addEventListener("click", clear);
   element("sample").addEventListener("click", sample);
   element("ask").addEventListener("click", ask);
-  canvas.addEventListener("keydown", moveWithKeys);
-}
-
-function place(event) {
-  const box = canvas.getBoundingClientRect();
-  return [((event.clientX - box.left) / box.width) * canvas.width, ((event.clientY - box.top) / box.height) * canvas.height];
-}
-
-function stroke([x0, y0], [x1, y1]) {
-  context.strokeStyle = "#000";
-  context.lineWidth = canvas.width / PEN;
-  context.lineCap = context.lineJoin = "round";
-  context.beginPath();
-  context.moveTo(x0, y0);
-  context.lineTo(x1, y1 + 0.01);
-  context.stroke();
-  update();
-}
-
-// Without a pointer: arrow keys move the pen, with Shift they draw, Escape clears.
-const pen = { x: canvas.width / 2, y: canvas.height / 6 };
-function moveWithKeys(event) {
-  const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-  if (event.key === "Escape") return clear();
-  if (!moves[event.key]) return undefined;
-  event.preventDefault();
-  const from = [pen.x, pen.y];
-  const [dx, dy] = moves[event.key];
-  pen.x = Math.min(Math.max(pen.x + dx * 12, 10), canvas.width - 10);
-  pen.y = Math.min(Math.max(pen.y + dy * 12, 10), canvas.height - 10);
-  if (event.shiftKey) stroke(from, [pen.x, pen.y]);
-  element("pen").textContent = `Pen at ${Math.round((pen.x / canvas.width) * 100)} % from the left, ${Math.round((pen.y / canvas.height) * 100)} % from the top.`;
-  return undefined;
 }
 
 function clear() {

@@ -41,7 +41,7 @@ export class Engine extends EventTarget {
     const { resolve, reject } = this.#waiting.get(data.id);
     this.#waiting.delete(data.id);
     if (data.error === undefined) resolve(data.result);
-    else reject(new Error(data.error));
+    else reject(Object.assign(new Error(data.error), { fatal: Boolean(data.fatal) }));
   }
 }
 

@@ -1,7 +1,8 @@
 // Runs Python and Wherry away from the page, so that the page never freezes.
 //
-// In: {id, call, args}. Out: {id, result} or {id, error}, and {event, ...} in between.
+// In: {id, call, args}. Out: {id, result} or {id, error, fatal}, and {event, ...} in between. Behind a fatal error nothing runs any more.
 import { startPython } from "./python.js";
+import { bringing } from "./worker-model.js";
 import { training } from "./worker-training.js";
 
 let python; // the module wherry_web.client.page
@@ -18,6 +19,7 @@ const calls = {
   predict: (pixels) => plain(objects.predictor.predict(bytesOf(pixels))),
   describe: () => plain(python.describe()),
   timings: () => plain(python.timings()),
+  ...bringing({ plain, pyodide: () => pyodide }),
   ...training(objects, { plain, post: (message) => postMessage(message), python: () => python, pyodide: () => pyodide }),
 };
 
@@ -26,7 +28,7 @@ addEventListener("message", async ({ data: { id, call, args } }) => {
     const result = await calls[call](...args);
     postMessage({ id, result });
   } catch (error) {
-    postMessage({ id, error: readable(error) });
+    postMessage({ id, error: readable(error), fatal: Boolean(error?.pyodide_fatal_error) });
   }
 });
 
