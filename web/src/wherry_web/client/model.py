@@ -118,7 +118,7 @@ class Model:
         """
         drawn = to_svg(self.program, title, MOST_DRAWN)
         if len(drawn) > MOST_SVG:
-            raise ValueError(f"The picture is too large to show. Got {len(drawn)} letters, expected at most {MOST_SVG}. The program stands below as text.")
+            raise ValueError(f"The picture is too large. Got {len(drawn)} letters, expected at most {MOST_SVG}. Read the text.")
         return drawn
 
     @explained

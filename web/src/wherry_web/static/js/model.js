@@ -113,12 +113,19 @@ function bring(given) {
 
 // The LeNet of the gallery; a network with weights by chance where there is none.
 async function example() {
+  const mine = ++turn;
+  if (busy) {
+    files = about = null;
+    element("opened").hidden = true;
+    await restart();
+  }
   await starting;
   const { models, digits } = await manifest;
   const saved = models.find((model) => model.weights_url && JSON.stringify(model.input_shape) === "[1,28,28]");
   say("Fetching the example …", "busy");
   const [weights, pixels] = await Promise.all([saved ? bytes(saved.weights_url) : undefined, bytes(digits)]);
   const { model, params } = await engine.call("exampleModel", saved?.architecture ?? "LeNet", saved?.labels.length ?? 10, weights);
+  if (mine !== turn) return; // another one was chosen meanwhile
   labels = saved?.labels ?? null;
   await open(
     { program: new File([model], "lenet.pdmodel"), params: new File([params], "lenet.pdiparams"), name: saved ? "LeNet" : "LeNet, untrained" },
