@@ -293,6 +293,38 @@ def test_an_installation_without_the_engine_says_how_to_get_it(tmp_path, monkeyp
     engine_files.built.cache_clear()
 
 
+class AnyPicture(nn.Layer):
+    """What is made of a picture of any size: a smaller one, and classes."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Conv2D(3, 8, 3, stride=2, padding=1), nn.Conv2D(8, 8, 3, stride=2)
+        self.smaller, self.pool, self.out = nn.MaxPool2D(3, 2, padding=1), nn.AdaptiveAvgPool2D(1), nn.Linear(8, 5)
+
+    def forward(self, x):
+        x = self.smaller(nn.functional.relu(self.second(nn.functional.relu(self.first(x)))))
+        return x, self.out(self.pool(x).flatten(1))
+
+
+@needs_engine
+@needs_node
+def test_heights_and_widths_that_go_through_strides_stay_open(tmp_path):
+    net = AnyPicture()
+    export(net, tmp_path / "site", input_spec=[InputSpec([None, 3, None, None], "float32", "image")])
+    manifest = json.loads((tmp_path / "site" / "manifest.json").read_text())
+    assert manifest["outputs"][0]["shape"] == ["batch", 8, "((size2 + 3) // 8)", "((size3 + 3) // 8)"]
+    net.eval()
+    for shape in (1, 3, 224, 224), (2, 3, 65, 100), (1, 3, 333, 97), (3, 3, 17, 5):
+        given = array(*shape)
+        with no_grad():
+            wanted = [value.numpy() for value in net(wt.to_tensor(given))]
+        got, _ = _answers(tmp_path / "site", "image", given)
+        for a, b in zip(got, wanted, strict=True):
+            assert a.shape == b.shape and np.abs(a - b).max() <= 1e-5 * np.abs(b).max(), shape
+    with pytest.raises(ValueError, match="too small for the model. Got batch = 1, size2 = 4, size3 = 4"):
+        _answers(tmp_path / "site", "image", array(1, 3, 4, 4))
+
+
 # The JavaScript beside it.
 
 @needs_node

@@ -43,6 +43,7 @@ POLICY = "; ".join((
 MARK = "manifest.json"
 SUFFIXES = (".pdmodel", ".pdiparams", ".pdiparams.info")
 LARGE = 1 << 20  # bytes
+OPEN_SIDE = 96  # the same for a side of a picture
 OPEN = 2  # stands for a size that is open, where an example is made up: two of a batch
 
 
@@ -219,10 +220,15 @@ def _files_at(stem: str) -> dict[str, bytes]:
     return {suffix: Path(stem + suffix).read_bytes() for suffix in SUFFIXES if os.path.exists(stem + suffix)}
 
 
+def _closed(sizes: Sequence[int]) -> list[int]:
+    """A shape of these sizes, with numbers for those that are open."""
+    return [n if n >= 0 else OPEN_SIDE if axis >= 2 and len(sizes) == 4 else OPEN for axis, n in enumerate(sizes)]
+
+
 def _examples(program: Program, example: Any) -> list[Tensor]:
     """A tensor for each feed: what was given, or made-up numbers."""
     if example is None:
-        return [_made_up([OPEN if n < 0 else n for n in x.sizes], x.dtype) for x in program.feeds]
+        return [_made_up(_closed(x.sizes), x.dtype) for x in program.feeds]
     given = list(example) if isinstance(example, (list, tuple)) else [example]
     if len(given) != len(program.feeds):
         raise ValueError(
@@ -360,7 +366,8 @@ def _files(
         "wherry": "train" if training else "predict", "format": 2, **facts,
         "inputs": [{"name": x["name"], "dtype": x["dtype"], "shape": x["shape"]} for x in description.content["inputs"]],
         "outputs": [
-            {"name": x["name"], "dtype": x["dtype"], "shape": _named_shape(x["shape"], description.sizes)} for x in description.content["outputs"]
+            {"name": x["name"], "dtype": x["dtype"], "shape": _named_shape(x["shape"], [*description.sizes, *description.floors])}
+            for x in description.content["outputs"]
         ],
         "engine": {**add("engine", "wasm", description.module()), **description.engine.memory},
         "relaxed": None if relaxed is None else {**add("engine-relaxed", "wasm", relaxed), **description.engine.memory},

@@ -17,7 +17,7 @@ from typing import Any
 
 import wherry_tensor as api
 from wherry_export.web.engine_files import Built, Kernel
-from wherry_export.web.sizes import NotAlike, choices, merged
+from wherry_export.web.sizes import BATCH, Floors, NotAlike, choices, merged
 from wherry_graph import passes
 from wherry_graph.ir import Block, Node, Program, Variable
 from wherry_graph.planner import Cut, NeedsNumber, Unplannable, laid_out
@@ -116,27 +116,42 @@ class Description:
     def _for_all_sizes(self) -> dict[str, Any]:
         sizes = choices(len(self.sizes))
         self.steps: dict[tuple[int, int], tuple[Op, Node]] = {}
-        found = []
-        for choice in sizes:
-            self.values: dict[int, int] = {}
-            self.weights = []
-            self.by_tensor: dict[int, Weight] = {}
-            found.append(self._for(dict(zip(self.sizes, choice, strict=True))))
         try:
+            found = [self._planned(choice) for choice in sizes]
             content: dict[str, Any] = merged(found, sizes)
-        except NotAlike as error:
-            raise NotImplementedError(self._said(error, sizes)) from None
+        except (NotAlike, ValueError) as first:  # sizes behind strides; or too small for a window
+            if not self.sizes:
+                raise
+            try:
+                floors = Floors(self.sizes)
+                content = {**floors.merged([self._planned(choice) for choice in floors.choices]), "floors": floors.terms}
+            except NotAlike as error:
+                raise NotImplementedError(self._said(error, floors.choices)) from None
+            except ValueError:
+                raise first from None
         content["inputs"] = [
             {"name": x.name, "id": self._number(x), "dtype": x.dtype.name, "shape": shape}
             for x, shape in zip(self.program.feeds, self.shapes, strict=True)
         ]
         return {"format": 1, "sizes": self.sizes, **content}
 
+    def _planned(self, choice: Sequence[int]) -> dict[str, Any]:
+        self.values: dict[int, int] = {}
+        self.weights = []
+        self.by_tensor: dict[int, Weight] = {}
+        return self._for(dict(zip(self.sizes, choice, strict=True)))
+
+    @property
+    def floors(self) -> list[str]:
+        """What stands behind the open sizes in the powers of polynomials, as people read it."""
+        return [f"(({self.sizes[i]} {'+' if a >= 0 else '-'} {abs(a)}) // {s})" for i, a, s in self.content.get("floors", [])]
+
     def _said(self, error: NotAlike, sizes: Sequence[tuple[int, ...]]) -> str:
         got = ", ".join(f"{value} for {dict(zip(self.sizes, choice))}" for choice, value in list(zip(sizes, error.values))[:3])
         return (
             f"web: with open sizes {', '.join(self.sizes)} the program is not the same for all of them (at {'.'.join(map(str, error.path))}). "
-            f"Got {got[:300]}, expected sizes that are polynomials of them. Give input_spec with fixed sizes, or leave only the batch open."
+            f"Got {got[:300]}, expected products of them and of what strides make of them. Give input_spec with fixed sizes, or leave only the "
+            f"batch open."
         )
 
     # For one choice of the open sizes.
@@ -370,8 +385,8 @@ def _ways_to_name(feeds: Sequence[Variable]) -> list[list[list[Any]]]:
     def named(name: Callable[[int, int], str]) -> list[list[Any]]:
         return [[n if n >= 0 else name(i, axis) for axis, n in enumerate(x.sizes)] for i, x in enumerate(feeds)]
 
-    apart = named(lambda i, axis: "batch" if axis == 0 else f"size{i}_{axis}" if len(feeds) > 1 else f"size{axis}")
-    together = named(lambda i, axis: "batch" if axis == 0 else f"size{axis}")
+    apart = named(lambda i, axis: BATCH if axis == 0 else f"size{i}_{axis}" if len(feeds) > 1 else f"size{axis}")
+    together = named(lambda i, axis: BATCH if axis == 0 else f"size{axis}")
     return [apart] if apart == together else [apart, together]
 
 

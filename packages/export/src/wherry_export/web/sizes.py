@@ -2,15 +2,18 @@
 
 A program is planned for some choices of its open sizes. Where a number differs between them, it is a polynomial of the sizes (a shape, a
 stride, an offset), which is found from the first choices and checked with the others.
+
+Where that is not so, as for the height of an image that goes through convolutions with strides, the program is planned for many more: rows of
+neighbouring sizes show each number that is `(size + a) // s` (`Floors`), and the others are products of those.
 """
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["NotAlike", "choices", "merged"]
+__all__ = ["Floors", "NotAlike", "choices", "merged"]
 
 # Three of each open size, all different (where two sizes are equal by accident, values may share what they do not share otherwise) and
 # more than the planner computes ahead of shapes.
@@ -93,3 +96,120 @@ def _through(points: tuple[int, int, int], line: Sequence[Fraction]) -> list[Fra
     slope = (y - x) / (b - a)
     bend = ((z - y) / (c - b) - slope) / (c - a)
     return [x - slope * a + bend * a * b, slope - bend * (a + b), bend]
+
+
+# Sizes behind strides.
+
+BATCH = "batch"  # the name of a first axis
+MIDDLE = (19, 97, 101, 103, 107)
+ROW = range(64, 145)  # of one size: a stride of up to 32 shows twice in it
+FEW = range(11, 14)  # of a batch, which nothing divides
+FAR = ((3, 160, 224, 192), (8, 333, 255, 270), (4, 511, 640, 300), (5, 224, 417, 431), (2, 801, 162, 209))  # no 1: many strides fit that
+FACTORS = 4  # of a product
+
+
+class Floors:
+    """Numbers that are products of `(size + a) // s`, from the plans for many choices of the open sizes.
+
+    Args:
+        names: of the sizes that are open.
+
+    Attributes:
+        choices: what to plan for.
+        terms: [which size, a, s] of each number that `merged` found; powers behind those of the sizes belong to them.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.n = n = len(names)
+        middle = MIDDLE[:n] if names[:1] == [BATCH] else MIDDLE[1 : n + 1]
+        self.choices = [middle]
+        self.rows: list[range] = []  # where the choices of each size begin and end
+        for axis, name in enumerate(names):
+            begin = len(self.choices)
+            self.choices += [(*middle[:axis], value, *middle[axis + 1 :]) for value in (FEW if name == BATCH else ROW)]
+            self.rows.append(range(begin, len(self.choices)))
+        self.choices += [row[:n] if names[:1] == [BATCH] else row[-n:] for row in FAR]
+        self.terms: list[list[int]] = []
+        self._found: dict[tuple[int, ...], list[list[Any]] | None] = {}
+
+    def merged(self, found: Sequence[Any]) -> Any:
+        """As the function `merged`; numbers that differ become {"poly": [[factor, [power of each size, power of each term]]]}.
+
+        Raises:
+            NotAlike: a number is none of these.
+        """
+        sequences = list(dict.fromkeys(_differing(found)))
+        for values in sequences:  # those of one size first: the others are made of them
+            term = self._term(values)
+            if term is not None and term not in self.terms and term[1:] != [0, 1]:
+                self.terms.append(term)
+        self.columns = [
+            *([choice[i] for choice in self.choices] for i in range(self.n)),
+            *([(choice[i] + a) // s for choice in self.choices] for i, a, s in self.terms),
+        ]
+        return self._merged(found, ())
+
+    def _term(self, values: tuple[int, ...]) -> list[int] | None:
+        """[size, a, s] where the values are (size + a) // s."""
+        changing = [axis for axis, row in enumerate(self.rows) if len({values[i] for i in row}) > 1]
+        if len(changing) != 1:
+            return None
+        row = [values[i] for i in self.rows[changing[0]]]
+        jumps = [i for i in range(1, len(row)) if row[i] != row[i - 1]]
+        if len(jumps) < 2 or any(row[i] != row[i - 1] + 1 for i in jumps):
+            return None
+        s = jumps[1] - jumps[0]
+        a = row[jumps[0]] * s - ROW[jumps[0]]  # where it jumps there is no remainder
+        fits = all((choice[changing[0]] + a) // s == value for choice, value in zip(self.choices, values, strict=True))
+        return [changing[0], a, s] if fits else None
+
+    def _merged(self, found: Sequence[Any], path: tuple[Any, ...]) -> Any:
+        first = found[0]
+        if all(type(x) is type(first) for x in found):
+            if isinstance(first, dict) and all(x.keys() == first.keys() for x in found):
+                return {key: self._merged([x[key] for x in found], (*path, key)) for key in first}
+            if isinstance(first, (list, tuple)) and all(len(x) == len(first) for x in found):
+                return [self._merged(parts, (*path, i)) for i, parts in enumerate(zip(*found, strict=True))]
+            if all(x == first for x in found):
+                return first
+            if isinstance(first, int):
+                values = tuple(found)
+                if values not in self._found:
+                    self._found[values] = self._product(values)
+                if self._found[values] is not None:
+                    return {"poly": self._found[values]}
+        raise NotAlike(path, found)
+
+    def _product(self, values: tuple[int, ...]) -> list[list[Any]] | None:
+        """A factor, and how often each column is in the product."""
+        for count in range(1, FACTORS + 1):
+            for chosen in itertools.combinations_with_replacement(range(len(self.columns)), count):
+                factor: Fraction | None = None
+                for i, value in enumerate(values):
+                    product = 1
+                    for column in chosen:
+                        product *= self.columns[column][i]
+                    if factor is None:
+                        factor = Fraction(value, product)
+                        if factor.denominator != 1:
+                            break
+                    elif product * factor != value:
+                        break
+                else:
+                    assert factor is not None
+                    return [[int(factor), [chosen.count(column) for column in range(len(self.columns))]]]
+        return None
+
+
+def _differing(found: Sequence[Any]) -> Iterator[tuple[int, ...]]:
+    """The numbers of a description that are not the same for all choices."""
+    first = found[0]
+    if isinstance(first, dict):
+        for key in first:
+            yield from _differing([x.get(key) if isinstance(x, dict) else None for x in found])
+    elif isinstance(first, (list, tuple)):
+        if all(isinstance(x, (list, tuple)) and len(x) == len(first) for x in found):
+            for parts in zip(*found, strict=True):
+                yield from _differing(parts)
+    elif isinstance(first, int) and all(type(x) is type(first) for x in found) and any(x != first for x in found):
+        yield tuple(found)

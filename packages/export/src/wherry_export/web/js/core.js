@@ -204,7 +204,9 @@ export class Engine {
     this.#layouts.delete(key);
   }
 
-  #layOut(sizes, layout) {
+  #layOut(open, layout) {
+    const sizes = [...open, ...(this.#program.floors ?? []).map(([i, a, s]) => Math.floor((open[i] + a) / s))]; // behind strides
+    if (sizes.some((n) => n < 1)) throw new WherryError("input", `The inputs are too small for the model. Got ${this.#program.sizes.map((name, i) => `${name} = ${open[i]}`).join(", ")}, of which its windows leave nothing. Use larger ones.`);
     const number = (x) => (typeof x === "number" ? x : x.poly.reduce((sum, [factor, powers]) => sum + factor * powers.reduce((p, power, i) => p * sizes[i] ** power, 1), 0));
     const place = (id, dtype, shape) => {
       const bytes = BYTES[dtype] * count(shape);
