@@ -268,12 +268,13 @@ def _drawn_box(box: _Box) -> str:
     left, top = box.x - box.width / 2, box.y - box.height / 2
     round_ = box.height / 2 if box.family in ("data", "result") else 6
     tip = f"<title>{escape(box.tip)}</title>" if box.tip else ""
+    place = f" {box.place}" if box.place else ""
     lines = "".join(
         f'<text class="{"small" if i else "name"}" x="{box.x:.1f}" y="{top + 17 + _LINE * i:.1f}" text-anchor="middle">{escape(line)}</text>'
         for i, line in enumerate(box.lines)
     )
     return (
-        f'<g{" " if box.place else ""}{box.place}>{tip}<rect x="{left:.1f}" y="{top:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="{round_:.1f}" fill="{fill}" '
+        f'<g{place}>{tip}<rect x="{left:.1f}" y="{top:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="{round_:.1f}" fill="{fill}" '
         f'stroke="{border}" stroke-width="1.2"/>{lines}</g>'
     )
 
