@@ -3,7 +3,6 @@ import { WherryError } from "./core.js";
 
 const STACK = 1 << 20; // bytes of each thread
 const MOST = 16; // pool.h
-const LARGEST = [65536, 32768, 16384, 4096]; // pages that a shared memory may grow to: some devices give no more than the last
 
 /** How many threads a model gets: `wanted`, or a number that suits the device; 1 where no memory can be shared. */
 export function threadsOf(wanted) {
@@ -11,18 +10,6 @@ export function threadsOf(wanted) {
   const isolated = globalThis.crossOriginIsolated; // Node has no such word
   if (typeof SharedArrayBuffer === "undefined" || isolated === false) return 1;
   return Math.min(wanted ?? (isolated ? Math.min(4, navigator.hardwareConcurrency) : 1), MOST);
-}
-
-/** A shared memory of so many pages; null where there is none. */
-export function sharedMemory(initial) {
-  for (const maximum of LARGEST) {
-    try {
-      return new WebAssembly.Memory({ initial, maximum, shared: true });
-    } catch {
-      // a smaller one, perhaps
-    }
-  }
-  return null;
 }
 
 export class Pool {

@@ -8,7 +8,7 @@ import { ARRAY_DTYPES, Engine, shapeOf, WherryError } from "./core.js";
 export { WherryError };
 
 const FORMATS = [1, 2]; // of manifests; from 2 on the module's memory is the page's
-const MOST_PAGES = 65536;
+const MOST_PAGES = [65536, 32768, 16384, 4096]; // that a module's memory may grow to: some devices promise no more than the last
 const SHARED = 3; // where the module imports its memory: it has a maximum and is shared
 // A product of relaxed SIMD (engine/product.c) and what it gives where browsers have it, and right.
 const PRODUCT = "AGFzbQEAAAABBgFgAX8BfwMCAQAEBQFwAQEBBQMBAAIGCAF/AUGAiAQLBw4CBm1lbW9yeQIAAWYAAAr6AQH3AQIBfwZ7IABBA2wiAUEAIAFBAEobIQEgAEGEhogIbP0RIQIgAEHA/oX4B2z9ESED/QwAAAAAAAAAAAAAAAAAAAAAIgQhBSAEIQYDfwJAIAENACAF/QwDAAAAAwAAAAMAAAADAAAA/bUBIAT9DAcAAAAHAAAABwAAAAcAAAD9tQH9rgEgBv2uASIE/RsBQRFsIAT9GwNqIAT9GwBBH2xqIAT9GwJBDWxqDwv9DH+BBcQBAgME+/r5+GScWoEiByACIAb9kwIhBv0M/wL9BPsG+Qj3CvUM8w7xECADIAX9kwIhBSAHIAMgBP2TAiEEIAFBf2ohAQwACws=";
@@ -323,12 +323,25 @@ function hasProducts() {
 async function memoryFor({ memory: initial }, wanted) {
   if (initial === undefined) return {};
   if (wanted !== 1 && (wanted !== undefined || globalThis.crossOriginIsolated)) {
-    const { Pool, sharedMemory, threadsOf } = await import("./pool.js");
+    const { Pool, threadsOf } = await import("./pool.js");
     const threads = threadsOf(wanted);
-    const memory = threads > 1 ? sharedMemory(initial) : null;
+    const memory = threads > 1 ? memoryOf(initial, true) : null;
     if (memory) return { memory, pool: new Pool(memory, threads - 1) };
   }
-  return { memory: new WebAssembly.Memory({ initial, maximum: MOST_PAGES }) };
+  const memory = memoryOf(initial, false);
+  if (!memory) throw new WherryError("memory", `This device gives no memory for the model. Got none, expected at least ${initial * 65536} bytes. Close other pages.`);
+  return { memory };
+}
+
+function memoryOf(initial, shared) {
+  for (const maximum of MOST_PAGES) {
+    try {
+      return new WebAssembly.Memory({ initial, maximum, shared });
+    } catch {
+      // a smaller one, perhaps
+    }
+  }
+  return null;
 }
 
 async function opened(url, { signal, cache }) {
