@@ -54,6 +54,8 @@ def main() -> None:
     link = CACHE / "pyodide"  # an address without the version, for the server
     link.unlink(missing_ok=True)
     link.symlink_to(pyodide.name)
+    if not (pyodide / "snapshot.bin").exists():
+        run(["node", HERE / "snapshot.mjs", pyodide])  # pages start a second faster with it, and load 4 MB more
     built = [build(package, pyodide) for package in table.needed(options.packages)]
     failed = test(pyodide, built, options.suite or ["page", *SUITES]) if options.test else 0
     for wheel in (CACHE / "numpy").glob("*.whl"):

@@ -30,7 +30,7 @@ from flask import (
 from markupsafe import escape
 from werkzeug.security import safe_join
 
-from wherry_export.web.wheels import PYODIDE_FILES, modules, without_docstrings, zipped
+from wherry_export.web.wheels import SNAPSHOT, core_files, modules, without_docstrings, zipped
 from wherry_web.config import Config
 from wherry_web.encoded import Encoded, Encoding
 from wherry_web.gallery import BrokenModel, SavedModel, SavedProgram
@@ -137,6 +137,7 @@ class Pyodide:
         self.folder = folder
         self.version: str = json.loads((folder / "package.json").read_text())["version"] if folder else ""
         self.address = f"pyodide/{self.version}/"
+        self.names = core_files(folder) if folder else ()
         self._kept_in = wheels / ENCODED if wheels else None
         self.encoded = functools.lru_cache(self._encoded)
 
@@ -188,7 +189,7 @@ def playground(digest: str, name: str) -> Response:
 @files.get("/pyodide/<version>/<name>")
 def pyodide(version: str, name: str) -> Response:
     core: Pyodide = current_app.extensions["pyodide"]
-    if core.folder is None or version != core.version or name not in PYODIDE_FILES:
+    if core.folder is None or version != core.version or name not in core.names:
         abort(404, "There is no such file of Pyodide here.")
     if not (core.folder / name).is_file():
         abort(404, f"The folder of Pyodide lacks {name}. Unpack the npm package again.")
@@ -285,7 +286,7 @@ def manifest_content() -> dict[str, Any]:
     core, content = current_app.extensions["pyodide"], current_app.extensions["bundle"]
     return {
         "wherry": current_app.config["WHERRY_VERSION"],
-        "pyodide": {"version": core.version, "url": core.address} if core.version else None,
+        "pyodide": {"version": core.version, "url": core.address, "snapshot": SNAPSHOT in core.names} if core.version else None,
         "bundle": {"url": f"bundle/{content.digest}/wherry.zip"} if content.wheels else None,
         "playground": current_app.extensions["playground"].manifest(),
         "digits": f"{assets.address}data/digits.bin",
@@ -319,7 +320,7 @@ def unchanging(content: dict[str, Any]) -> list[str]:
     assets = current_app.extensions["assets"]
     addresses = [assets.address + name for name in assets.names]
     if content["pyodide"]:
-        addresses += [content["pyodide"]["url"] + name for name in PYODIDE_FILES]
+        addresses += [content["pyodide"]["url"] + name for name in current_app.extensions["pyodide"].names]
     if content["bundle"]:
         addresses.append(content["bundle"]["url"])
     if content["playground"]:

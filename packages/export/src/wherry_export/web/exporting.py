@@ -18,7 +18,7 @@ from wherry_export.web.engine_files import built
 from wherry_export.web.program import Description, for_pages
 from wherry_export.web.training_files import check_training, training_files
 from wherry_export.web.weights import PRECISIONS, Stored, bytes_of, stored
-from wherry_export.web.wheels import found
+from wherry_export.web.wheels import SNAPSHOT, found
 from wherry_export.web.whole import rounding, weights_of
 from wherry_graph.executor import compiled
 from wherry_graph.ir import Program, Variable
@@ -402,7 +402,7 @@ def _training_part(files: dict[str, bytes], training: Mapping[str, bytes], add: 
         else:
             stem, _, suffix = name.partition(".")
             ours[name] = add(f"train-{stem}", suffix, content)
-    return {"train": {"pyodide": {"url": pyodide}, "files": ours}}
+    return {"train": {"pyodide": {"url": pyodide, "snapshot": f"{pyodide}{SNAPSHOT}" in files}, "files": ours}}
 
 
 def _named_shape(shape: Sequence[Any], sizes: Sequence[str]) -> list[Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from wherry_export.web.program import Description
 from wherry_export.web.training import digest_of
-from wherry_export.web.wheels import PYODIDE_FILES, modules, version, zipped
+from wherry_export.web.wheels import core_files, modules, version, zipped
 from wherry_graph.jit import load
 from wherry_tensor._core import Tensor
 
@@ -61,5 +61,5 @@ def training_files(
     return {
         **{f"model{suffix}": content for suffix, content in saved.items()}, "facts.json": json.dumps(facts).encode(),
         "wherry.zip": zipped(ours, zipfile.ZIP_DEFLATED),  # not every file server compresses
-        **{f"pyodide-{version(pyodide)}/{name}": (pyodide / name).read_bytes() for name in PYODIDE_FILES},
+        **{f"pyodide-{version(pyodide)}/{name}": (pyodide / name).read_bytes() for name in core_files(pyodide)},
     }

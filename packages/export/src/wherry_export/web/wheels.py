@@ -10,10 +10,11 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-__all__ = ["PYODIDE_FILES", "found", "modules", "version", "without_docstrings", "zipped"]
+__all__ = ["PYODIDE_FILES", "SNAPSHOT", "core_files", "found", "modules", "version", "without_docstrings", "zipped"]
 
 # What a page needs of the npm package.
 PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
+SNAPSHOT = "snapshot.bin"  # of tools/wasm/snapshot.mjs, where somebody made one
 # In a wheel, but of no use on a page: tests, headers, the engine of bundles, and what stands on NumPy or on processes.
 UNUSED = re.compile(
     r"/testing/|\.dist-info/|\.(pyi|pyx|pxd|pxi|h|c|typed)$|^wherry_pytest/|^wherry/__main__|^wherry_export/web/engine/|^wherry_vision/(image|transforms)"
@@ -48,6 +49,11 @@ def found(which: str, given: str | os.PathLike[str] | None) -> Path:
 def version(pyodide: Path) -> str:
     """Of Pyodide."""
     return str(json.loads((pyodide / "package.json").read_text(encoding="utf-8"))["version"])
+
+
+def core_files(pyodide: Path) -> tuple[str, ...]:
+    """Names of what pages load of Pyodide: with the memory of one that has started, where the folder has it."""
+    return (*PYODIDE_FILES, SNAPSHOT) if (pyodide / SNAPSHOT).exists() else PYODIDE_FILES
 
 
 def modules(wheels: Iterable[Path]) -> dict[str, bytes]:

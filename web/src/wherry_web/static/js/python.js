@@ -7,8 +7,10 @@ export async function startPython(manifest, archives, step) {
   const started = performance.now();
   step("Loading Python");
   const contents = archives.map(fetched);
+  const snapshot = manifest.pyodide.snapshot ? fetched(`${manifest.pyodide.url}snapshot.bin`) : null; // the memory of one that has started
   const { loadPyodide } = await import(manifest.pyodide.url + "pyodide.mjs");
-  const pyodide = await loadPyodide({ indexURL: manifest.pyodide.url });
+  const pyodide = await loadPyodide({ indexURL: manifest.pyodide.url, ...(snapshot && { _loadSnapshot: new Uint8Array(await snapshot) }) });
+  if (snapshot) pyodide.runPython("import random; random.seed()"); // else everybody would have the seed that is in it
   const loaded = performance.now();
   step("Loading Wherry");
   for (const content of contents) pyodide.unpackArchive(await content, "zip");

@@ -19,6 +19,8 @@ export class Training {
     for (const [, content] of files) content.catch(() => {}); // reported below, when it is its turn
     step("Loading Python");
     const address = new URL(part.pyodide.url, folder);
+    const snapshot = part.pyodide.snapshot ? bytesOf(new URL("snapshot.bin", address), {}) : undefined; // the memory of one that has started
+    snapshot?.catch(() => {});
     let core;
     try {
       core = await import(new URL("pyodide.mjs", address).href);
@@ -26,7 +28,8 @@ export class Training {
       throw new WherryError("network", `Python could not be loaded from ${address}: ${error.message}. Was the folder copied as a whole?`, { cause: error });
     }
     const indexURL = address.protocol === "file:" ? decodeURIComponent(address.pathname) : address.href;
-    const pyodide = (training.#pyodide = await core.loadPyodide({ indexURL }));
+    const pyodide = (training.#pyodide = await core.loadPyodide({ indexURL, _loadSnapshot: await snapshot }));
+    if (snapshot) pyodide.runPython("import random; random.seed()"); // else everybody would have the seed that is in it
     step("Loading Wherry");
     pyodide.FS.mkdir(MODEL);
     for (const [name, content] of files) {
