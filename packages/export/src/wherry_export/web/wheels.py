@@ -15,9 +15,10 @@ __all__ = ["PYODIDE_FILES", "SNAPSHOT", "core_files", "found", "modules", "versi
 # What a page needs of the npm package.
 PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 SNAPSHOT = "snapshot.bin"  # of tools/wasm/snapshot.mjs, where somebody made one
-# In a wheel, but of no use on a page: tests, headers, the engine of bundles, and what stands on NumPy or on processes.
+# In a wheel, but of no use on a page: tests, headers, the engine of bundles, and what stands on NumPy, ONNX or processes.
 UNUSED = re.compile(
-    r"/testing/|\.dist-info/|\.(pyi|pyx|pxd|pxi|h|c|typed)$|^wherry_pytest/|^wherry/__main__|^wherry_export/web/engine/|^wherry_vision/(image|transforms)"
+    r"/testing/|\.dist-info/|\.(pyi|pyx|pxd|pxi|h|c|typed|d\.ts)$|^wherry_pytest/|^wherry/__main__|^wherry_export/(onnx|web/engine)/"
+    r"|^wherry_vision/(image|transforms)"
     r"|^wherry_train/(io/|callbacks|checkpoint|metric|model|progress_bar|state|tables|arrays|by_name|diagnosis|foreign|notebook)"
 )
 # Where `make wasm` puts them, below the current folder; variables of the environment name other places.
