@@ -123,3 +123,14 @@ def test_a_folder_that_is_not_there_is_refused(name, tmp_path):
 def test_pages_work_under_a_prefix(client):
     text = client.get("/train").get_data(as_text=True)
     assert 'href="/' not in text and 'src="/' not in text
+
+
+def test_the_memory_of_a_started_pyodide_is_served_where_there_is_one(models, pyodide, wheels):
+    def served():
+        client = create_app(Config(models=models, pyodide=pyodide, wheels=wheels)).test_client()
+        told = client.get("/manifest.json").get_json()["pyodide"]
+        return told["snapshot"], client.get(f"/{told['url']}snapshot.bin").status_code, "snapshot.bin" in client.get("/sw.js").get_data(as_text=True)
+
+    assert served() == (False, 404, False)
+    (pyodide / "snapshot.bin").write_bytes(b"memory")
+    assert served() == (True, 200, True)

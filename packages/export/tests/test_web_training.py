@@ -264,6 +264,16 @@ def test_what_is_missing_is_named_with_how_to_make_it(tmp_path, brought, which, 
         export(nn.Linear(4, 3), tmp_path / "site", input_spec=[InputSpec([None, 4], "float32", "x")], engine="train", **brought)
 
 
+def test_the_memory_of_a_started_pyodide_comes_along_where_there_is_one(tmp_path, brought):
+    found = []
+    for _ in range(2):
+        site = export(nn.Linear(4, 3), tmp_path / "site", input_spec=[InputSpec([None, 4], "float32", "x")], engine="train", **brought)
+        told = json.loads((site.folder / "manifest.json").read_text())["train"]["pyodide"]
+        found.append((told["snapshot"], "data/train-pyodide-1.2.3/snapshot.bin" in site.files))
+        (brought["pyodide"] / "snapshot.bin").write_bytes(b"memory")
+    assert found == [(False, False), (True, True)]
+
+
 def test_pages_get_modules_without_docstrings_and_tests(brought):
     assert modules(brought["wheels"].glob("*.whl")) == {"wherry_tensor/__init__.py": b"x = 1"}
 
