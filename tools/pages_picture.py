@@ -96,7 +96,32 @@ def measured(page: Page) -> None:
     page.wait_for_selector("body[data-measured]")
 
 
-IN_USE = {"draw": drawn, "train": trained, "browser": measured}
+def opened(page: Page) -> None:
+    import test_your_model as model
+
+    model.example(page)
+    model.run(page)
+    page.evaluate("document.getElementById('graph').scrollIntoView()")
+    time.sleep(0.5)
+
+
+def written(page: Page) -> None:
+    import test_playground as playground
+
+    playground.choose(page, next(one for one in playground.EXAMPLES if "plot" in one["code"] and one["name"] != "first_steps"))
+    playground.run(page)
+
+
+def taught(page: Page) -> None:
+    import test_classifier as classifier
+
+    classifier.prepared(page)
+    classifier.train(page)
+    page.evaluate("scrollTo(0, 260)")
+    time.sleep(0.5)
+
+
+IN_USE = {"draw": drawn, "train": trained, "browser": measured, "model": opened, "playground": written, "classifier": taught}
 
 
 def compose(pictures: list[tuple[str, bytes]], out: Path) -> None:
