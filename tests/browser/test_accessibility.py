@@ -11,6 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 from conftest import until  # noqa: E402
+from test_classifier import files, give, look_at, train  # noqa: E402
 
 AXE = "axe-core@4.14.1"
 
@@ -30,7 +31,7 @@ def axe(tmp_path_factory) -> str:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1200, 390])
-@pytest.mark.parametrize("address", ["/", "/train", "/model", "/playground", "/gallery", "/browser"])
+@pytest.mark.parametrize("address", ["/", "/train", "/classifier", "/model", "/playground", "/gallery", "/browser"])
 def test_axe_finds_nothing_serious(visit, axe, address, width, scheme):
     page = visit(color_scheme=scheme, viewport={"width": width, "height": 900}).open(address)
     if address == "/":
@@ -41,6 +42,11 @@ def test_axe_finds_nothing_serious(visit, axe, address, width, scheme):
         page.click("#run")
         until(page, "document.getElementById('progress').textContent !== ''")
         page.click("#run")
+    elif address == "/classifier":
+        for i in range(2):
+            give(page, i, files(i, 5, seed=i))
+        train(page)
+        look_at(page, files(1, 1, seed=9)[0])
     elif address == "/model":
         page.click("#example")
         page.wait_for_selector("body[data-opened]")

@@ -12,6 +12,7 @@ def test_holds_every_page_and_file(app, tmp_path, client, manifest):
     site = tmp_path / "site"
     assert sorted(written) == sorted(str(path.relative_to(site)) for path in site.rglob("*") if path.is_file())
     needed = {"sw.js", manifest["bundle"]["url"], manifest["playground"]["url"], manifest["digits"]}
+    needed.add("classifier/index.html")
     assert {"index.html", "train/index.html", "model/index.html", "playground/index.html", "browser/index.html"} | needed <= set(written)
     frozen = json.loads((site / "manifest.json").read_text())
     assert frozen == {**manifest, "static_build": True}

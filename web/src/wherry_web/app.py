@@ -10,7 +10,7 @@ from werkzeug.exceptions import HTTPException, InternalServerError
 import wherry
 from wherry_web.api import api
 from wherry_web.config import Config
-from wherry_web.files import Assets, Bundle, Playground, Pyodide, files
+from wherry_web.files import Assets, Bundle, Exporter, Playground, Pyodide, files
 from wherry_web.gallery import Gallery
 from wherry_web.isolated import Pool
 from wherry_web.pages import pages
@@ -68,6 +68,7 @@ def create_app(config: Config | None = None) -> Flask:
     app.extensions["gallery"] = Gallery(config.models, config.uploads, Pool(config.upload_limits))
     app.extensions["assets"] = Assets()
     app.extensions["bundle"] = Bundle(config.wheels)
+    app.extensions["exporter"] = Exporter(config.wheels)
     app.extensions["playground"] = Playground(app.extensions["bundle"].wheels, config.wheels)
     app.extensions["pyodide"] = Pyodide(config.pyodide, config.wheels)
     if config.uploads is not None:

@@ -30,6 +30,7 @@ from flask import (
 from markupsafe import escape
 from werkzeug.security import safe_join
 
+from wherry_export.web import engine_files
 from wherry_export.web.wheels import SNAPSHOT, core_files, modules, without_docstrings, zipped
 from wherry_web.config import Config
 from wherry_web.encoded import Encoded, Encoding
@@ -75,6 +76,24 @@ class Bundle:
     def zipped(self, compression: int) -> bytes:
         """The zip: stored, or deflated for servers that do not compress."""
         return zipped(self.files, compression)
+
+
+class Exporter:
+    """What a page adds to the bundle when it exports: the engine of `wherry_export.web`, which the wheels' zip goes without, as a zip.
+
+    Without wheels for the browser, or where the engine is not built, there is none.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self.files: dict[str, bytes] = {}
+        self.encoded: Encoded | None = None
+        if folder is not None and engine_files.missing() is None:
+            self.files = {f"wherry_export/web/engine/{path.name}": path.read_bytes() for path in sorted(engine_files.FOLDER.glob("engine.*"))}
+            self.encoded = Encoded(zipped(self.files, zipfile.ZIP_STORED), folder / ENCODED, quality=9)
+
+    @property
+    def address(self) -> str | None:
+        return f"bundle/{self.encoded.digest}/engine.zip" if self.encoded else None
 
 
 class Playground:
@@ -176,6 +195,14 @@ def bundle(digest: str) -> Response:
     if digest != content.digest:
         abort(404, "This bundle belongs to another version of the pages. Load the page again.")
     return kept(send_encoded(content.encoded, "application/zip"))
+
+
+@files.get("/bundle/<digest>/engine.zip")
+def exporter(digest: str) -> Response:
+    content = current_app.extensions["exporter"].encoded
+    if content is None or digest != content.digest:
+        abort(404, "This file belongs to another version of the pages. Load the page again.")
+    return kept(send_encoded(content, "application/zip"))
 
 
 @files.get("/bundle/<digest>/<name>")
@@ -290,6 +317,8 @@ def manifest_content() -> dict[str, Any]:
         "bundle": {"url": f"bundle/{content.digest}/wherry.zip"} if content.wheels else None,
         "playground": current_app.extensions["playground"].manifest(),
         "digits": f"{assets.address}data/digits.bin",
+        "backbone": f"{assets.address}data/backbone.bin",
+        "exporter": current_app.extensions["exporter"].address,
         "models": [
             {**card(model), "weights_url": weights_address(model)} for model in gallery.models() if isinstance(model, SavedModel)
         ],
@@ -323,6 +352,8 @@ def unchanging(content: dict[str, Any]) -> list[str]:
         addresses += [content["pyodide"]["url"] + name for name in current_app.extensions["pyodide"].names]
     if content["bundle"]:
         addresses.append(content["bundle"]["url"])
+    if content["exporter"]:
+        addresses.append(content["exporter"])
     if content["playground"]:
         addresses.append(content["playground"]["url"])
     return [*addresses, *(model["weights_url"] for model in content["models"])]

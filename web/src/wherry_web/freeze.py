@@ -10,8 +10,9 @@ from pathlib import Path
 
 from flask import Flask
 
+from wherry_export.web.wheels import zipped
 from wherry_web.app import HEADERS
-from wherry_web.files import manifest_content, unchanging, zipped
+from wherry_web.files import manifest_content, unchanging
 from wherry_web.pages import TITLES, gallery_page, page
 
 
@@ -63,6 +64,8 @@ def contents(app: Flask) -> dict[str, bytes]:
     # Not every file server compresses.
     if manifest["bundle"]:
         found[manifest["bundle"]["url"]] = app.extensions["bundle"].zipped(zipfile.ZIP_DEFLATED)
+    if manifest["exporter"]:
+        found[manifest["exporter"]] = zipped(app.extensions["exporter"].files, zipfile.ZIP_DEFLATED)
     content = app.extensions["playground"]
     for name, files in content.zips.items():
         found[content.address(name)] = zipped(files, zipfile.ZIP_DEFLATED)

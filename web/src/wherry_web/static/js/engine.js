@@ -60,7 +60,7 @@ export const manifest = fetch(address("manifest.json")).then(async (response) =>
   const packages = content.playground?.packages ?? {};
   for (const name of Object.keys(packages)) packages[name] = address(packages[name]);
   for (const model of content.models) model.weights_url = address(model.weights_url);
-  content.digits = address(content.digits);
+  for (const name of ["digits", "backbone", "exporter"]) if (content[name]) content[name] = address(content[name]);
   return content;
 });
 

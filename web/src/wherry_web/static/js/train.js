@@ -1,18 +1,16 @@
 // Train in the tab: live charts, confusion matrix, mistakes; weights can be taken away and brought back.
-import uPlot from "../vendor/uPlot.esm.js";
+import { Charts } from "./charts.js";
 import { bytes, element, keepForOffline, manifest, say, start } from "./engine.js";
 import { paint } from "./digit.js";
 
 const MISTAKES_SHOWN = 24;
 const WEIGHTS_LIMIT = 16 << 20; // bytes
-const SMOOTHING = 0.9;
 
 let engine, digits;
 let running = false;
 let evaluating = false;
 let resets = 0; // under way
-const history = { steps: [], loss: [], smooth: [], tested: [], accuracy: [], batch: [] };
-const charts = makeCharts();
+const charts = new Charts("unseen digits");
 
 start(say).then(ready).catch((error) => say(error.message, "error"));
 
@@ -51,7 +49,7 @@ async function reset() {
   try {
     await setRunning(false);
     const result = await engine.call("configure", digits, settings());
-    for (const list of Object.values(history)) list.length = 0;
+    charts.clear();
     showEvaluation(result);
     element("progress").textContent = "";
     element("run").textContent = "Train";
@@ -70,7 +68,7 @@ async function toggle() {
 
 async function setRunning(value) {
   running = value;
-  element("run").textContent = running ? "Pause" : history.steps.length ? "Resume" : "Train";
+  element("run").textContent = running ? "Pause" : charts.length ? "Resume" : "Train";
   element("run").setAttribute("aria-pressed", String(running));
   if (engine) await engine.call(running ? "start" : "pause");
 }
@@ -82,18 +80,11 @@ function stop(text) {
   say(text, "error");
 }
 
-function record({ steps, epochs, seconds, losses, accuracies }) {
-  losses.forEach((loss, i) => {
-    const before = history.smooth.at(-1) ?? loss;
-    history.steps.push(steps - losses.length + i + 1);
-    history.loss.push(loss);
-    history.smooth.push(SMOOTHING * before + (1 - SMOOTHING) * loss);
-    history.accuracy.push(null);
-    history.batch.push(accuracies[i]);
-  });
+function record(slice) {
+  const { steps, epochs, seconds, losses } = slice;
+  charts.record(slice);
   element("progress").textContent =
     `Step ${steps}, epoch ${epochs.toFixed(1)}, ${(seconds ? steps / seconds : 0).toFixed(0)} steps a second, loss ${losses.at(-1).toFixed(4)}`;
-  drawCharts();
   if (running && !evaluating) evaluate();
 }
 
@@ -111,9 +102,7 @@ async function evaluate(now = false) {
 function showEvaluation({ steps, accuracy, confusion, mistakes }) {
   element("accuracy").textContent = `${(accuracy * 100).toFixed(2)} %`;
   element("accuracy").dataset.value = accuracy;
-  const at = history.steps.indexOf(steps);
-  if (at >= 0) history.accuracy[at] = accuracy;
-  drawCharts();
+  charts.evaluated(steps, accuracy);
   showConfusion(confusion);
   showMistakes(mistakes);
 }
@@ -182,46 +171,4 @@ async function upload() {
   } catch (error) {
     say(`${file.name} was not loaded: ${error.message}`, "error");
   }
-}
-
-function makeCharts() {
-  const width = () => Math.max(240, element("loss-chart").clientWidth);
-  const color = (name) => () => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const ruler = { stroke: color("--line"), width: 1 };
-  const lines = { stroke: color("--text"), grid: ruler, ticks: ruler, font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif" };
-  const axes = (label, values) => [
-    { ...lines, label: "step", labelSize: 20, size: 32 },
-    { ...lines, label, labelSize: 20, values, size: 56 },
-  ];
-  const options = (title, series, scale, label, values) => ({
-    title, width: width(), height: 240, legend: { live: false }, cursor: { drag: { x: false } },
-    scales: { x: { time: false }, y: scale }, axes: axes(label, values), series: [{}, ...series],
-  });
-  const loss = new uPlot(options("Loss", [
-    { label: "each batch", stroke: color("--faint"), width: 1, points: { show: false } },
-    { label: "smoothed", stroke: color("--accent"), width: 2, points: { show: false } },
-  ], { distr: 3, range: decades }, "cross entropy", (_, ticks) => ticks.map((tick) => (isDecade(tick) ? String(tick) : null))), [[], [], []], element("loss-chart"));
-  const accuracy = new uPlot(options("Accuracy", [
-    { label: "each batch", stroke: color("--faint"), width: 1, points: { show: false } },
-    { label: "unseen digits", stroke: color("--accent"), width: 2, spanGaps: true, points: { show: true, size: 4 } },
-  ], { range: [0, 1] }, "accuracy", (_, ticks) => ticks.map((tick) => `${Math.round(tick * 100)} %`)),
-  [[], [], []], element("accuracy-chart"));
-  loss.axes[1].grid.filter = loss.axes[1].ticks.filter = (_, ticks) => ticks.map((tick) => (isDecade(tick) ? tick : null));
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => [loss, accuracy].forEach((chart) => chart.redraw()));
-  addEventListener("resize", () => [loss, accuracy].forEach((chart) => chart.setSize({ width: width(), height: 240 })));
-  return { loss, accuracy };
-}
-
-function isDecade(value) {
-  return Math.abs(Math.log10(value) - Math.round(Math.log10(value))) < 1e-6;
-}
-
-// Whole decades around the values.
-function decades(chart, low, high) {
-  return [10 ** Math.floor(Math.log10(low || 0.1)), 10 ** Math.ceil(Math.log10(high || 10))];
-}
-
-function drawCharts() {
-  charts.loss.setData([history.steps, history.loss, history.smooth]);
-  charts.accuracy.setData([history.steps, history.batch, history.accuracy]);
 }

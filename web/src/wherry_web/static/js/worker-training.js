@@ -7,7 +7,9 @@ export function training(objects, { plain, post, python, pyodide }) {
 
   async function loop(mine) {
     while (running && mine === turn) {
-      post({ event: "trained", ...plain(objects.trainer.run(SLICE)) });
+      const slice = plain(objects.trainer.run(SLICE));
+      if (slice.done) running = false;
+      post({ event: "trained", ...slice });
       await new Promise((resolve) => setTimeout(resolve)); // messages that came in between
     }
   }

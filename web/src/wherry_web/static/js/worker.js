@@ -2,6 +2,7 @@
 //
 // In: {id, call, args}. Out: {id, result} or {id, error, fatal}, and {event, ...} in between. Behind a fatal error nothing runs any more.
 import { startPython } from "./python.js";
+import { classifying } from "./worker-classifier.js";
 import { bringing } from "./worker-model.js";
 import { training } from "./worker-training.js";
 
@@ -19,6 +20,7 @@ const calls = {
   predict: (pixels) => plain(objects.predictor.predict(bytesOf(pixels))),
   describe: () => plain(python.describe()),
   timings: () => plain(python.timings()),
+  ...classifying(objects, { plain, pyodide: () => pyodide }),
   ...bringing({ plain, pyodide: () => pyodide }),
   ...training(objects, { plain, post: (message) => postMessage(message), python: () => python, pyodide: () => pyodide }),
 };
