@@ -108,7 +108,7 @@ template <typename K, typename P>
 __global__ void __launch_bounds__(block_size) fill_items(int64_t n, P positions, Item<K> *items) {
   for
     WRY_EACH(i, n)
-    items[i] = {K(positions[i]), K(i)};
+  items[i] = {K(positions[i]), K(i)};
 }
 
 // The updates of a call in the order of their places: items[p] = (place, which update).
