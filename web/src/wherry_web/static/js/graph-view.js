@@ -6,6 +6,7 @@ const NEAR = 4, FAR = 0.02; // pixels for a unit of the picture
 const MARKS = `
   :host { display: block; width: 100%; height: 100%; }
   svg { display: block; width: 100%; height: 100%; }
+  .paper { fill: none; } /* the page's own background goes on around the picture */
   g[data-node], g[data-feed], g[data-fetch] { cursor: pointer; }
   g.found rect { stroke: #c2410c; stroke-width: 3; }
   g.chosen rect { stroke: #c2410c; stroke-width: 5; }
