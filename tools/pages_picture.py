@@ -101,7 +101,9 @@ def opened(page: Page) -> None:
 
     model.example(page)
     model.run(page)
-    page.evaluate("document.getElementById('graph').scrollIntoView()")
+    page.wait_for_selector("#graph[data-view]")
+    time.sleep(1)  # it scrolls to the answer
+    page.evaluate("scrollTo({ top: document.getElementById('graph').getBoundingClientRect().top + scrollY - 200, behavior: 'instant' })")
     time.sleep(0.5)
 
 
