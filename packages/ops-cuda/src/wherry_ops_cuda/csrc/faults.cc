@@ -51,6 +51,37 @@ int describe(const Report &r, const char *op, char *error) {
                  "%s: length %lld (of sequence %lld) is not possible. Got a length of %lld for sequences of %lld steps, expected each in [0, %lld]. Check "
                  "sequence_length, or the axis that is the time.",
                  value, at, value, size, size);
+    case PROBABILITY_OUT_OF_RANGE:
+      return say(WRY_OUT_OF_RANGE,
+                 "%s: a probability is out of range. Got x[%lld] = %g in memory order, expected each in [0, 1]. Clip x, or divide it by its sum.", at, r.number);
+    case RATE_OUT_OF_RANGE:
+      return say(WRY_INVALID,
+                 "%s: a rate is not a finite number from 0 on. Got x[%lld] = %g in memory order, expected each >= 0. Clip x at 0 first.", at, r.number);
+    case SHAPE_OUT_OF_RANGE:
+      return say(WRY_INVALID, "%s: a shape is not a finite number above 0. Got x[%lld] = %g in memory order. Clip x first.", at, r.number);
+    case WEIGHT_OUT_OF_RANGE:
+      return say(WRY_INVALID,
+                 "%s: a weight is not a finite number from 0 on. Got %g in row %lld at %lld, expected each >= 0. Clip the weights, or take their "
+                 "exponentials.",
+                 r.number, value, at);
+    case TOO_FEW_WEIGHTS:
+      return say(WRY_INVALID,
+                 "%s: not enough categories to draw from. Got %lld weights above 0 in row %lld for %lld samples, expected at least %lld. Draw fewer "
+                 "samples, or with replacement.",
+                 value, at, size, least);
+    case NOT_POSITIVE_DEFINITE:
+      return say(WRY_INVALID,
+                 "%s: a matrix is not positive definite. Got matrix %lld of the batch with a leading minor of order %lld that is not positive, expected a "
+                 "Hermitian matrix whose eigenvalues are all above 0. Add a small multiple of the identity, or use eigh.",
+                 at, value);
+    case MATRIX_IS_SINGULAR:
+      return say(WRY_INVALID,
+                 "%s: a matrix is singular. Got matrix %lld of the batch, whose pivot %lld is 0, expected one that has an inverse. Use pinv or lstsq for such "
+                 "a matrix.",
+                 at, value);
+    case PIVOT_IS_NO_ROW:
+      return say(WRY_INVALID, "%s: a pivot is no row. Got %lld at position %lld of %lld, expected one in [1, %lld]. Pass the pivots that lu gave.", value, at,
+                 least, size);
     case COUNT_DIFFERS:
       return say(WRY_INVALID,
                  "%s: the cotangent does not fit the mask. Got %lld values, expected %lld, the number of true elements. Do not change the mask between the "

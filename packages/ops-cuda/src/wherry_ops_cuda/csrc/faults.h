@@ -17,15 +17,21 @@ enum Fault : int32_t { NO_FAULT,
                        VALUE_OUTSIDE_OF_TABLE,
                        NOT_A_PROBABILITY,
                        LENGTH_OUT_OF_RANGE,
-                       RANGE_NOT_FINITE,
+                       PROBABILITY_OUT_OF_RANGE,
+                       RATE_OUT_OF_RANGE,
+                       SHAPE_OUT_OF_RANGE,
+                       WEIGHT_OUT_OF_RANGE,
+                       TOO_FEW_WEIGHTS,
                        NOT_POSITIVE_DEFINITE,
+                       MATRIX_IS_SINGULAR,
+                       PIVOT_IS_NO_ROW,
                        COUNT_DIFFERS };
 constexpr int32_t most_axes = 12;
 struct Report {
   int32_t fault, op;        // op: a number that `arm` has given
   int64_t value, size, at;  // an index, label or position, what it should be below, and which of them it is
   int64_t least;            // the smallest that is allowed; of labels the one that counts nothing
-  double number, other;     // a value that is no integer
+  double number;            // a value that is no integer
   int32_t axis, rank;       // of an index: the axis it stands for and the shape of the tensor; rank 0: they are not known
   int64_t shape[most_axes];
 };

@@ -18,8 +18,9 @@ inline Draw draw_of(const wry_call *call) { return {call->context->rng_seed, cal
 struct PhiloxBlock {
   uint32_t a, b, c, d;
 };
-WRY_GPU PhiloxBlock philox(uint64_t seed, uint64_t counter) {
-  uint32_t a = uint32_t(counter), b = uint32_t(counter >> 32), c = 0, d = 0, key0 = uint32_t(seed), key1 = uint32_t(seed >> 32);
+// `attempt` counts the blocks of a draw that takes as many as it needs.
+WRY_GPU PhiloxBlock philox(uint64_t seed, uint64_t counter, uint64_t attempt = 0) {
+  uint32_t a = uint32_t(counter), b = uint32_t(counter >> 32), c = uint32_t(attempt), d = uint32_t(attempt >> 32), key0 = uint32_t(seed), key1 = uint32_t(seed >> 32);
 #pragma unroll
   for (int round = 0; round < 10; ++round) {
     const uint64_t p = uint64_t(0xD2511F53u) * a, q = uint64_t(0xCD9E8D57u) * c;
