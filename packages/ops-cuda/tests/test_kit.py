@@ -17,7 +17,8 @@ CHECKS = ("kernel", "layout", "against_cpu", "into", "bad")
 # Minutes of emulation: their samples wait for `tox -e cuda-slow`. test_training.py and test_long.py run these kernels always,
 # against the cpu's.
 ALL = "WHERRY_CUDA_ALL_DTYPES" in os.environ
-HEAVY = ("conv2d", "conv2d_transpose", "conv2d_input_vjp", "conv2d_weight_vjp", "attention_dropout")
+HEAVY = ("conv2d", "conv2d_transpose", "conv2d_input_vjp", "conv2d_weight_vjp", "attention_dropout", "attention_dropout_vjp",
+         "triangular_solve")
 
 
 def _pairs():

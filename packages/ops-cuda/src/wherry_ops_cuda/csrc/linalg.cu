@@ -171,12 +171,12 @@ WRY_GPU int64_t factor_lu(int64_t m, int64_t n, T *a, int32_t *pivots) {
   __syncthreads();
   return singular;
 }
-template <typename T>
-__global__ void __launch_bounds__(block_size) lu_kernel(int64_t count, int64_t m, int64_t n, T *out, int32_t *pivots, int32_t *info) {
+template <typename T, typename I>
+__global__ void __launch_bounds__(block_size) lu_kernel(int64_t count, int64_t m, int64_t n, T *out, int32_t *pivots, I *info) {
   const int64_t steps = m < n ? m : n;
   for (int64_t at = blockIdx.x; at < count; at += gridDim.x) {
     const int64_t singular = factor_lu(m, n, out + at * m * n, pivots + at * steps);
-    if (threadIdx.x == 0) info[at] = int32_t(singular);
+    if (threadIdx.x == 0) info[at] = I(singular);
   }
 }
 template <typename T>
@@ -186,7 +186,7 @@ int lu(const wry_call *call) {
   if (out->size == 0) return info->size ? check(call, cudaMemsetAsync(info->data, 0, size_t(info->size) * 4, stream(call))) : int(WRY_OK);
   const int64_t count = x->size / (m * n);
   WRY_TRY(cudaMemcpyAsync(out->data, x->data, size_t(x->size) * sizeof(T), cudaMemcpyDeviceToDevice, stream(call)));
-  return check(call, wry_launch(lu_kernel<T>, blocks_of(count), dim3(threads_of(m < n ? m : n)), 0, stream(call), count, m, n, data<T>(out),
+  return check(call, wry_launch(lu_kernel<T, int32_t>, blocks_of(count), dim3(threads_of(m < n ? m : n)), 0, stream(call), count, m, n, data<T>(out),
                                 data<int32_t>(output(call, 1)), data<int32_t>(info)));
 }
 
@@ -256,34 +256,34 @@ __global__ void __launch_bounds__(block_size) solve_triangles(int64_t count, int
     solve_triangle(Triangle<T>{x + at * n * n, turned ? 1 : n, turned ? n : 1, lower, unit}, n, k, first, last, out + at * n * k);
 }
 template <typename T>
+int solve_triangles_of(const wry_call *call, int64_t count, int64_t n, int64_t k, bool lower, bool turned, bool unit, const T *x, T *out) {
+  const dim3 grid{unsigned(count < 65535 ? count : 65535), unsigned((k + strip - 1) / strip)};
+  return check(call, wry_launch(solve_triangles<T>, grid, dim3(threads_for(n * (k < strip ? k : strip))), 0, stream(call), count, n, k, lower, turned, unit, x,
+                                out));
+}
+template <typename T>
 int triangular_solve(const wry_call *call) {
   const wry_tensor *x = input(call, 0), *y = input(call, 1), *out = output(call, 0);
   if (out->size == 0) return WRY_OK;
-  const int64_t n = columns_of(x), k = columns_of(y), count = out->size / (n * k), strips = (k + strip - 1) / strip;
+  const int64_t n = columns_of(x), k = columns_of(y), count = out->size / (n * k);
   const bool upper = attr_bool(call, 0), transpose = attr_bool(call, 1), unit = attr_bool(call, 2);
   WRY_TRY(cudaMemcpyAsync(out->data, y->data, size_t(y->size) * sizeof(T), cudaMemcpyDeviceToDevice, stream(call)));
-  const dim3 grid{unsigned(count < 65535 ? count : 65535), unsigned(strips)};
-  return check(call, wry_launch(solve_triangles<T>, grid, dim3(threads_for(n * (k < strip ? k : strip))), 0, stream(call), count, n, k, upper == transpose,
-                                transpose, unit, data<T>(x), data<T>(out)));
+  return solve_triangles_of<T>(call, count, n, k, upper == transpose, transpose, unit, data<T>(x), data<T>(out));
 }
 
+// One thread for each column of the right sides, which are the identity where an inverse is wanted.
 template <typename T>
-__global__ void __launch_bounds__(block_size) solve_systems(int64_t count, int64_t n, int64_t k, bool inverts, T *a, T *out, int32_t *pivots, int64_t *singular) {
-  for (int64_t at = blockIdx.x; at < count; at += gridDim.x) {
-    T *own = a + at * n * n, *to = out + at * n * k;
-    int32_t *exchanged = pivots + at * n;
+__global__ void __launch_bounds__(block_size) exchange_rows(int64_t count, int64_t n, int64_t k, bool inverts, const int32_t *pivots, T *out) {
+  for WRY_EACH (e, count * k) {
+    const int64_t at = e / k, c = e % k;
+    T *to = out + at * n * k + c;
     if (inverts)
-      for (int64_t e = threadIdx.x; e < n * k; e += blockDim.x) to[e] = T(e / k == e % k ? 1 : 0);
-    const int64_t wrong = factor_lu(n, n, own, exchanged);
-    if (threadIdx.x == 0) singular[at] = wrong;
-    for (int64_t c = threadIdx.x; c < k; c += blockDim.x)
-      for (int64_t i = 0; i < n; ++i) {
-        const int64_t other = exchanged[i] - 1;
-        const T kept = to[i * k + c];
-        to[i * k + c] = to[other * k + c], to[other * k + c] = kept;
-      }
-    solve_triangle(Triangle<T>{own, n, 1, true, true}, n, k, 0, k, to);
-    solve_triangle(Triangle<T>{own, n, 1, false, false}, n, k, 0, k, to);
+      for (int64_t i = 0; i < n; ++i) to[i * k] = T(i == c ? 1 : 0);
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t other = pivots[at * n + i] - 1;
+      const T kept = to[i * k];
+      to[i * k] = to[other * k], to[other * k] = kept;
+    }
   }
 }
 // out = x^-1 y, or x^-1 where there is no y.
@@ -297,7 +297,11 @@ int solve_all(const wry_call *call, const char *op, const wry_tensor *x, const w
   if (!a || !pivots || !singular) return fail_memory(call, op, x->size * int64_t(sizeof(T)));
   WRY_TRY(cudaMemcpyAsync(a, x->data, size_t(x->size) * sizeof(T), cudaMemcpyDeviceToDevice, stream(call)));
   if (y) WRY_TRY(cudaMemcpyAsync(out->data, y->data, size_t(y->size) * sizeof(T), cudaMemcpyDeviceToDevice, stream(call)));
-  WRY_TRY(wry_launch(solve_systems<T>, blocks_of(count), dim3(threads_of(n)), 0, stream(call), count, n, k, y == nullptr, a, data<T>(out), pivots, singular));
+  WRY_TRY(wry_launch(lu_kernel<T, int64_t>, blocks_of(count), dim3(threads_of(n)), 0, stream(call), count, n, n, a, pivots, singular));
+  const int threads = threads_for(count * k);
+  WRY_TRY(wry_launch(exchange_rows<T>, blocks_for(count * k, threads), dim3(threads), 0, stream(call), count, n, k, y == nullptr, pivots, data<T>(out)));
+  if (const int status = solve_triangles_of<T>(call, count, n, k, true, false, true, a, data<T>(out))) return status;
+  if (const int status = solve_triangles_of<T>(call, count, n, k, false, false, false, a, data<T>(out))) return status;
   return report_of(call, op, count, singular, MATRIX_IS_SINGULAR);
 }
 template <typename T>
