@@ -14,11 +14,10 @@ wherry_ops_cpu.column.register()
 
 # What of the kit asks a kernel. Gradients and captures run the same kernels once more; the suites above them do that.
 CHECKS = ("kernel", "layout", "against_cpu", "into", "bad")
-# Minutes of emulation: their samples wait for `tox -e cuda-slow`. test_training.py and test_long.py run these kernels always,
+# Minutes of emulation: their samples wait for `tox -e cuda-slow`. test_training.py, test_long.py and `solve` run these kernels always,
 # against the cpu's.
 ALL = "WHERRY_CUDA_ALL_DTYPES" in os.environ
-HEAVY = ("conv2d", "conv2d_transpose", "conv2d_input_vjp", "conv2d_weight_vjp", "attention_dropout", "attention_dropout_vjp",
-         "triangular_solve")
+HEAVY = ("conv2d", "conv2d_transpose", "conv2d_input_vjp", "conv2d_weight_vjp", "attention_dropout", "triangular_solve")
 
 
 def _pairs():
