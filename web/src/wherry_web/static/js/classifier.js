@@ -97,9 +97,9 @@ function label({ part, name, card }) {
 async function removeClass(one) {
   classes.splice(classes.indexOf(one), 1);
   one.card.remove();
-  await forget(one.pictures);
   if (taught?.includes(one)) forgetNetwork();
   update();
+  await forget(one.pictures);
   element("add-class").focus();
   say(`${one.name} is removed.`);
 }
