@@ -33,6 +33,7 @@ LEFT_OUT = {
     "examples/digits_model.py": "serves pages when it is done",
     "examples/digits_data.py": "is what others import",
     "examples/character_model.py": "reads texts that Python brings along, but not in a page",
+    "examples/picture_features.py": "needs pictures from npm packages, Pillow and scikit-image",
 }
 BESIDE = ["examples/digits_data.py"]  # what others import
 REFERENCE = {
