@@ -13,19 +13,23 @@ from wherry_tensor.device import Event, Stream, current_stream, is_known, set_st
 from wherry_tensor.flags import get_flags
 from wherry_train.io.collate import moved
 
-__all__ = ["can_copy_ahead", "copied_ahead"]
+__all__ = ["copied_ahead", "stream_for_copies"]
 
 
-def can_copy_ahead(device: int) -> bool:
-    """Whether `device`, a number of the core, is a GPU beside page-locked memory, and FLAGS_use_pinned_memory lets it be used."""
-    return bool(
-        _core.name_of_device(device).startswith("gpu:") and is_known("gpu_pinned") and get_flags("FLAGS_use_pinned_memory")["FLAGS_use_pinned_memory"]
-    )
+def stream_for_copies(device: int) -> Stream | None:
+    """A stream for `copied_ahead`; None where `device`, a number of the core, is no GPU with streams beside page-locked memory, or where
+    FLAGS_use_pinned_memory says not to use that."""
+    is_gpu = _core.name_of_device(device).startswith("gpu:")
+    if not (is_gpu and is_known("gpu_pinned") and get_flags("FLAGS_use_pinned_memory")["FLAGS_use_pinned_memory"]):
+        return None
+    try:
+        return Stream(stream_base=_core.DeviceStream(device))
+    except NotImplementedError:  # it has one stream: nothing can run beside what the program computes
+        return None
 
 
-def copied_ahead(batches: Iterator[Any], device: int) -> Iterator[Any]:
-    """The batches on `device`, each of them begun before the one in front is handed out."""
-    copies = Stream(stream_base=_core.DeviceStream(device))
+def copied_ahead(batches: Iterator[Any], device: int, copies: Stream) -> Iterator[Any]:
+    """The batches on `device`, each of them begun on the stream `copies` before the one in front is handed out."""
     waiting: tuple[Any, Event] | None = None
     end: Exception | None = None
     while end is None:

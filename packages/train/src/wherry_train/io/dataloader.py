@@ -14,7 +14,7 @@ from wherry_tensor.building import building
 from wherry_tensor.constructed import check_arguments, flag
 from wherry_tensor.device import device_code
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidArgumentError, InvalidTypeError, short
-from wherry_train.io.ahead import can_copy_ahead, copied_ahead
+from wherry_train.io.ahead import copied_ahead, stream_for_copies
 from wherry_train.io.collate import STOPPED_EARLY, as_tensors, default_collate_fn, moved
 from wherry_train.io.dataset import IterableDataset
 from wherry_train.io.generator_loader import GeneratorLoader
@@ -186,10 +186,10 @@ class DataLoader:
             yield [dict(zip(names, batch if isinstance(batch, (list, tuple)) else [batch], strict=True))]
 
     def _batches(self) -> Iterator[Any]:
-        ahead = self.use_buffer_reader and can_copy_ahead(self._target())
+        copies = stream_for_copies(self._target()) if self.use_buffer_reader else None
         if self.num_workers == 0:
             batches = self._in_this_process()
-            return copied_ahead(batches, self._target()) if ahead else self._placed(batches)
+            return copied_ahead(batches, self._target(), copies) if copies else self._placed(batches)
         try:
             from wherry_train.io.workers import WorkerIterator, Workers
         except ImportError as error:  # of Python's multiprocessing, in a browser
@@ -204,8 +204,8 @@ class DataLoader:
             workers = Workers(self, seed)
             if self._persistent_workers:
                 self._workers = workers
-        if ahead:
-            return copied_ahead(WorkerIterator(self, workers, lambda batch: batch), self._target())
+        if copies:
+            return copied_ahead(WorkerIterator(self, workers, lambda batch: batch), self._target(), copies)
         return WorkerIterator(self, workers, self._on_device)
 
     def _placed(self, batches: Iterator[Any]) -> Iterator[Any]:
