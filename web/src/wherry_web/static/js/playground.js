@@ -239,8 +239,8 @@ async function keepPackages() {
   await navigator.serviceWorker.ready;
   if (!navigator.serviceWorker.controller) await new Promise((resolve) => navigator.serviceWorker.addEventListener("controllerchange", resolve, { once: true }));
   for (const url of new Set(Object.values((await manifest).playground.packages))) {
-    const response = await fetch(url, { priority: "low" });
-    await response.body?.cancel();
+    const response = await fetch(url, { priority: "low" }).catch(() => null); // without a network: the next visit, or a program that imports it, asks again
+    await response?.body?.cancel();
   }
 }
 
