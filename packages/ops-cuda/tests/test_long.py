@@ -87,12 +87,21 @@ def test_attention_of_several_tiles_and_its_gradient(gpu, rng, width):
 
 
 def test_dropped_weights_are_those_of_the_cpu(gpu, rng):
-    q, k, v = (rng.standard_normal((2, 1, 6, 4)).astype("float32") for _ in range(3))
+    q, k, v, ct = (rng.standard_normal((2, 1, 6, 4)).astype("float32") for _ in range(4))
+    attrs = {"scale": 0.5, "causal": True, "p": 0.5}
     kept = []
     for device in "gpu", "cpu":
         wherry_tensor.set_device(device)
         wherry_tensor.seed(5)
-        out, _, keep = ops.attention_dropout(*map(wherry_tensor.to_tensor, (q, k, v)), None, scale=0.5, causal=True, p=0.5)
-        kept.append((out.numpy(), keep.numpy()))
-    np.testing.assert_array_equal(kept[0][1], kept[1][1])
+        answers = ops.attention_dropout(*map(wherry_tensor.to_tensor, (q, k, v)), None, **attrs)
+        kept.append([one.numpy() for one in answers])
+    np.testing.assert_array_equal(kept[0][2], kept[1][2])
     np.testing.assert_allclose(kept[0][0], kept[1][0], rtol=1e-5, atol=1e-6)
+    close(ops.attention_dropout_vjp, ct, q, k, v, None, *kept[1], rtol=1e-5, **attrs)
+
+
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("transpose", [False, True])
+def test_triangles_are_solved_from_either_side(gpu, rng, upper, transpose):
+    x = rng.standard_normal((2, 5, 5)) + 4 * np.eye(5)
+    close(ops.triangular_solve, x, rng.standard_normal((2, 5, 34)), upper=upper, transpose=transpose, unitriangular=False, rtol=1e-9)
