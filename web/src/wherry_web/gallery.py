@@ -212,24 +212,22 @@ class Gallery:
     def models(self) -> list[Model]:
         """All that can be asked, by name. What cannot be used is left out; the log says why."""
         found: dict[str, Model] = {}
-        for name in self._names():
+        programs = self._programs()
+        folders = [folder for folder in (self.folder, self.uploads) if folder]
+        for name in {*programs, *(path.parent.name for folder in folders for path in folder.glob("*/model.json"))}:
             try:
-                model = self.find(name)
+                model = self._one(name, programs)
             except BrokenModel as error:
                 log.warning("%s", error)
                 continue
             if model is not None:
-                found.setdefault(name, model)
+                found[name] = model
         return [found[name] for name in sorted(found)]
 
-    def _names(self) -> list[str]:
-        names = []
-        if self.folder:
-            names += [path.parent.name for path in sorted(self.folder.glob("*/model.json"))]
-            names += [name_for(path) for path in sorted(self.folder.glob(f"*{MODEL}"))]
-        if self.uploads:
-            names += [path.parent.name for path in sorted(self.uploads.glob("*/model.json"))]
-        return names
+    def _programs(self) -> dict[str, Path]:
+        """The programs of the operator's folder by their names in addresses; of two that share one, the first file."""
+        paths = sorted(self.folder.glob(f"*{MODEL}"), reverse=True) if self.folder else []
+        return {name_for(path): path for path in paths}
 
     def find(self, name: str) -> Model | None:
         """The model of this name; None when there is none. A network comes before a program, both before what was uploaded.
@@ -237,15 +235,17 @@ class Gallery:
         Raises:
             BrokenModel: its card or program is broken.
         """
+        return self._one(name, self._programs())
+
+    def _one(self, name: str, programs: dict[str, Path]) -> Model | None:
         if not NAME.fullmatch(name):
             return None
         if self.folder is not None:
             path = self.folder / name / "model.json"
             if path.is_file():
                 return SavedModel(name, path.parent, checked(read_card(path), path))
-            for program in sorted(self.folder.glob(f"*{MODEL}")):
-                if name_for(program) == name:
-                    return SavedProgram(name, program.with_suffix(""), self._card_of(program))
+            if name in programs:
+                return SavedProgram(name, programs[name].with_suffix(""), self._card_of(programs[name]))
         if self.uploads is not None:
             path = self.uploads / name / "model.json"
             if path.is_file():

@@ -35,17 +35,11 @@ NAME = {"cond": "if", "while": "while"}
 
 def for_pages(program: Program) -> Program:
     """The program behind the passes that serve here: those for inference, without what makes weights larger to download."""
-    row: list[Callable[[Program], Program]] = [
+    return passes.through(program, [
         passes.dead_code, passes.constants, passes.common_subexpressions, passes.redundant, passes.dead_code, passes.frozen_constants,
         passes.biases, passes.batch_norm, passes.attention, passes.frozen_constants, passes.dead_code,
         functools.partial(passes.blocked, winograd=False), passes.epilogues, passes.frozen_constants, passes.dead_code,
-    ]
-    program, _ = program.copy()
-    program.in_passes = True
-    for one in row:
-        program = one(program)
-    program.in_passes = False
-    return program
+    ])
 
 
 class Weight:

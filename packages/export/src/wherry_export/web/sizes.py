@@ -8,8 +8,9 @@ neighbouring sizes show each number that is `(size + a) // s` (`Floors`), and th
 """
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -38,7 +39,7 @@ def choices(n: int) -> list[tuple[int, ...]]:
     return [*itertools.product(*BASE[:n]), *(row[:n] for row in CHECKS)]
 
 
-def merged(found: Sequence[Any], sizes: Sequence[tuple[int, ...]], path: tuple[Any, ...] = ()) -> Any:
+def merged(found: Sequence[Any], sizes: Sequence[tuple[int, ...]]) -> Any:
     """One description for all sizes. Numbers that differ become {"poly": [[factor, [power of each size]], ...]}.
 
     Args:
@@ -49,18 +50,23 @@ def merged(found: Sequence[Any], sizes: Sequence[tuple[int, ...]], path: tuple[A
     Raises:
         NotAlike: something else than a number differs, or a number is no polynomial of degree 2 in each size.
     """
+    return _walked(found, (), lambda values: _polynomial(values, sizes))
+
+
+def _walked(found: Sequence[Any], path: tuple[Any, ...], terms_of: Callable[[tuple[int, ...]], list[list[Any]] | None]) -> Any:
+    """One description of several; `terms_of` says what the numbers are that differ, or None."""
     first = found[0]
     if all(type(x) is type(first) for x in found):
         if isinstance(first, dict) and all(x.keys() == first.keys() for x in found):
-            return {key: merged([x[key] for x in found], sizes, (*path, key)) for key in first}
+            return {key: _walked([x[key] for x in found], (*path, key), terms_of) for key in first}
         if isinstance(first, (list, tuple)) and all(len(x) == len(first) for x in found):
-            return [merged(parts, sizes, (*path, i)) for i, parts in enumerate(zip(*found, strict=True))]
+            return [_walked(parts, (*path, i), terms_of) for i, parts in enumerate(zip(*found, strict=True))]
         if all(x == first for x in found):
             return first
         if isinstance(first, int):
-            poly = _polynomial(found, sizes)
-            if poly is not None:
-                return {"poly": poly}
+            terms = terms_of(tuple(found))
+            if terms is not None:
+                return {"poly": terms}
     raise NotAlike(path, found)
 
 
@@ -130,7 +136,6 @@ class Floors:
             self.rows.append(range(begin, len(self.choices)))
         self.choices += [row[:n] if names[:1] == [BATCH] else row[-n:] for row in FAR]
         self.terms: list[list[int]] = []
-        self._found: dict[tuple[int, ...], list[list[Any]] | None] = {}
 
     def merged(self, found: Sequence[Any]) -> Any:
         """As the function `merged`; numbers that differ become {"poly": [[factor, [power of each size, power of each term]]]}.
@@ -147,7 +152,7 @@ class Floors:
             *([choice[i] for choice in self.choices] for i in range(self.n)),
             *([(choice[i] + a) // s for choice in self.choices] for i, a, s in self.terms),
         ]
-        return self._merged(found, ())
+        return _walked(found, (), functools.cache(self._product))
 
     def _term(self, values: tuple[int, ...]) -> list[int] | None:
         """[size, a, s] where the values are (size + a) // s."""
@@ -162,23 +167,6 @@ class Floors:
         a = row[jumps[0]] * s - ROW[jumps[0]]  # where it jumps there is no remainder
         fits = all((choice[changing[0]] + a) // s == value for choice, value in zip(self.choices, values, strict=True))
         return [changing[0], a, s] if fits else None
-
-    def _merged(self, found: Sequence[Any], path: tuple[Any, ...]) -> Any:
-        first = found[0]
-        if all(type(x) is type(first) for x in found):
-            if isinstance(first, dict) and all(x.keys() == first.keys() for x in found):
-                return {key: self._merged([x[key] for x in found], (*path, key)) for key in first}
-            if isinstance(first, (list, tuple)) and all(len(x) == len(first) for x in found):
-                return [self._merged(parts, (*path, i)) for i, parts in enumerate(zip(*found, strict=True))]
-            if all(x == first for x in found):
-                return first
-            if isinstance(first, int):
-                values = tuple(found)
-                if values not in self._found:
-                    self._found[values] = self._product(values)
-                if self._found[values] is not None:
-                    return {"poly": self._found[values]}
-        raise NotAlike(path, found)
 
     def _product(self, values: tuple[int, ...]) -> list[list[Any]] | None:
         """A factor, and how often each column is in the product."""

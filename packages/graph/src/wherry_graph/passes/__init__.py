@@ -8,7 +8,7 @@ Each works on a copy (a row of them on one), can be printed before and after, an
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from wherry_graph.ir import Program
 from wherry_graph.passes.attention import attention
@@ -25,7 +25,7 @@ from wherry_tensor.errors import short
 
 __all__ = [
     "EXACT", "INFERENCE", "KEEP_BITS", "NONE", "attention", "batch_norm", "biases", "blocked", "common_subexpressions", "constants", "dead_code",
-    "default", "elementwise", "epilogues", "frozen_constants", "pipeline", "redundant", "unfused",
+    "default", "elementwise", "epilogues", "frozen_constants", "pipeline", "redundant", "through", "unfused",
 ]
 
 NONE, EXACT, INFERENCE = 0, 1, 2
@@ -70,8 +70,11 @@ def default(program: Program, level: int = EXACT) -> Program:
         ['fused_elementwise']
     """
     row = pipeline(level)
-    if not row:
-        return program
+    return through(program, row) if row else program
+
+
+def through(program: Program, row: Sequence[Callable[[Program], Program]]) -> Program:
+    """The program behind passes, one after another; `program` itself stays as it is, unless it is `in_passes` already."""
     if not program.in_passes:
         program, _ = program.copy()
     program.in_passes = True
