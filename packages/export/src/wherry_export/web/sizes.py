@@ -45,7 +45,6 @@ def merged(found: Sequence[Any], sizes: Sequence[tuple[int, ...]]) -> Any:
     Args:
         found: nested lists and dicts of numbers and texts, one for each of the choices.
         sizes: the choices.
-        path: where in the description it stands.
 
     Raises:
         NotAlike: something else than a number differs, or a number is no polynomial of degree 2 in each size.
