@@ -1,5 +1,6 @@
 """What kernels and host code say means what it means on a GPU, and the package's own functions refuse what they cannot do."""
 import ctypes
+import shutil
 from pathlib import Path
 
 import pytest
@@ -45,12 +46,17 @@ def test_counts_tell_launches_threads_and_checked_accesses(emulators):
     assert emulators["fast"].counts.accesses == 0
 
 
-def test_compile_keeps_what_is_up_to_date_and_refuses_other_modes(tmp_path: Path):
+def test_compile_keeps_what_is_up_to_date_wherever_it_lies_and_refuses_other_modes(tmp_path: Path):
     source = tmp_path / "one.cu"
     source.write_text("#include <cuda_emulator/kernel.h>\n__global__ void one(int *x) { *x = 1; }\n")
     library = wherry_cuda_emulator.compile([source], tmp_path / "one.so", mode="fast")
     made = library.stat().st_mtime_ns
     assert wherry_cuda_emulator.compile([source], tmp_path / "one.so", mode="fast").stat().st_mtime_ns == made
+    (tmp_path / "elsewhere").mkdir()
+    copied = Path(shutil.copy(source, tmp_path / "elsewhere"))
+    assert wherry_cuda_emulator.compile([copied], tmp_path / "one.so", mode="fast").stat().st_mtime_ns == made
+    copied.write_text(source.read_text().replace("1", "2"))
+    assert wherry_cuda_emulator.compile([copied], tmp_path / "one.so", mode="fast").stat().st_mtime_ns > made
     with pytest.raises(ValueError, match=r"Got 'quick', expected 'fast' or 'checked'"):
         wherry_cuda_emulator.compile([source], tmp_path / "one.so", mode="quick")
 

@@ -546,8 +546,8 @@ def test_astype_and_to_refuse():
             layer.astype(dtype)
     with pytest.raises(TypeError, match="unknown dtype"):
         layer.to(dtype="foo")
-    with pytest.raises(ValueError, match="'gpu'"):
-        layer.to("gpu")
+    with pytest.raises(ValueError, match="'npu'"):
+        layer.to("npu")
     with pytest.raises(ValueError, match="not a place. Got 3"):
         layer.to(3)
     with pytest.raises(AssertionError, match="blocking is not a bool. Got 3"):

@@ -107,5 +107,6 @@ def test_other_dtypes():
 def test_what_does_not_fit_is_named(change, match):
     if match.endswith("Got 0") and not at_hand(change["input_lengths"]):
         pytest.skip("lengths that lie on a device are not read; no steps at all are then taken for the last one")
-    with pytest.raises(ValueError, match=match):
+    late = match.endswith("Got 5") and not at_hand(change["label"])  # then a kernel finds it
+    with pytest.raises(IndexError if late else ValueError, match="index 5 .*out of range" if late else match):
         rnnt_loss(**{"input": wt.zeros([3, 4, 4, 5]), "label": LABEL, "input_lengths": STEPS, "label_lengths": LENGTHS, **change})

@@ -6,7 +6,7 @@ import pytest
 
 import wherry_nn as nn
 from wherry_nn import functional as F
-from wherry_tensor import seed, to_tensor
+from wherry_tensor import get_device, seed, to_tensor
 from wherry_train import Model
 from wherry_train.callbacks import Callback, EarlyStopping
 from wherry_train.io import DataLoader, Dataset, IterableDataset, TensorDataset
@@ -256,7 +256,8 @@ def test_evaluate_and_predict_say_what_a_loop_says():
 def test_evaluation_of_some_batches_reads_no_more():
     data = Points(8)
     prepared().evaluate(data, batch_size=2, num_iters=2, verbose=0)
-    assert data.read == [0, 1, 2, 3]
+    ahead = 2 if get_device().startswith("gpu") else 0  # a batch for a GPU is made and copied while the program works on the one before
+    assert data.read == list(range(4 + ahead))
 
 
 class Two(nn.Layer):

@@ -12,10 +12,17 @@ import numpy as np
 import pytest
 
 import wherry_tensor as wt
+from wherry_tensor import _core
 from wherry_train import io
 from wherry_train.io import workers as of_the_loader
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts processes and mappings in /proc")
+
+
+@pytest.fixture(autouse=True)
+def _forks():
+    if _core.devices_against_forks():
+        pytest.skip("data sets of this file are local functions, which only a fork takes along; test_workers_and_devices.py starts workers anew")
 
 
 class From(io.Dataset):

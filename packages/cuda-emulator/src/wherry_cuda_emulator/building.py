@@ -91,10 +91,10 @@ def compile(
     files = [*map(Path, sources), *own]
     folders = [include(), *map(Path, include_dirs)]
     cuda = cuda_include()
-    shared = [*_PLAIN, "-isystem", str(cuda), "-isystem", str(cuda / "cccl"), *(f"-I{folder}" for folder in folders),
-              *(f"-D{name}={value}" for name, value in (define or {}).items())]
+    plain = [*_PLAIN, *(f"-D{name}={value}" for name, value in (define or {}).items())]
+    shared = [*plain, "-isystem", str(cuda), "-isystem", str(cuda / "cccl"), *(f"-I{folder}" for folder in folders)]
     headers = [path for folder in folders for path in sorted(folder.rglob("*.h"))] + sorted((_HERE / "csrc").glob("*.h"))
-    digest = _digest(compiler, mode, shared, [*files, *headers])
+    digest = _digest(compiler, mode, plain, [*files, *headers, cuda / "cuda_runtime_api.h"])
     output.parent.mkdir(parents=True, exist_ok=True)
     record = output.with_suffix(".digest")
     with open(output.with_suffix(".lock"), "w") as lock:
@@ -122,11 +122,12 @@ def compile(
     return output
 
 
-def _digest(compiler: str, mode: str, shared: list[str], files: list[Path]) -> str:
+def _digest(compiler: str, mode: str, options: list[str], files: list[Path]) -> str:
+    """Of text and options, wherever the files lie: several environments of a checkout share one library."""
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
-    state = hashlib.sha256("\0".join([version, mode, *_KERNELS[mode], *_HOST[mode], *shared]).encode())
+    state = hashlib.sha256("\0".join([version, mode, *_KERNELS[mode], *_HOST[mode], *options]).encode())
     for path in files:
-        state.update(f"\0{path}\0".encode() + path.read_bytes())
+        state.update(f"\0{path.name}\0".encode() + path.read_bytes())
     return state.hexdigest()
 
 
