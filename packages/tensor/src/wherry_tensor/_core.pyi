@@ -1202,6 +1202,8 @@ def set_stream(stream: Any) -> Any:
     """Let the calling thread work on `stream`; returns the one before."""
 def set_thread_budget(count: Any) -> Any:
     """Set how many threads the kernels may use that the calling thread runs; 0: as many as `get_num_threads` says."""
+def set_thread_current_device(device: Any) -> Any:
+    """Let ops without inputs run on `device` in the calling thread, whatever the process has set; -1: as the process has it."""
 def share_buffer(data: Any) -> Any:
     """A tensor on the very memory of `data`, which must be writable; it lives as long as the tensor."""
 def show_frames(wanted: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from wherry_graph.executor import compiled
 from wherry_graph.ir import Program, Variable
-from wherry_graph.static.cloning import pruned
+from wherry_graph.static.cloning import copied, pruned
 from wherry_graph.static.lod import LoDTensor
 from wherry_graph.static.mode import default_main_program, paused
 from wherry_graph.static.scope import Scope, chosen_scope
@@ -170,10 +170,11 @@ class Executor:
             return [_returned(x, value, return_numpy, found) for x, value in zip(fetches, found.values)]
 
     def _run_of(self, program: Program, feeds: list[Variable], fetches: list[Variable], use_prune: bool) -> _Run:
-        key = (program.number, _version(program), tuple(map(id, feeds)), tuple(map(id, fetches)), use_prune)
+        device = _core.get_current_device()
+        key = (program.number, _version(program), tuple(map(id, feeds)), tuple(map(id, fetches)), use_prune, device)
         found = self._compiled.pop(key, None)
         if found is None:
-            found = _Run(program, feeds, fetches, use_prune)
+            found = _Run(program, feeds, fetches, use_prune, device)
             while len(self._compiled) >= _KEPT:
                 del self._compiled[next(iter(self._compiled))]
         self._compiled[key] = found  # last: used most recently
@@ -315,15 +316,17 @@ class _Done:
 
 
 class _Run:
-    """A program, compiled for certain feeds and fetches."""
+    """A program, compiled for certain feeds and fetches, on a device."""
 
-    def __init__(self, program: Program, feeds: list[Variable], fetches: list[Variable], use_prune: bool) -> None:
+    def __init__(self, program: Program, feeds: list[Variable], fetches: list[Variable], use_prune: bool, device: int) -> None:
+        program, feeds, fetches = _with_constants_on(device, program, feeds, fetches)
         given = {id(x) for x in feeds}
         computed = any(x.made_by is not None for x in feeds)
         if use_prune or computed:
             program, feeds, fetches = pruned(program, feeds, fetches)
             given = {id(x) for x in feeds}
         self.program = program  # kept alive: the key of the cache holds ids
+        self.device = device
         self.scope: Scope | None = None
         self.filled_here = _filled_here(program, given)
         # What a node makes anew and what lasts: put back into the scope afterwards.
@@ -341,8 +344,13 @@ class _Run:
         assert self.scope is not None
         found = self.scope.value(x.name)
         if found is None and id(x) in self.filled_here:
-            found = _core.uninitialized(tuple(x.sizes), x.dtype, _core.get_current_device())
+            found = _core.uninitialized(tuple(x.sizes), x.dtype, self.device)
             self.scope.put(x.name, found)
+        elif found is not None and _core.device_of(found) != self.device:  # an executor of another device has left it there
+            held = self.scope.find_var(x.name)
+            assert held is not None
+            found = _moved(found, self.device)
+            held.get_tensor().tensor = found
         return found
 
     def __call__(self, scope: Scope, values: list[Tensor]) -> _Found:
@@ -359,6 +367,26 @@ class _Run:
         rest = iter(found[self.n + len(self.kept) :])
         lods = {i: [next(rest).tolist() for _ in levels] for i, levels in self.offsets.items()}
         return _Found(found[: self.n], lods, {id(value) for value in kept})
+
+
+def _moved(x: Tensor, device: int) -> Tensor:
+    """A tensor that lasts, on another device."""
+    moved = _core.to_device(x, device)
+    moved.name, moved.persistable, moved.stop_gradient = x.name, x.persistable, x.stop_gradient
+    return moved
+
+
+def _with_constants_on(
+    device: int, program: Program, feeds: list[Variable], fetches: list[Variable]
+) -> tuple[Program, list[Variable], list[Variable]]:
+    """The program with the constants that it was recorded with on a device; itself where they are there."""
+    if all(x.persistable or x.bound is None or _core.device_of(x.bound) == device for x in program.bound_variables()):
+        return program, feeds, fetches
+    copy, new = copied(program)
+    for x in copy.bound_variables():
+        if not x.persistable and x.bound is not None:
+            x.bound = _core.to_device(x.bound, device)
+    return copy, [new[id(x)] for x in feeds], [new[id(x)] for x in fetches]
 
 
 class _Found:
@@ -481,7 +509,7 @@ def _checked(x: Variable, value: Any) -> Tensor:
             f"Executor.run: The data type of fed Variable '{x.name}' must be '{x.dtype.name}', but received '{tensor.dtype.name}'. Cast the value "
             f"with astype('{x.dtype.name}')."
         )
-    return tensor.detach() if not tensor.stop_gradient else tensor
+    return _core.to_device(tensor.detach() if not tensor.stop_gradient else tensor, _core.get_current_device())
 
 
 def _returned(x: Variable, value: Any, return_numpy: bool, found: _Found) -> Any:
@@ -496,15 +524,14 @@ def _returned(x: Variable, value: Any, return_numpy: bool, found: _Found) -> Any
 
 @contextmanager
 def _on_device(device: int | None) -> Iterator[None]:
-    before = _core.get_current_device()
-    if device is None or device == before:
+    if device is None or device == _core.get_current_device():
         yield
         return
-    _core.set_current_device(device)
+    before = _core.set_thread_current_device(device)
     try:
         yield
     finally:
-        _core.set_current_device(before)
+        _core.set_thread_current_device(before)
 
 
 @contextmanager

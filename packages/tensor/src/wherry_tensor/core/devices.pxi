@@ -141,6 +141,19 @@ def set_current_device(int32_t device):
     process_device = checked_device(device)
 
 
+def set_thread_current_device(int32_t device):
+    """Let ops without inputs run on `device` in the calling thread, whatever the process has set; -1: as the process has it.
+
+    Returns:
+        The number before, to set it again.
+    """
+    if device >= 0:
+        checked_device(device)
+    elif device != -1:
+        raise ValueError(f"set_thread_current_device: got {device}, expected the code of a device, or -1 for the process's setting.")
+    return set_thread_device(device)
+
+
 def device_of(Tensor x not None):
     """The device of a tensor, an int."""
     return x.t.device
