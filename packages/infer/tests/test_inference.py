@@ -25,7 +25,7 @@ from wherry_infer import (
     get_version,
 )
 from wherry_infer.native import get_include, get_source
-from wherry_tensor import float32
+from wherry_tensor import device, float32
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,14 @@ def model(net, tmp_path_factory):
 
 
 def config_of(model):
-    return Config(f"{model}.pdmodel", f"{model}.pdiparams")
+    """On the device that the tests are for."""
+    config = Config(f"{model}.pdmodel", f"{model}.pdiparams")
+    kind, _, number = wt.get_device().partition(":")
+    if kind == "gpu":
+        config.enable_use_gpu(100, int(number))
+    elif kind != "cpu":
+        config.enable_custom_device(kind, int(number))
+    return config
 
 
 def batch(n, seed=0):
@@ -111,7 +118,7 @@ def test_a_model_that_is_saved_behind_the_passes_is_one_that_paddle_reads(tmp_pa
 
 
 def test_a_model_in_memory(model, net):
-    config = Config()
+    config = Config(config_of(model))
     program, params = (Path(f"{model}.{suffix}").read_bytes() for suffix in ("pdmodel", "pdiparams"))
     config.set_model_buffer(program, len(program), params, len(params))
     assert config.model_from_memory()
@@ -186,8 +193,7 @@ def test_shared_data_are_not_copied(model):
 
 
 @pytest.mark.parametrize(("ask", "word"), [
-    (lambda c: c.enable_use_gpu(100, 0), "enable_use_gpu"), (lambda c: c.enable_xpu(), "enable_xpu"),
-    (lambda c: c.enable_tensorrt_engine(), "enable_tensorrt_engine"), (lambda c: c.enable_mkldnn_int8(), "enable_mkldnn_int8"),
+    (lambda c: c.enable_xpu(), "enable_xpu"), (lambda c: c.enable_mkldnn_int8(), "enable_mkldnn_int8"),
     (lambda c: c.enable_custom_device("nowhere"), "enable_custom_device"),
 ])
 def test_hardware_that_is_not_there_is_refused_by_the_name_of_the_switch(model, ask, word):
@@ -197,8 +203,31 @@ def test_hardware_that_is_not_there_is_refused_by_the_name_of_the_switch(model, 
         create_predictor(config)
 
 
-def test_a_gpu_that_was_taken_back_is_not_asked_for(model):
+@pytest.mark.skipif(device.is_known("gpu"), reason="there is a GPU")
+def test_a_gpu_that_is_not_there_is_refused_with_what_is_missing(model):
     config = config_of(model)
+    config.enable_use_gpu(100, 0)
+    with pytest.raises(RuntimeError, match="enable_use_gpu asks for what is not there.*GPU"):
+        create_predictor(config)
+    assert config.fraction_of_gpu_memory_for_pool() == 0.0
+
+
+def test_switches_of_gpus_need_one_that_was_asked_for(model):
+    config = Config(f"{model}.pdmodel", f"{model}.pdiparams")
+    with pytest.raises(RuntimeError, match="exp_enable_use_gpu_fp16: no GPU was asked for.*Call enable_use_gpu"):
+        config.exp_enable_use_gpu_fp16()
+    config.enable_tensorrt_engine()
+    with pytest.raises(RuntimeError, match="enable_tensorrt_engine asks for TensorRT, which runs on GPUs.*Call enable_use_gpu"):
+        create_predictor(config)
+    with pytest.raises(ValueError, match="got device_id=-1, expected a number >= 0"):
+        config.enable_use_gpu(100, -1)
+    with pytest.raises(ValueError, match="Got Int8, expected Float32, Half or Bfloat16"):
+        config.enable_use_gpu(100, 0, PrecisionType.Int8)
+    assert not config.use_gpu()
+
+
+def test_a_gpu_that_was_taken_back_is_not_asked_for(model):
+    config = Config(f"{model}.pdmodel", f"{model}.pdiparams")
     config.enable_use_gpu(100, 0)
     assert config.use_gpu()
     config.disable_gpu()

@@ -1,8 +1,8 @@
 """`Config`: which program, and how it is to run.
 
 Every switch of Paddle's exists. Those that can change something here do. Hardware that is not there is asked for without an error, as a
-configuration is often written before anybody knows where it will run, and refused by `create_predictor`, which names the switch. Switches
-of libraries that Wherry has no use for (oneDNN, Lite, the executors of Paddle) are remembered and have no effect.
+configuration is often written before anybody knows where it will run, and refused by `create_predictor`, which names the switch and what is
+missing. Switches of libraries that Wherry has no use for (oneDNN, Lite, the executors of Paddle) are remembered and have no effect.
 """
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from typing import Any
 import wherry_tensor
 from wherry_graph import passes as graph_passes
 from wherry_infer.kinds import PrecisionType
+from wherry_tensor import cuda
+from wherry_tensor.arguments import require
+from wherry_tensor.device import Stream, is_known
 from wherry_tensor.errors import InvalidArgumentError, PreconditionNotMetError, short
 
 __all__ = ["Config", "PassBuilder", "XpuConfig"]
@@ -152,6 +155,7 @@ class Config:
         self._hardware: dict[str, str] = {}  # a device that was asked for -> the switch that asked
         self._device = ("cpu", 0)
         self._gpu = (0, 100)  # device, MB of its pool
+        self._stream: Stream | None = None
         self._trt: dict[str, Any] = {}
         self._other: dict[str, Any] = {"mkldnn": True, "mkldnn_cache_capacity": 10}  # remembered, without effect
         self._xpu = XpuConfig()
@@ -161,8 +165,8 @@ class Config:
     def _copy(self, other: Config) -> None:
         import copy
 
-        self.__dict__.update(copy.deepcopy({k: v for k, v in other.__dict__.items() if k != "_buffers"}))
-        self._buffers = other._buffers
+        self.__dict__.update(copy.deepcopy({k: v for k, v in other.__dict__.items() if k not in ("_buffers", "_stream")}))
+        self._buffers, self._stream = other._buffers, other._stream
 
     # Which program.
 
@@ -319,21 +323,39 @@ class Config:
     # Devices.
 
     def enable_use_gpu(self, memory_pool_init_size_mb: int, device_id: int = 0, precision_mode: PrecisionType = PrecisionType.Float32) -> None:
-        """Run on a GPU.
+        """Run on a GPU, whatever device the process has set.
 
         Args:
-            memory_pool_init_size_mb: megabytes that its pool begins with.
+            memory_pool_init_size_mb: megabytes of freed memory that are kept for later runs, where that is more than the device keeps by
+                itself. None is taken before it is needed.
             device_id: which one.
-            precision_mode: Half or Bfloat16 computes in 16 bits.
+            precision_mode: Half or Bfloat16 computes in 16 bits; weights are cast once, while the program is loaded.
+
+        Raises:
+            ValueError: a number is negative, or the precision is Int8, which kernels do not have.
+
+        Source:
+            `paddle.inference.Config.enable_use_gpu`.
         """
+        for name, value in (("memory_pool_init_size_mb", memory_pool_init_size_mb), ("device_id", device_id)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                raise InvalidArgumentError(f"enable_use_gpu: got {name}={short(value)}, expected a number >= 0. enable_use_gpu(100, 0), say.")
+        self._mixed = self._narrow("enable_use_gpu", precision_mode)
         self._gpu, self._device = (device_id, memory_pool_init_size_mb), ("gpu", device_id)
-        self._mixed = PrecisionType(precision_mode)
         self._hardware["gpu"] = "enable_use_gpu"
 
+    def _narrow(self, what: str, precision: PrecisionType) -> PrecisionType:
+        kind = PrecisionType(precision)
+        if kind is PrecisionType.Int8:
+            raise InvalidArgumentError(
+                f"{what}: there are no kernels for 8 bits. Got Int8, expected Float32, Half or Bfloat16. TensorRT has them: enable_tensorrt_engine."
+            )
+        return kind
+
     def disable_gpu(self) -> None:
-        """Run on the CPU."""
+        """Run on the CPU, whatever device the process has set."""
         self._hardware.pop("gpu", None)
-        self._device = ("cpu", 0)
+        self._device, self._stream = ("cpu", 0), None
 
     def use_gpu(self) -> bool:
         """Was a GPU asked for?"""
@@ -344,12 +366,66 @@ class Config:
         return self._gpu[0]
 
     def memory_pool_init_size_mb(self) -> int:
-        """Megabytes that the GPU's pool begins with."""
+        """What was said to `enable_use_gpu`."""
         return self._gpu[1]
 
     def fraction_of_gpu_memory_for_pool(self) -> float:
-        """The pool's part of the GPU's memory: 0, it grows as needed."""
-        return 0.0
+        """`memory_pool_init_size_mb()` by the memory of the GPU; 0 without one."""
+        if not (self.use_gpu() and is_known("gpu") and self._gpu[0] < cuda.device_count()):
+            return 0.0
+        total = cuda.get_device_properties(self._gpu[0]).total_memory
+        return self._gpu[1] * 2**20 / total if total else 0.0
+
+    def exp_enable_use_gpu_fp16(self, gpu_fp16_disabled_op_types: Iterable[str] = ()) -> None:
+        """Compute in float16 on the GPU, but for these ops.
+
+        Raises:
+            RuntimeError: no GPU was asked for.
+
+        Source:
+            `paddle.inference.Config.exp_enable_use_gpu_fp16` of Paddle 2.3 and 2.4; later it is `precision_mode` of `enable_use_gpu`.
+        """
+        self._require_gpu("exp_enable_use_gpu_fp16")
+        self._mixed = PrecisionType.Half
+        self.exp_disable_mixed_precision_ops(gpu_fp16_disabled_op_types)
+
+    def gpu_fp16_enabled(self) -> bool:
+        """Does it compute in float16 on the GPU?"""
+        return self.use_gpu() and self._mixed is PrecisionType.Half
+
+    def set_exec_stream(self, stream: Stream) -> None:
+        """Run on this stream of the GPU. What a run reads and returns is ordered with the stream that is current where `run` is called.
+
+        Args:
+            stream: of the GPU that was asked for; `paddle.device.cuda.Stream(0)`.
+
+        Raises:
+            RuntimeError: no GPU was asked for.
+            ValueError: the stream is one of another device.
+
+        Source:
+            `Config::SetExecStream` of Paddle's C++ interface.
+        """
+        self._require_gpu("set_exec_stream")
+        place = require(stream, Stream, "set_exec_stream", "stream", "Make one with paddle.device.cuda.Stream().").device
+        if repr(place) != f"Place(gpu:{self._gpu[0]})":
+            raise InvalidArgumentError(
+                f"set_exec_stream: the stream is one of another device. Got one of {place}, expected one of gpu:{self._gpu[0]}, on which the "
+                f"program runs."
+            )
+        self._stream = stream
+
+    def get_exec_stream(self) -> Stream | None:
+        """The stream of `set_exec_stream`; None: that which is current where `run` is called."""
+        return self._stream
+
+    def external_stream_enabled(self) -> bool:
+        """Was a stream given?"""
+        return self._stream is not None
+
+    def _require_gpu(self, what: str) -> None:
+        if not self.use_gpu():
+            raise PreconditionNotMetError(f"{what}: no GPU was asked for. Got a configuration for the cpu. Call enable_use_gpu(100, 0) first.")
 
     def exp_enable_use_cutlass(self) -> None:
         """Remembered, without effect."""
@@ -358,7 +434,7 @@ class Config:
     def enable_custom_device(self, device_type: str, device_id: int = 0, precision: PrecisionType = PrecisionType.Float32) -> None:
         """Run on a device that a package brings (`wherry.devices`)."""
         self._hardware[device_type] = "enable_custom_device"
-        self._device, self._mixed = (device_type, device_id), PrecisionType(precision)
+        self._device, self._mixed = (device_type, device_id), self._narrow("enable_custom_device", precision)
 
     def enable_xpu(
         self, l3_size: int = 16777216, l3_locked: bool = False, conv_autotune: bool = False, conv_autotune_file: str = "",
@@ -431,7 +507,6 @@ class Config:
             "precision_mode": PrecisionType(precision_mode), "use_static": use_static, "use_calib_mode": use_calib_mode,
             "use_cuda_graph": use_cuda_graph,
         }
-        self._hardware.setdefault("gpu", "enable_tensorrt_engine")
 
     def tensorrt_engine_enabled(self) -> bool:
         """Was TensorRT asked for?"""

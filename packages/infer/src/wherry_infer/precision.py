@@ -45,10 +45,8 @@ def mixed(program: Program, precision: PrecisionType, keep_io: bool = True, blac
         with amp.auto_cast(True, custom_black_list=set(black_list), level="O1", dtype=narrow.name):
             replayed(program.nodes, env, find)
         results = [env[id(x)] if id(x) in env else find(x) for x in program.fetches]
-        if keep_io:
-            results = [
-                ops.cast(y, dtype=x.dtype) if y.dtype is not x.dtype else y for x, y in zip(program.fetches, results, strict=True)
-            ]
+        wanted = [narrow if x.dtype is float32 and not keep_io else x.dtype for x in program.fetches]
+        results = [ops.cast(y, dtype=dtype) if y.dtype is not dtype else y for y, dtype in zip(results, wanted, strict=True)]
     out.fetches = [x if isinstance(x, Variable) else out.bind(x) for x in results]
     return _stored_narrow(out)
 

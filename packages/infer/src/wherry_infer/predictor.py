@@ -5,7 +5,8 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import wherry_tensor
@@ -20,8 +21,9 @@ from wherry_infer.precision import mixed
 from wherry_tensor import Tensor as WherryTensor
 from wherry_tensor import _core
 from wherry_tensor._core import set_grad_mode, set_thread_budget
-from wherry_tensor.device import is_known
-from wherry_tensor.errors import InvalidArgumentError, NotFoundError, UnavailableError, short
+from wherry_tensor.arguments import require
+from wherry_tensor.device import Stream, absent, current_stream, device_code, is_known
+from wherry_tensor.errors import InvalidArgumentError, NotFoundError, PreconditionNotMetError, UnavailableError, short
 from wherry_tensor.interop import from_dlpack
 
 if TYPE_CHECKING:
@@ -35,6 +37,46 @@ _DTYPES = {
 }
 
 
+class _Home:
+    """Where a predictor computes: a device by the core's number, and a stream there; None is the one that is current where it runs."""
+
+    __slots__ = ("code", "name", "stream")
+
+    def __init__(self, name: str, stream: Stream | None = None) -> None:
+        self.name, self.stream = name, stream
+        self.code = device_code(name, "create_predictor")
+
+    @property
+    def is_current(self) -> bool:
+        """Does this thread work there as it is?"""
+        return self.stream is None and int(_core.get_current_device()) == self.code
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """Inside `with`, this thread works there."""
+        device = _core.set_thread_current_device(self.code)
+        stream = None if self.stream is None else _core.set_stream(self.stream.stream_base)
+        try:
+            yield
+        finally:
+            if stream is not None:
+                _core.set_stream(stream)
+            _core.set_thread_current_device(device)
+
+    def waits(self) -> None:
+        """What runs there from now on comes behind what this thread has put on its own stream."""
+        if self.stream is not None:
+            self.stream.wait_stream(current_stream(self.stream.device))
+
+    def is_waited_for(self) -> None:
+        """What this thread puts on its own stream from now on comes behind what was put there."""
+        if self.stream is not None:
+            current_stream(self.stream.device).wait_stream(self.stream)
+
+
+_CPU = _Home("cpu")
+
+
 class Tensor:
     """An input or output of a predictor: what is copied in before a run, and out after it.
 
@@ -42,7 +84,7 @@ class Tensor:
         `paddle.inference.Tensor`.
     """
 
-    def __init__(self, name: str, dtype: str, shape: Sequence[int], is_input: bool) -> None:
+    def __init__(self, name: str, dtype: str, shape: Sequence[int], is_input: bool, home: _Home = _CPU) -> None:
         if not isinstance(name, str) or not isinstance(dtype, str):
             raise TypeError(f"inference.Tensor: a predictor makes them. Got name {short(name)}, expected a str. Call get_input_handle(name).")
         self._name = name
@@ -51,6 +93,8 @@ class Tensor:
         self._value: WherryTensor | None = None
         self._given: list[int] | None = None  # by reshape
         self._is_input = is_input
+        self._home = home
+        self._shared = False  # its values are somebody else's
         self._fitting: tuple[Any, list[int] | None] = None, None  # dtype and shape of what was taken last
         self._lod: list[list[int]] = []
 
@@ -59,7 +103,7 @@ class Tensor:
         return self._name
 
     def copy_from_cpu(self, data: Any) -> None:
-        """Take a copy of an array as the input.
+        """Take a copy of an array as the input, on the device that the program runs on.
 
         Raises:
             TypeError: it is not a NumPy array.
@@ -69,6 +113,9 @@ class Tensor:
 
     def share_external_data(self, data: Any) -> None:
         """Take an array or Tensor as the input without a copy (of a read-only array there is one): it must stay as it is until the run is over.
+
+        A run on a GPU reads a Tensor of that GPU where it lies, behind what the current stream has to do with it; anything else is copied there
+        by each run.
 
         Raises:
             TypeError, ValueError: as `copy_from_cpu`.
@@ -91,10 +138,16 @@ class Tensor:
         if kind is not self._fitting[0] or shape != self._fitting[1]:  # NumPy takes microseconds for the name of a dtype
             self._require_fitting(what, kind.name, shape)
             self._fitting = kind, shape
-        if isinstance(data, WherryTensor):
-            self._value = data.clone() if copy else data
+        self._shared = not copy
+        if not copy:
+            self._value = data if isinstance(data, WherryTensor) else from_dlpack(data)
+        elif isinstance(data, WherryTensor):
+            self._value = data.clone()
+        elif self._home.is_current:
+            self._value = wherry_tensor.to_tensor(data)
         else:
-            self._value = wherry_tensor.to_tensor(data) if copy else from_dlpack(data)
+            with self._home.entered():
+                self._value = wherry_tensor.to_tensor(data)
         self._given = shape
 
     def _require_fitting(self, what: str, dtype: str, shape: list[int]) -> None:
@@ -119,7 +172,10 @@ class Tensor:
                 f"copy_to_cpu: '{self._name}' has no values yet. Got no {'copy_from_cpu' if self._is_input else 'run()'}, expected one before. "
                 f"Call it first."
             )
-        return self._value.numpy()
+        if self._home.stream is None:
+            return self._value.numpy()
+        with self._home.entered():  # which waits for that stream
+            return self._value.numpy()
 
     def reshape(self, shape: Sequence[int] | int) -> None:
         """Say which shape comes next. What is copied in says it too, so this may be left out."""
@@ -160,6 +216,23 @@ class _Model:
         _refuse_hardware(config)
         self.config = Config(config)
         self.saved = False
+        self.home = _Home("cpu" if config._device[0] == "cpu" else f"{config._device[0]}:{config._device[1]}", config._stream)
+        with _CPU.entered():  # whatever device the process works on
+            program = self._prepared(config)
+        if self.home.code:
+            for x in program.bound_variables():
+                x.bound = _core.to_device(x.bound, self.home.code)
+            _core.synchronize(self.home.code)  # runs on any stream find them
+            _keep_memory(self.home.code, config)
+        self.program: Program = program
+        self.run = compiled(program)
+        self.times: Counter[str] = Counter()
+        self.calls: Counter[str] = Counter()
+        self.shapes: dict[str, Counter[tuple[int, ...]]] = {}
+        self.lock = threading.Lock()
+
+    def _prepared(self, config: Config) -> Program:
+        """The program behind all passes, on the CPU."""
         if config._buffers is not None:
             program = params_from_bytes(*config._buffers)
         else:
@@ -173,6 +246,8 @@ class _Model:
             for one in builder.functions():
                 if one is blocked:  # from here on it is made for the kernels of this machine
                     self._save(program)
+                    if self.home.code:
+                        continue  # of its CPU
                 weights = list(program.bound_variables())
                 program = one(program)
                 _let_go(program, weights)
@@ -180,16 +255,7 @@ class _Model:
                     print(f"--- behind {one.__name__}\n{program}")
             program.in_passes = False
         self._save(program)
-        self.device = None if config._device[0] == "cpu" else f"{config._device[0]}:{config._device[1]}"
-        if self.device is not None:
-            for x in program.bound_variables():
-                x.bound = x.bound.to(self.device)  # type: ignore[union-attr]
-        self.program: Program = program
-        self.run = compiled(program)
-        self.times: Counter[str] = Counter()
-        self.calls: Counter[str] = Counter()
-        self.shapes: dict[str, Counter[tuple[int, ...]]] = {}
-        self.lock = threading.Lock()
+        return program
 
     def _save(self, program: Program) -> None:
         """Write what passes made of the program, once, where that was asked for."""
@@ -229,6 +295,16 @@ class _Model:
                 file.write("}\n")
 
 
+_kept: dict[int, int] = {}  # bytes of freed memory that predictors asked to keep, by device
+
+
+def _keep_memory(device: int, config: Config) -> None:
+    wanted = config.memory_pool_init_size_mb() << 20
+    if config.use_gpu() and wanted > _kept.get(device, 512 << 20):  # what the core keeps by itself
+        _kept[device] = wanted
+        _core.set_memory_cache_limit(wanted, device)
+
+
 def _let_go(program: Program, weights: Sequence[Variable]) -> None:
     """Drop those weights that the program no longer has: variables are parts of cycles, so that they would stay until the collector comes."""
     kept = {id(x) for x in program.bound_variables()}
@@ -249,6 +325,8 @@ class _Watching(Interpreter):
         begun = time.perf_counter()
         super().run_node(node, env)
         if self.model.config._profile:
+            if self.model.home.code:
+                _core.get_stream(self.model.home.code).synchronize()
             spent = time.perf_counter() - begun
             with self.model.lock:
                 self.model.times[node.type] += spent  # type: ignore[assignment]
@@ -261,7 +339,8 @@ class _Watching(Interpreter):
 class Predictor:
     """A loaded program that answers. Made by `create_predictor`.
 
-    One predictor belongs to one thread at a time; `clone()` gives another one with the same weights for another thread.
+    One predictor belongs to one thread at a time; `clone()` gives another one with the same weights for another thread. On a GPU a clone has
+    a stream of its own, so that threads do not wait for each other.
 
     Source:
         `paddle.inference.Predictor`.
@@ -270,13 +349,14 @@ class Predictor:
     def __init__(self, config: Config) -> None:
         if not isinstance(config, Config):
             raise TypeError(f"create_predictor: got {type(config).__name__}, expected a Config. Config('net.pdmodel', 'net.pdiparams')")
-        self._start(_Model(config))
+        model = _Model(config)
+        self._start(model, model.home)
 
-    def _start(self, model: _Model) -> None:
-        self._model = model
+    def _start(self, model: _Model, home: _Home) -> None:
+        self._model, self._home = model, home
         program = model.program
-        self._inputs = {x.name: Tensor(x.name, x.dtype.name, x.sizes, True) for x in program.feeds}
-        self._outputs = {x.name: Tensor(x.name, x.dtype.name, x.sizes, False) for x in program.fetches}
+        self._inputs = {x.name: Tensor(x.name, x.dtype.name, x.sizes, True, home) for x in program.feeds}
+        self._outputs = {x.name: Tensor(x.name, x.dtype.name, x.sizes, False, home) for x in program.fetches}
         self._hooks: list[Callable[..., Any]] = []
 
     def get_input_names(self) -> list[str]:
@@ -327,7 +407,16 @@ class Predictor:
                 f"run: inputs have no values. Got none for {missing}, expected copy_from_cpu for each. "
                 f"predictor.get_input_handle({missing[0]!r}).copy_from_cpu(array)"
             )
-        values = self._answered([handle._value for handle in handles])
+        home = self._home
+        if home.is_current:
+            values = self._answered(handles)
+        else:
+            if any(handle._shared for handle in handles):
+                home.waits()
+            with home.entered():
+                values = self._answered(handles)
+            if inputs is not None:
+                home.is_waited_for()
         for handle, value in zip(self._outputs.values(), values, strict=True):
             handle._value = value
         if self._model.config._shape_file:
@@ -336,10 +425,11 @@ class Predictor:
                     self._model.shapes.setdefault(handle._name, Counter())[tuple(handle.shape())] += 1
         return list(values) if inputs is not None else None
 
-    def _answered(self, values: list[Any]) -> list[Any]:
-        config = self._model.config
-        if self._model.device is not None:
-            values = [value.to(self._model.device) for value in values]
+    def _answered(self, handles: list[Tensor]) -> list[Any]:
+        config, code = self._model.config, self._home.code
+        values: list[Any] = [handle._value for handle in handles]
+        if any(_core.device_of(value) != code for value in values):
+            values = [_core.to_device(value, code) for value in values]
         before = set_thread_budget(config._threads)
         recording = set_grad_mode(False)
         try:
@@ -350,10 +440,24 @@ class Predictor:
             set_grad_mode(recording)
             set_thread_budget(before)
 
-    def clone(self) -> Predictor:
-        """Another predictor of the same program and weights, with inputs and outputs of its own. It may outlive this one."""
+    def clone(self, stream: Stream | None = None) -> Predictor:
+        """Another predictor of the same program and weights, with inputs and outputs of its own. It may outlive this one.
+
+        Args:
+            stream: of the GPU that the program runs on; None makes one. Elsewhere there are none.
+
+        Raises:
+            ValueError: it is a stream of another device.
+        """
+        home = self._model.home
+        if stream is not None:
+            place = require(stream, Stream, "clone", "stream", "Make one with paddle.device.cuda.Stream(), or leave it out.").device
+            if repr(place) != f"Place({home.name})":
+                raise InvalidArgumentError(f"clone: the stream is one of another device. Got one of {place}, expected one of {home.name}.")
+        elif home.name.startswith("gpu:"):
+            stream = Stream(home.name)
         other = Predictor.__new__(Predictor)
-        other._start(self._model)
+        other._start(self._model, home if stream is None else _Home(home.name, stream))
         return other
 
     def register_output_hook(self, hook: Callable[[str, str, Any], None]) -> None:
@@ -368,10 +472,11 @@ class Predictor:
 
     def try_shrink_memory(self) -> int:
         """Give memory that is kept for later runs back to the system; returns how many bytes it was."""
-        before = wherry_tensor._core.memory_stats()["reserved"]
+        device = self._home.code
+        before = _core.memory_stats(device)["reserved"]
         self.clear_intermediate_tensor()
-        wherry_tensor._core.release_memory_cache()
-        return max(0, int(before - wherry_tensor._core.memory_stats()["reserved"]))
+        _core.release_memory_cache(device)
+        return max(0, int(before - _core.memory_stats(device)["reserved"]))
 
     def profile_summary(self) -> str:
         """With `Config.enable_profile`, time per op so far as a table."""
@@ -429,20 +534,22 @@ def create_predictor(config: Config) -> Predictor:
     return Predictor(config)
 
 
-_INSTEAD = {
-    "gpu": "Install the package of the device, or leave the switch out",
-    "int8": "Leave it out: the program runs in the precision that it was saved in",
-}
-
-
 def _refuse_hardware(config: Config) -> None:
     for device, switch in config._hardware.items():
-        if device == "int8" or not is_known(device):
-            what = "kernels for 8 bits" if device == "int8" else f"device '{device}'"
+        if device == "int8":
             raise UnavailableError(
-                f"create_predictor: {switch} asks for what is not there. Got no {what}, expected it. "
-                f"{_INSTEAD.get(device, 'Leave the switch out, the program then runs on the cpu')}."
+                f"create_predictor: {switch} asks for what is not there. Got no kernels for 8 bits, expected them. "
+                f"Leave it out: the program runs in the precision that it was saved in."
             )
+        if not is_known(device):
+            raise UnavailableError(
+                f"create_predictor: {switch} asks for what is not there, {absent(switch, device)} Without the switch the program runs on the cpu."
+            )
+    if config.tensorrt_engine_enabled() and not config.use_gpu():
+        raise PreconditionNotMetError(
+            "create_predictor: enable_tensorrt_engine asks for TensorRT, which runs on GPUs. Got a configuration for the cpu. "
+            "Call enable_use_gpu(100, 0) too, or leave the switch out."
+        )
 
 
 def _named(what: str, kind: str, name: str, handles: dict[str, Tensor]) -> Tensor:
