@@ -27,9 +27,12 @@ def test_memory_is_counted(gpu):
 
 def test_out_of_memory_says_what_was_asked_what_is_free_and_who_holds_the_rest(gpu, emulator):
     held = ops.full(shape=(1 << 20,), value=0.0, dtype=wherry_tensor.float32)
+    held.name = "the_weights"
     words = (
+        r"full: not enough memory on gpu:0 for a float32 tensor of shape \[1073741824\]. Got: "
         r"gpu:0 is out of memory. Asked for 4096.0 MiB; \d+.\d of 1024.0 MiB are free. "
-        r"This process holds \d+.\d MiB in \d+ blocks, the largest of 4.0 MiB"
+        r"This process holds \d+.\d MiB in \d+ blocks, the largest of 4.0 MiB; the others belong to other processes and to CUDA. "
+        r"Tensors hold \d+.\d MiB, \d+.\d MiB are kept for the next ones; the largest: the_weights float32 \[1048576\] 4.0 MiB[,.]"
     )
     with pytest.raises(MemoryError, match=words):
         ops.full(shape=(1 << 30,), value=0.0, dtype=wherry_tensor.float32)

@@ -1146,6 +1146,8 @@ def load_kernels(device: Any) -> Any:
     """Asks the installed packages for their kernels of one device, once."""
 def mark_rows(x: Any) -> Any:
     """Let `x` count as rows of a larger gradient: called by autograd's SelectedRows."""
+def memory_holders(device: Any) -> Any:
+    """The memory of tensors on a device that the garbage collector knows: (bytes, the tensor that shows most of it), the largest first."""
 def memory_stats(device: Any = ...) -> Any:
     """Bytes on a device: allocated, peak_allocated (held by tensors), reserved, peak_reserved (with the cache)."""
 def name_of_device(device: Any) -> Any:

@@ -571,6 +571,18 @@ def memory_allocated(device: Any = None) -> int:
     return int(_core.memory_stats(device_code(device, "memory_allocated"))["allocated"])
 
 
+def who_holds(code: int) -> str:
+    """What errors say of the memory that is taken on the device of this code: sums, and the largest tensors."""
+    unit = 1 << 20
+    stats = _core.memory_stats(code)
+    kept = stats["reserved"] - stats["allocated"]
+    text = f"Tensors hold {stats['allocated'] / unit:.1f} MiB, {kept / unit:.1f} MiB are kept for the next ones"
+    holders = _core.memory_holders(code)[:5]
+    if not holders:
+        return f"{text}."
+    return f"{text}; the largest: " + ", ".join(f"{x.name} {x.dtype.name} {x.shape} {nbytes / unit:.1f} MiB" for nbytes, x in holders) + "."
+
+
 def max_memory_allocated(device: Any = None) -> int:
     """The largest number of bytes that tensors of this process have held on a device at once."""
     return int(_core.memory_stats(device_code(device, "max_memory_allocated"))["peak_allocated"])

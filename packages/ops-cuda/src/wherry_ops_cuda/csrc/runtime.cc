@@ -151,7 +151,7 @@ static int gpu_allocate(void *, int32_t number, size_t bytes, void *stream, void
   const double unit = 1 << 20;
   snprintf(error, WRY_ERROR_SIZE,
            "gpu:%d is out of memory. Asked for %.1f MiB; %.1f of %.1f MiB are free. This process holds %.1f MiB in %zu blocks, the largest of %.1f MiB; the "
-           "others belong to other processes and to CUDA. Use smaller batches, or free tensors that are no longer needed.",
+           "others belong to other processes and to CUDA.",
            number, bytes / unit, available / unit, total / unit, u.bytes / unit, u.held.size(), largest / unit);
   return WRY_OUT_OF_MEMORY;
 }

@@ -136,6 +136,21 @@ def memory_stats(int32_t device=0):
     return stats
 
 
+def memory_holders(int32_t device):
+    """The memory of tensors on a device that the garbage collector knows: (bytes, the tensor that shows most of it), the largest first."""
+    import gc
+    cdef dict found = {}
+    cdef Tensor x, other
+    for one in gc.get_objects():
+        if isinstance(one, Tensor) and (<Tensor>one).storage != NULL and (<Tensor>one).t.device == device:
+            x = one
+            key = <size_t>x.storage
+            other = found.get(key)
+            if other is None or other.t.size < x.t.size:
+                found[key] = x
+    return sorted([((<Tensor>one).storage.nbytes, one) for one in found.values()], key=lambda pair: -pair[0])
+
+
 def reset_peak_memory_stats(int32_t device=0):
     """Let the peaks start again from what is in use now."""
     wry_memory_reset_peak(checked_device(device))

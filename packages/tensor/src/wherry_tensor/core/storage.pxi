@@ -82,18 +82,14 @@ cdef Tensor new_tensor(int32_t dtype, int32_t rank, const int64_t *shape):
     return new_output(None, 0, dtype, rank, shape)
 
 
-cdef wry_storage *device_memory_of(int32_t device, size_t nbytes) except NULL:
-    cdef char error[512]
-    cdef wry_storage *storage
-    error[0] = 0
-    storage = wry_device_storage_new(device, nbytes, stream_of(wry_thread_state(), device), error)
-    if storage == NULL:
-        text = error.decode("utf-8", "replace")
-        raise MemoryError(
-            f"not enough memory on {device_name(device)} for a tensor. Got a request for {nbytes} bytes, more than the device "
-            f"gives{' (' + text + ')' if text else ''}. Use a smaller shape or dtype, or let go of tensors."
-        )
-    return storage
+cdef object device_memory_error(Op op, int32_t device, int32_t dtype, int32_t rank, const int64_t *shape, str reason):
+    from wherry_tensor.device import who_holds
+    from wherry_tensor.errors import ResourceExhaustedError
+    sizes = [shape[i] for i in range(rank)]
+    return ResourceExhaustedError(
+        f"{'tensor' if op is None else op.name}: not enough memory on {device_name(device)} for a {dtype_of_code(dtype).name} tensor of shape {sizes}. "
+        f"Got: {reason or 'no memory from the device'} {who_holds(device)} Use smaller batches, or let go of tensors that are no longer needed."
+    )
 
 
 cdef Tensor new_tensor_on(int32_t device, int32_t dtype, int32_t rank, const int64_t *shape):
@@ -125,6 +121,7 @@ cdef inline Tensor new_output(Op op, int32_t device, int32_t dtype, int32_t rank
     cdef Tensor out = blank()
     cdef int64_t size = 1
     cdef double wide = itemsizes[dtype]
+    cdef char error[512]
     cdef int i
     for i in range(rank - 1, -1, -1):
         out.dims[i] = shape[i]
@@ -138,7 +135,10 @@ cdef inline Tensor new_output(Op op, int32_t device, int32_t dtype, int32_t rank
         if out.storage == NULL:
             raise memory_error(op, dtype, rank, shape, wide)
     else:
-        out.storage = device_memory_of(device, <size_t>(size * itemsizes[dtype]))
+        error[0] = 0
+        out.storage = wry_device_storage_new(device, <size_t>(size * itemsizes[dtype]), stream_of(wry_thread_state(), device), error)
+        if out.storage == NULL:
+            raise device_memory_error(op, device, dtype, rank, shape, error.decode("utf-8", "replace"))
         out.t.device = device
     out.t.data = out.storage.data
     out.t.size = size
