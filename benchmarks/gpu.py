@@ -389,6 +389,9 @@ CASES = {
     "adam": Timed("AdamW over 1e9 parameters", "bytes", ">= 80 % of copy", _adam),
 }
 
+# Timed once more without NVIDIA's libraries, with kernels of our own.
+WITH_LIBRARIES = ("matmul", "gpt", "resnet50")
+
 
 def measure(framework: str, case: str, small: bool) -> dict[str, float]:
     """Seconds of a call of a case, and what it works per second."""
@@ -482,7 +485,12 @@ def _device() -> dict[str, Any]:
     if shutil.which("nvidia-smi"):
         query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
         driver = subprocess.run(query, capture_output=True, text=True).stdout.split("\n")[0]
-    return {**properties, "driver": driver, "date": date.today().isoformat(), "python": platform.python_version(), "wherry": wherry.__version__}
+    from wherry_ops_cuda import libraries
+
+    return {
+        **properties, "libraries": libraries.describe(), "driver": driver, "date": date.today().isoformat(),
+        "python": platform.python_version(), "wherry": wherry.__version__,
+    }
 
 
 def _pytest(arguments: list[str], shard: str = "") -> dict[str, Any]:
@@ -535,15 +543,18 @@ def _sanitizer(emulate: bool) -> dict[str, Any]:
 
 def _time(case: str, emulate: bool) -> dict[str, Any]:
     result: dict[str, Any] = {}
-    for framework in ("wherry", "torch"):
+    own = ("own",) if case in WITH_LIBRARIES else ()
+    for framework in ("wherry", *own, "torch"):
         if framework == "torch":
             import importlib.util
 
             if importlib.util.find_spec("torch") is None:
                 result["torch"] = "not installed"
                 continue
-        command = [sys.executable, __file__, "measure", case, "--framework", framework, *(["--emulate"] if emulate else [])]
-        done = subprocess.run(command, capture_output=True, text=True)
+        named = "wherry" if framework == "own" else framework
+        command = [sys.executable, __file__, "measure", case, "--framework", named, *(["--emulate"] if emulate else [])]
+        without = {"WHERRY_CUDA_CUBLAS": "0", "WHERRY_CUDA_CUDNN": "0"} if framework == "own" else {}
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **without})
         print(done.stdout[-3000:], done.stderr[-3000:])
         if done.returncode:
             tail = (done.stderr.strip().splitlines() or ["no word"])[-1]
@@ -565,12 +576,13 @@ def table(out: Path) -> tuple[str, dict[str, Any]]:
     if emulated:
         lines += ["The emulator at small sizes: its times mean nothing, and PyTorch's are the cpu's.", ""]
     elif device:
-        lines += [f"Driver {device['driver']}, Python {device['python']}, Wherry {device['wherry']}.", ""]
+        lines += [f"Driver {device['driver']}, Python {device['python']}, Wherry {device['wherry']}. {'. '.join(device['libraries'])}.", ""]
     lines += ["| part | result |", "|---|---|"]
     for part, data in found.items():
         if not part.startswith("time-") and part != "device":
             lines.append(f"| {part} | {'; '.join(f'{key}: {value}' for key, value in data.items())} |")
-    lines += ["", "| case | wherry | of copy | PyTorch | wherry's time / PyTorch's | must |", "|---|---|---|---|---|---|"]
+    head = ["case", "wherry", "without NVIDIA's libraries", "of copy", "PyTorch", "wherry's time / PyTorch's", "must"]
+    lines += ["", f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     copy = found.get("time-copy", {}).get("wherry")
     bandwidth = copy["work"] / copy["seconds"] if isinstance(copy, dict) else None
     for case, timed in CASES.items():
@@ -583,7 +595,8 @@ def table(out: Path) -> tuple[str, dict[str, Any]]:
             share = f"{ours['work'] / ours['seconds'] / bandwidth:.0%}"
         if isinstance(ours, dict) and isinstance(theirs, dict):
             ratio = f"{ours['seconds'] / theirs['seconds']:.2f}"
-        lines.append(f"| {timed.title} | {_shown(ours, timed.unit)} | {share} | {_shown(theirs, timed.unit)} | {ratio} | {timed.must} |")
+        cells = [_shown(ours, timed.unit), _shown(data.get("own"), timed.unit), share, _shown(theirs, timed.unit), ratio, timed.must]
+        lines.append(f"| {' | '.join([timed.title, *cells])} |")
     missing = [part for part in parts() if not (out / f"{part}.done").is_file()]
     if missing:
         lines += ["", f"Not done, or failed: {', '.join(missing)}."]

@@ -84,3 +84,37 @@ def test_set_refuses_unknown_orders(emulators):
 
 def test_emulator_takes_a_library_that_is_loaded(emulators):
     assert Emulator(emulators["fast"].library).report == emulators["fast"].report
+
+
+_SECOND = """
+#include <cuda_emulator/kernel.h>
+__global__ void doubled(float *x, int n) {
+  WRY_SHARED(float, s, 4);
+  if (threadIdx.x < n) s[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  if (threadIdx.x < n) x[threadIdx.x] = 2 * s[threadIdx.x];
+}
+extern "C" int run_doubled(float *x, int n) { return wry_launch(doubled, dim3(1), dim3(32), 0, nullptr, x, n); }
+"""
+
+
+@pytest.mark.parametrize("mode", ["fast", "checked"])
+def test_a_second_library_runs_on_the_emulator_of_the_first(emulators, libraries, tmp_path: Path, mode):
+    source = tmp_path / "second.cu"
+    source.write_text(_SECOND)
+    second = ctypes.PyDLL(str(wherry_cuda_emulator.compile([source], tmp_path / "second.so", mode=mode, emulator=libraries[mode])))
+    first, emulator = emulators[mode].library, emulators[mode]
+    at, values = ctypes.c_void_p(), (ctypes.c_float * 4)(1, 2, 3, 4)
+    assert first.cudaMalloc(ctypes.byref(at), ctypes.c_size_t(16)) == 0
+    assert first.cudaMemcpy(at, values, ctypes.c_size_t(16), 1) == 0
+    before = emulator.counts.launches
+    assert second.run_doubled(at, 4) == 0
+    assert emulator.counts.launches == before  # it waits in the first one's stream
+    assert first.cudaMemcpy(values, at, ctypes.c_size_t(16), 2) == 0
+    assert (list(values), emulator.counts.launches) == ([2, 4, 6, 8], before + 1)
+    if mode == "checked":
+        second.run_doubled(at, 5)
+        assert first.cudaDeviceSynchronize() != 0
+        assert "in doubled at second.cu:5" in emulator.report
+        emulator.clear()
+    first.cudaFree(at)

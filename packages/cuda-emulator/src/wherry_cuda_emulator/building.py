@@ -60,6 +60,7 @@ def cuda_include() -> Path:
 def compile(
     sources: Iterable[str | os.PathLike[str]], output: str | os.PathLike[str], *, mode: str = "checked",
     include_dirs: Iterable[str | os.PathLike[str]] = (), define: Mapping[str, object] | None = None, jobs: int | None = None,
+    emulator: str | os.PathLike[str] | None = None,
 ) -> Path:
     """Compile CUDA C++ for the emulator, into a shared library that holds it.
 
@@ -70,6 +71,8 @@ def compile(
         include_dirs: folders of your headers.
         define: macros. `CUDA_EMULATOR` is defined by `kernel.h`.
         jobs: how many compilers run at once; None is one for each processor.
+        emulator: a library that `compile` has made in the same mode: this one brings no emulator and runs on the emulator of that, whose
+            memory and streams it then shares. That is how to stand in for a library that a program opens at run time.
 
     Returns:
         The absolute path of `output`.
@@ -87,14 +90,15 @@ def compile(
             f"wherry_cuda_emulator.compile: no compiler. Got {os.environ.get('CXX', 'g++')!r}, expected g++ 12 or later. Install it, or set CXX."
         )
     output = Path(output).absolute()
-    own = sorted((_HERE / "csrc").glob("*.cc"))
+    own = [] if emulator else sorted((_HERE / "csrc").glob("*.cc"))
+    host = [str(Path(emulator).absolute())] if emulator else []
     files = [*map(Path, sources), *own]
     folders = [include(), *map(Path, include_dirs)]
     cuda = cuda_include()
     plain = [*_PLAIN, *(f"-D{name}={value}" for name, value in (define or {}).items())]
     shared = [*plain, "-isystem", str(cuda), "-isystem", str(cuda / "cccl"), *(f"-I{folder}" for folder in folders)]
     headers = [path for folder in folders for path in sorted(folder.rglob("*.h"))] + sorted((_HERE / "csrc").glob("*.h"))
-    digest = _digest(compiler, mode, plain, [*files, *headers, cuda / "cuda_runtime_api.h"])
+    digest = _digest(compiler, mode, [*plain, *host], [*files, *headers, cuda / "cuda_runtime_api.h"])
     output.parent.mkdir(parents=True, exist_ok=True)
     record = output.with_suffix(".digest")
     with open(output.with_suffix(".lock"), "w") as lock:
@@ -116,7 +120,7 @@ def compile(
             made = list(pool.map(one, range(len(files))))
         fresh = output.with_suffix(".new")
         # -Bsymbolic: the CUDA runtime of this library is its own emulator, whatever else the process has loaded.
-        _run([compiler, "-shared", "-Wl,-Bsymbolic", *map(str, made), "-ldl", "-o", str(fresh)])
+        _run([compiler, "-shared", "-Wl,-Bsymbolic", *map(str, made), *host, "-ldl", "-o", str(fresh)])
         fresh.replace(output)
         record.write_text(digest)
     return output

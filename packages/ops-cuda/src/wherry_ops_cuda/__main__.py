@@ -1,4 +1,4 @@
-"""Compiles the kernels: `python -m wherry_ops_cuda build`."""
+"""Compiles the kernels (`python -m wherry_ops_cuda build`), and tells which of NVIDIA's libraries they use (`libraries`)."""
 from __future__ import annotations
 
 import argparse
@@ -20,7 +20,10 @@ def main(arguments: list[str] | None = None) -> int:
     build.add_argument("--registers", type=Path, help="write the registers of each kernel to this file, or with --check compare with it")
     build.add_argument("--check", action="store_true", help="exit 1 when a kernel takes more registers than the file says")
     build.add_argument("--jobs", type=int, default=None, help="how many compilers run at once")
+    commands.add_parser("libraries", help="which of NVIDIA's libraries are found and used")
     chosen = parser.parse_args(arguments)
+    if chosen.command == "libraries":
+        return _libraries()
     output = chosen.output or building.default_path()
     output.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -38,6 +41,16 @@ def main(arguments: list[str] | None = None) -> int:
         chosen.registers.write_text("".join(f"{count:4d} {name}\n" for name, count in registers.items()))
     print(f"{output}: {output.stat().st_size / 1e6:.1f} MB" + (f", {len(registers)} kernels" if registers else ""))
     return 0
+
+
+def _libraries() -> int:
+    from wherry_ops_cuda import column, libraries
+    from wherry_tensor import device
+
+    column.register()
+    lines = libraries.describe()
+    print("\n".join(lines) if lines else device.unavailable["gpu"])
+    return 0 if lines else 1
 
 
 def _compare(registers: building.Registers, file: Path) -> int:

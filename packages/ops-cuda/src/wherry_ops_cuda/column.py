@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from wherry_ops_cuda import libraries
 from wherry_ops_cuda.building import default_path
 from wherry_tensor import _core, device, flags
 from wherry_tensor.columns import require_vocabulary
@@ -46,7 +47,9 @@ def register() -> None:
             f"or the GPU has no memory left: run python -m wherry_ops_cuda build again."
         )
     device.descriptions["gpu"] = _describe
+    device.notes["gpu"] = libraries.describe
     _library = library
+    libraries.connect(library)
     flags.when_set("FLAGS_benchmark", lambda on: set_synchronous(bool(on)))
 
 

@@ -207,6 +207,9 @@ _asked: set[str] = set()
 # What the package of a kind of device tells of each: kind -> function of the number that gives `cuda.DeviceProperties` by name.
 descriptions: dict[str, Callable[[int], dict[str, Any]]] = {}
 
+# What else the package of a kind of device has to tell of itself, a line each, where somebody checks the installation.
+notes: dict[str, Callable[[], list[str]]] = {}
+
 # Kinds whose package is installed and found no device that it can use: kind -> what is missing, and what to do about it.
 unavailable: dict[str, str] = {}
 

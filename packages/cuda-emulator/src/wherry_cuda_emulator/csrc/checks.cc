@@ -214,7 +214,8 @@ void fence() {}
 // ---- the hooks of the compiler --------------------------------------------------------------------
 
 using cuda_emulator::check;
-#define HOOK extern "C" __attribute__((visibility("hidden")))
+// Seen by libraries that are compiled for the emulator of this one, and by nothing else: this one is loaded for itself alone.
+#define HOOK extern "C" __attribute__((visibility("default")))
 #define PC __builtin_return_address(0)
 #define HOOKS(n)                                                                         \
   HOOK void __tsan_read##n(void *a) { check((char *)a, n, false, false, PC); }           \

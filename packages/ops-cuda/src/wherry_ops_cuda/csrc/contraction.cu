@@ -2,8 +2,10 @@
 //
 // A block computes a 64 x 64 tile of the result, each of its 256 threads 4 x 4 elements of that, from strips of 16 that lie
 // in shared memory. Floats of 16 bits multiply as float32. The sum over k runs in one order, so that each call gives the
-// same bits; its totals are those of the arithmetic type, as on the cpu.
+// same bits; its totals are those of the arithmetic type, as on the cpu. cuBLASLt is asked first, where it is found.
 #include "contraction.h"
+
+#include "libraries.h"
 
 namespace wherry {
 namespace cuda {
@@ -140,6 +142,9 @@ __global__ void __launch_bounds__(across *across) multiply(Product p, const T *x
 
 template <typename T>
 int launch_product(const wry_call *call, const Product &p, const T *x, const T *y, const wry_tensor *bias, T *out) {
+  const int status = library_product(call, {code_of<T>::value, x, y, bias ? bias->data : nullptr, out, p.m, p.n, p.k, p.x.row, p.x.column,
+                                            p.y.row, p.y.column, bias ? bias->strides[0] : 0, p.rank, p.shape, p.x.strides, p.y.strides});
+  if (status != not_taken) return status;
   const int64_t rows = (p.m + side - 1) / side;
   const dim3 grid(unsigned((p.n + side - 1) / side), unsigned(rows < 65535 ? rows : 65535), unsigned(p.count < 65535 ? p.count : 65535));
   return check(call, wry_launch(multiply<T>, grid, dim3(across * across), 0, stream(call), p, x, y,

@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from wherry.version import PADDLE_VERSION
+from wherry_tensor import device as devices
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError, short
 
@@ -49,6 +50,8 @@ def run_check() -> None:
         finally:
             wherry.set_device(here)
         print(f"Wherry works well on {len(others)} {device}s.")
+    for line in devices.notes.get(kind, list)():
+        print(line)
     print("Wherry is installed successfully! Let's start deep learning with Wherry now.")
 
 

@@ -1,0 +1,98 @@
+// Opening NVIDIA's libraries, and what Python asks of them.
+#include "libraries.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace wherry {
+namespace cuda {
+
+static void (*notice)(const char *);
+
+void notify(const std::string &text) {
+  if (notice) notice(text.c_str());
+  else fprintf(stderr, "%s\n", text.c_str());
+}
+
+static std::string version_text(int version) { return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100); }
+
+void Library::set_places(const char *places, bool asked) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  places_.clear();
+  asked_ = asked;
+  for (const char *at = places; *at;) {
+    const char *end = strchrnul(at, '\n');
+    places_.emplace_back(at, end);
+    at = *end ? end + 1 : end;
+  }
+  if (state_ == NONE) state_ = UNOPENED, path_.clear(), why_.clear();
+}
+
+void Library::open() {
+  std::string told;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (state_ != UNOPENED) return;
+    void *handle = nullptr;
+    for (size_t i = 0; i < places_.size() && !handle; ++i) {
+      handle = dlopen(places_[i].c_str(), RTLD_NOW | RTLD_LOCAL);
+      if (handle) path_ = places_[i];
+      else if (asked_) why_ = dlerror();
+    }
+    for (size_t i = 0; handle && i < entries_.size() && why_.empty(); ++i) {
+      *entries_[i].function = dlsym(handle, entries_[i].name);
+      Dl_info at = {};
+      if (!*entries_[i].function) why_ = path_ + " has no " + entries_[i].name;
+      else if (dladdr(*entries_[i].function, &at) && at.dli_fname) path_ = at.dli_fname;
+    }
+    // The file that was found is the one that is meant: another one is not looked for.
+    if (handle && why_.empty() && version_of_() < oldest_)
+      why_ = path_ + " is version " + version_text(version_of_()) + ", and " + version_text(oldest_) + " or later is needed";
+    state_ = handle && why_.empty() ? OPEN : NONE;
+    if (!why_.empty()) told = std::string(name_) + " cannot be used: " + why_ + ". Wherry's own kernels compute instead.";
+  }
+  if (!told.empty()) notify(told);  // which may wait for Python's lock
+}
+
+void Library::fail(const char *function, const char *status) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (state_ != OPEN) return;
+    state_ = NONE;
+    why_ = std::string(function) + " says " + status;
+  }
+  notify(std::string(name_) + " " + version_text(version_of_()) + " (" + path_ + ") has failed: " + why_ +
+         ". Wherry's own kernels compute instead from here on.");
+}
+
+bool Library::describe(std::string *text) {
+  const std::string name = name_;
+  const bool open = ready();
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (open) *text = name + " " + version_text(version_of_()) + ": " + path_;
+  else *text = name + ": " + (!wanted_ ? "turned off" : why_.empty() ? "not found"
+                                                                     : "not used, " + why_);
+  return open;
+}
+
+}  // namespace cuda
+}  // namespace wherry
+
+using namespace wherry::cuda;
+
+static Library *library_of(const char *name) { return strcmp(name, "cublaslt") == 0 ? &cublaslt_library() : nullptr; }
+
+// Where Python's warnings come in; without it texts go to stderr.
+EXPORT void wry_cuda_set_notice(void (*function)(const char *)) { notice = function; }
+EXPORT void wry_cuda_library_places(const char *name, const char *places, int asked) { library_of(name)->set_places(places, asked != 0); }
+EXPORT void wry_cuda_library_use(const char *name, int on) { library_of(name)->use(on != 0); }
+// Which file is used, or why none is; 1 when one is.
+EXPORT int wry_cuda_library_describe(const char *name, char *text, size_t size) {
+  std::string said;
+  const bool open = library_of(name)->describe(&said);
+  snprintf(text, size, "%s", said.c_str());
+  return open;
+}
