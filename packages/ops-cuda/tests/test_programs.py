@@ -4,6 +4,7 @@ import pytest
 
 import wherry_nn as nn
 import wherry_tensor as wt
+from wherry_autograd import grad
 from wherry_graph import jit, static
 from wherry_tensor import CPUPlace, CUDAPlace, _core
 from wherry_train import optimizer
@@ -50,6 +51,31 @@ def test_an_executor_trains_on_its_place_whatever_the_current_device_is(gpu, sta
     np.testing.assert_allclose(losses, expected, rtol=0, atol=1e-5)
     for one, other in zip(weights, expected_weights, strict=True):
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-5)
+
+
+def test_a_schedule_and_constants_that_change_are_seen_by_later_runs(gpu, static_mode):
+    wt.set_device("cpu")
+    shift = wt.to_tensor(np.zeros(1, "float32"))  # somebody's tensor, which the program reads
+    main, startup = static.Program(), static.Program()
+    with static.program_guard(main, startup):
+        x = static.data("x", [None, 2])
+        y = static.nn.fc(x, 1, weight_attr=nn.ParamAttr(name="w", initializer=nn.initializer.Constant(0.0)), bias_attr=False) + shift
+        rate = optimizer.lr.StepDecay(1.0, step_size=1, gamma=0.1)
+        optimizer.SGD(rate).minimize(y.mean())
+    seen = []
+    with static.scope_guard(static.Scope()):
+        exe = static.Executor(CUDAPlace(0))
+        exe.run(startup)
+        for step in range(3):
+            static.disable_static()
+            shift.fill_(float(step))
+            static.enable_static()
+            exe.run(main, feed={"x": np.ones((1, 2), "float32")})
+            (value,) = exe.run(main.clone(for_test=True), feed={"x": np.zeros((1, 2), "float32")}, fetch_list=[y])
+            seen.append((np.array(static.global_scope().find_var("w").get_tensor())[0, 0], value.item()))
+            rate.step()
+    np.testing.assert_allclose(seen, [(-1.0, 0.0), (-1.1, 1.0), (-1.11, 2.0)], rtol=1e-6)
+    assert repr(shift.place) == "Place(cpu)"
 
 
 def test_an_executor_goes_on_with_what_one_of_another_device_left(gpu, static_mode):
@@ -118,6 +144,19 @@ def test_a_layer_as_a_program_computes_and_differentiates_as_on_the_cpu(gpu):
 
     for one, other in zip(run("gpu"), run("cpu"), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
+
+
+def test_second_derivatives_of_a_program_draw_what_it_drew(gpu):
+    x = wt.to_tensor(np.linspace(-1, 1, 12, dtype="float32").reshape(3, 4), stop_gradient=False)
+    found = []
+    for captured in (False, True):
+        wt.seed(5)
+        net = nn.Sequential(_same_weights(nn.Linear(4, 6)), nn.Tanh(), nn.Dropout(0.5))
+        run = jit.to_static(net) if captured else net
+        penalty = (grad(run(x).square().sum(), [x], create_graph=True)[0] ** 2).sum()
+        penalty.backward()
+        found.append(net[0].weight.grad.numpy())
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize(("written", "read"), [("cpu", "gpu"), ("gpu", "cpu"), ("gpu", "gpu")])

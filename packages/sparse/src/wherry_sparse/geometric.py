@@ -6,7 +6,7 @@ from typing import Any
 
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, float64, int32, int64, is_symbolic
-from wherry_tensor.arguments import at_hand, integer, require_tensor, to_dtype
+from wherry_tensor.arguments import at_hand, integer, never_from_the_end, require_tensor, to_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidIndexError, InvalidTypeError, short
 from wherry_tensor.functions.creation import to_tensor
 from wherry_tensor.functions.movement import reshape
@@ -111,9 +111,9 @@ def _segments(owner: str, data: Any, segment_ids: Any) -> tuple[Tensor, Tensor, 
         return data, ids, 0
     last = ops.select(ids, axis=0, index=ids.shape[0] - 1)
     count = integer(last + 1, owner, "segment_ids")
-    if at_hand(ids) and int(ops.select(ids, axis=0, index=0).item()) < 0:
+    if not is_symbolic(ids) and int(ops.select(ids, axis=0, index=0).item()) < 0:
         raise InvalidIndexError(f"{owner}: a segment id is negative. Got {int(ids[0].item())} as the first of segment_ids, expected ids from 0 on.")
-    return data, ids, max(count, 0) if at_hand(ids) else count
+    return data, ids, count if is_symbolic(ids) else max(count, 0)
 
 
 # Messages.
@@ -231,6 +231,8 @@ def _gathered(owner: str, x: Tensor, index: Any, name: str) -> Tensor:
     index = _indices(owner, index, name)
     if at_hand(index) and index.size and int(index.min().item()) < 0:
         raise InvalidIndexError(f"{owner}: an index is negative. Got {int(index.min().item())} in {name}, expected each in [0, {x.shape[0]}).")
+    if not (at_hand(index) or is_symbolic(index)):  # the op says it when it runs
+        index = never_from_the_end(index, x.shape[0])
     return ops.gather(x, index, axis=0)
 
 

@@ -126,7 +126,7 @@ def _part(joint: Program, belongs: Callable[[Node], bool], feeds: Sequence[Varia
 class _Again:
     """The gradients of a captured function as one more captured function, of its tensors and the cotangents: what can be differentiated.
 
-    It computes the forward pass once more. Random ops draw what they drew: the state of the generator before each call is noted.
+    It computes the forward pass once more. Random ops draw what they drew: the state of the generators before each call is noted.
     """
 
     def __init__(self, joint: Program, n_feeds: int, grads: Sequence[Variable]) -> None:
@@ -135,8 +135,8 @@ class _Again:
         self.partial: PartialProgram | None = None
 
     def note(self, state: list[Any]) -> None:
-        """Add what the generator is at now."""
-        state.append(_core.get_default_generator().get_state())
+        """Add what the generators are at now, each device's own."""
+        state.append([(generator, generator.get_state()) for generator in _generators()])
 
     def __call__(self, tensors: Sequence[Tensor], cotangents: Sequence[Tensor], state: list[Any] | None) -> list[Tensor]:
         if self.partial is None:
@@ -144,13 +144,14 @@ class _Again:
         given = [*tensors, *cotangents]
         if state is None:
             return self.partial(given)  # type: ignore[no-any-return]
-        generator = _core.get_default_generator()
-        now = generator.get_state()
-        generator.set_state(state[0])
+        now = [(generator, generator.get_state()) for generator, _ in state[0]]
+        for generator, before in state[0]:
+            generator.set_state(before)
         try:
             return self.partial(given)  # type: ignore[no-any-return]
         finally:
-            generator.set_state(now)
+            for generator, after in now:
+                generator.set_state(after)
 
     def _captured(self) -> PartialProgram:
         program, new = self.joint.copy()
@@ -171,6 +172,12 @@ class _Again:
             x.stop_gradient = False
         fetches = program.fetches
         return PartialProgram(program, [OUTPUT] * len(fetches), fetches, [True] * len(fetches))
+
+
+def _generators() -> list[Any]:
+    """The generators that random ops of this thread may draw from."""
+    codes = [_core.device_code(kind, number) for kind, (_, count, _) in _core.devices().items() for number in range(count)]
+    return [_core.get_default_generator(code) for code in codes]
 
 
 def _floats(x: Tensor) -> bool:

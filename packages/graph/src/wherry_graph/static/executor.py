@@ -319,7 +319,8 @@ class _Run:
     """A program, compiled for certain feeds and fetches, on a device."""
 
     def __init__(self, program: Program, feeds: list[Variable], fetches: list[Variable], use_prune: bool, device: int) -> None:
-        program, feeds, fetches = _with_constants_on(device, program, feeds, fetches)
+        self.constants = _Constants(device)
+        program, feeds, fetches = self.constants.placed(program, feeds, fetches)
         given = {id(x) for x in feeds}
         computed = any(x.made_by is not None for x in feeds)
         if use_prune or computed:
@@ -355,6 +356,7 @@ class _Run:
 
     def __call__(self, scope: Scope, values: list[Tensor]) -> _Found:
         before, self.scope = self.scope, scope
+        self.constants.refresh()
         grad = _core.set_grad_mode(False)
         try:
             found = self.call(*values)
@@ -376,17 +378,42 @@ def _moved(x: Tensor, device: int) -> Tensor:
     return moved
 
 
-def _with_constants_on(
-    device: int, program: Program, feeds: list[Variable], fetches: list[Variable]
-) -> tuple[Program, list[Variable], list[Variable]]:
-    """The program with the constants that it was recorded with on a device; itself where they are there."""
-    if all(x.persistable or x.bound is None or _core.device_of(x.bound) == device for x in program.bound_variables()):
-        return program, feeds, fetches
-    copy, new = copied(program)
-    for x in copy.bound_variables():
-        if not x.persistable and x.bound is not None:
-            x.bound = _core.to_device(x.bound, device)
-    return copy, [new[id(x)] for x in feeds], [new[id(x)] for x in fetches]
+class _Constants:
+    """The tensors that a program is bound to, on the device that it runs on.
+
+    What lasts (parameters of a loaded program) goes there and stays. What a program was recorded with is somebody's tensor: it stays where it is,
+    and a copy of the program has copies of them, made anew when the tensors have changed. Numbers may stay on the CPU.
+    """
+
+    def __init__(self, device: int) -> None:
+        self.device = device
+        self.copies: list[tuple[Tensor, int, Tensor]] = []  # a tensor, its version when it was copied, the copy
+        self.lasting: list[Tensor] = []
+
+    def placed(self, program: Program, feeds: list[Variable], fetches: list[Variable]) -> tuple[Program, list[Variable], list[Variable]]:
+        """The program with its constants there; itself where they are there already."""
+        bound = [(x, x.bound) for x in program.bound_variables() if x.bound is not None and x.bound.ndim]
+        self.lasting = [value for x, value in bound if x.persistable]
+        away = [(x, value) for x, value in bound if not x.persistable and _core.device_of(value) != self.device]
+        if not away:
+            return program, feeds, fetches
+        copy, new = copied(program)
+        for x, value in away:
+            there = new[id(x)].bound = _core.to_device(value, self.device)
+            self.copies.append((value, value.inplace_version, there))
+        return copy, [new[id(x)] for x in feeds], [new[id(x)] for x in fetches]
+
+    def refresh(self) -> None:
+        """Before each run: tensors may have changed, or another executor has taken them."""
+        for x in self.lasting:
+            if _core.device_of(x) != self.device:
+                stops = x.stop_gradient
+                _core.rebind(x, _core.to_device(x, self.device))
+                x.stop_gradient = stops
+        for i, (value, version, there) in enumerate(self.copies):
+            if value.inplace_version != version:
+                _core.rebind(there, _core.to_device(value, self.device))
+                self.copies[i] = value, value.inplace_version, there
 
 
 class _Found:

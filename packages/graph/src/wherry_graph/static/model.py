@@ -26,7 +26,7 @@ from wherry_graph.static.mode import (
 from wherry_graph.static.scope import Scope, global_scope
 from wherry_graph.static.variables import data
 from wherry_nn import Layer, Parameter, unique_name
-from wherry_tensor import ops
+from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import AssertedTypeError, InvalidArgumentError
 
@@ -193,7 +193,8 @@ class StaticModel:
         """Put a value in place of that of a variable or tensor."""
         held = self.value(x)
         with paused():
-            ops.copy.into((held.detach(),), ops.cast(value.detach(), dtype=held.dtype))
+            value = _core.to_device(value.detach(), _core.device_of(held))
+            ops.copy.into((held.detach(),), ops.cast(value, dtype=held.dtype))
 
 
 class _Ready:

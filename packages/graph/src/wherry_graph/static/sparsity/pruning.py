@@ -287,7 +287,8 @@ class OptimizerWithSparsityGuarantee:
         self._optimizer.set_state_dict({key: value for key, value in state_dict.items() if not str(key).endswith(_MASK)})
         for param in params:
             value = given[param.name]
-            param.asp_mask = ops.cast((value if isinstance(value, Tensor) else to_tensor(value)).detach(), dtype=param.dtype)
+            value = _core.to_device((value if isinstance(value, Tensor) else to_tensor(value)).detach(), _core.device_of(param))
+            param.asp_mask = ops.cast(value, dtype=param.dtype)
 
     set_dict = set_state_dict
 
