@@ -105,3 +105,110 @@ def test_dropped_weights_are_those_of_the_cpu(gpu, rng):
 def test_triangles_are_solved_from_either_side(gpu, rng, upper, transpose):
     x = rng.standard_normal((2, 5, 5)) + 4 * np.eye(5)
     close(ops.triangular_solve, x, rng.standard_normal((2, 5, 34)), upper=upper, transpose=transpose, unitriangular=False, rtol=1e-9)
+
+
+def misaligned(x):
+    """The same values from a place on that is no multiple of 16 bytes: a view of the current device."""
+    flat = wherry_tensor.to_tensor(np.concatenate([np.zeros(1, x.dtype), x.ravel()]))
+    return flat[1:].reshape(list(x.shape))
+
+
+# Rows that packs of 16 bytes fill, that they do not, that registers do not hold; and columns, some of which a block shares.
+ROWS = [((3, 4), 1), ((3, 77), 1), ((2, 9000), 1), ((2, 4201), 1), ((2, 5, 3), 1), ((2, 300, 33), 1), ((900, 5), 0)]
+
+
+@pytest.mark.parametrize(("shape", "axis"), ROWS)
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_softmax_of_rows_of_any_length(gpu, rng, shape, axis, dtype):
+    rtol = {"float16": 2e-3, "float32": 1e-5, "float64": 1e-12}[dtype]
+    x, ct = (rng.standard_normal(shape).astype(dtype) for _ in range(2))
+    x.flat[::7] = -np.inf
+    for op in ops.softmax, ops.log_softmax:
+        close(op, x, axis=axis, rtol=rtol)
+    x = x.clip(-3, 0)
+    for op in ops.softmax_vjp, ops.log_softmax_vjp:
+        close(op, ct, x, axis=axis, rtol=20 * rtol)
+
+
+def test_rows_of_nothing_but_minus_infinity_and_rows_with_nan(gpu, rng):
+    x = rng.standard_normal((4, 9001)).astype("float32")
+    x[0], x[1, 8999], x[2, 3] = -np.inf, np.nan, np.inf
+    close(ops.softmax, x, axis=1, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("shape", "axis"), ROWS)
+@pytest.mark.parametrize("soft", [False, True])
+def test_cross_entropy_of_rows_of_any_length(gpu, rng, shape, axis, soft):
+    x = rng.standard_normal(shape).astype("float32")
+    one = [1 if i == axis else n for i, n in enumerate(shape)]
+    label = rng.random(shape).astype("float32") if soft else rng.integers(0, shape[axis], one)
+    weight, ct = rng.random(shape[axis]).astype("float32"), rng.standard_normal(one).astype("float32")
+    attrs = {"soft_label": soft, "ignore_index": -100, "axis": axis}
+    if soft:
+        close(ops.cross_entropy, x, label / label.sum(axis, keepdims=True), None, rtol=1e-4, **attrs)
+        close(ops.cross_entropy_vjp, ct, x, label, weight, rtol=1e-3, **attrs)
+    else:
+        close(ops.cross_entropy, x, label, weight, rtol=1e-4, **attrs)
+        close(ops.cross_entropy_vjp, ct, x, label, None, rtol=1e-5, **attrs)
+
+
+@pytest.mark.parametrize(("rows", "n"), [(300, 8), (70, 6), (3, 9000), (2100, 32), (2, 4097)])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_layer_norm_of_rows_of_any_length_and_its_gradient(gpu, rng, rows, n, dtype):
+    rtol = {"float16": 2e-3, "float32": 2e-5, "float64": 1e-11}[dtype]
+    x, ct = (rng.standard_normal((rows, n)).astype(dtype) + 3 for _ in range(2))
+    scale, bias = rng.random((2, n)).astype("float32" if dtype == "float16" else dtype)
+    mean, rstd = (value.astype(scale.dtype) for value in (x.mean(1), 1 / np.sqrt(x.astype("float64").var(1) + 1e-5)))
+    close(ops.layer_norm, x, scale, bias, epsilon=1e-5, begin_axis=1, rtol=rtol)
+    close(ops.layer_norm, x, None, None, epsilon=1e-5, begin_axis=1, rtol=rtol)
+    added = 1, rows, rows  # values that each gradient is a sum of
+    for (gpu_, cpu_), n_added in zip(both(ops.layer_norm_vjp, ct, x, scale, mean, rstd, begin_axis=1), added, strict=True):
+        np.testing.assert_allclose(gpu_, cpu_, rtol=10 * rtol, atol=10 * rtol * n_added**0.5)
+
+
+def test_rows_that_begin_in_the_middle_of_a_pack(gpu, rng):
+    x = rng.standard_normal((5, 64)).astype("float32")
+    ones, zeros = np.ones(64, "float32"), np.zeros(64, "float32")
+    answers = []
+    for make in misaligned, wherry_tensor.to_tensor:
+        values = make(x), make(ones), make(zeros)
+        dropped = ops.dropout_vjp(values[0], make((x > 0).astype("uint8")), scale=2.0)
+        answers.append((ops.softmax(values[0], axis=1), ops.layer_norm(*values, epsilon=1e-5, begin_axis=1)[0], dropped))
+    for own, other in zip(*answers, strict=True):
+        np.testing.assert_allclose(own.numpy(), other.numpy(), rtol=1e-6, atol=1e-6)
+
+
+# Channels that a block keeps, that are cut into pieces, and those that are last, in packs and not.
+@pytest.mark.parametrize("data_format", ["NCHW", "NHWC"])
+@pytest.mark.parametrize(("batch", "channels", "size"), [(2, 4, (4, 4)), (3, 5, (3, 5)), (5, 4, (48, 48)), (5, 3, (47, 47)), (70, 40, (9, 9))])
+def test_batch_norm_of_channels_of_any_size_and_its_gradient(gpu, rng, data_format, batch, channels, size):
+    shape = (batch, channels, *size) if data_format == "NCHW" else (batch, *size, channels)
+    x, ct = (rng.standard_normal(shape).astype("float32") + 5 for _ in range(2))
+    x.flat[:channels] = 1e3  # what distances are measured from may be far from the rest
+    scale, bias, mean = rng.random((3, channels)).astype("float32")
+    variance = scale + 1
+    attrs = {"epsilon": 1e-5, "data_format": data_format}
+    close(ops.batch_norm, x, scale, bias, rtol=2e-4, **attrs)
+    close(ops.batch_norm_infer, x, mean, variance, scale, bias, rtol=1e-4, **attrs)
+    for gpu_, cpu_ in both(ops.batch_norm_vjp, ct, x, scale, mean + 5, variance, **attrs):
+        np.testing.assert_allclose(gpu_, cpu_, rtol=1e-4, atol=1e-4 * abs(cpu_).max())
+
+
+@pytest.mark.parametrize("shape", [(2, 6, 4, 4), (2, 4, 5, 5), (1, 4, 80, 80)])
+def test_group_norm_of_groups_of_any_size(gpu, rng, shape):
+    x = rng.standard_normal(shape).astype("float32") + 4
+    scale, bias = rng.random((2, shape[1])).astype("float32")
+    close(ops.group_norm, x, scale, bias, epsilon=1e-5, groups=2, rtol=1e-4)
+
+
+@pytest.mark.parametrize("n", [3, 64, 1001])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_dropout_keeps_what_the_cpu_keeps(gpu, n, dtype):
+    answers = []
+    for device in "gpu", "cpu":
+        wherry_tensor.set_device(device)
+        wherry_tensor.seed(9)
+        out, mask = ops.dropout(wherry_tensor.to_tensor(np.arange(n).astype(dtype)), p=0.4, upscale=True)
+        answers.append((out.numpy(), mask.numpy(), ops.dropout_vjp(out, mask, scale=2.0).numpy()))
+    for gpu_, cpu_ in zip(*answers, strict=True):
+        np.testing.assert_array_equal(gpu_, cpu_)

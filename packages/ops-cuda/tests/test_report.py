@@ -63,15 +63,16 @@ def test_an_addition_moves_no_byte_twice_and_is_coalesced(gpu, emulator):
     assert report.traffic_table([found], {}, 90).splitlines()[2] == "| arithmetic | add [16384] | 1.00 | 1.00 | 1.00 | 100% |  |"
 
 
-# What the emulator has counted; to be lowered when kernels get better. Reductions over columns and transposed operands are not here.
-MOST = {"elementwise exp": 1.0, "activation gelu": 1.0, "softmax softmax [": 1.0, "normalization layer_norm": 1.05, "optimizer momentum": 1.02,
-        "reduction reduce_sum of rows": 1.02, "movement transpose": 1.0}  # fmt: skip
+# Bytes that warps ask for by the least that the call has to move; to be lowered when kernels get better.
+MOST = {"elementwise exp": 1.0, "activation gelu": 1.0, "softmax softmax [": 1.0, "softmax softmax_vjp": 1.0, "softmax cross_entropy [": 1.03,
+        "normalization layer_norm [": 1.15, "normalization batch_norm [8": 1.1, "optimizer momentum": 1.05, "reduction reduce_sum of rows": 1.02,
+        "movement transpose": 1.0}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", list(MOST))
-def test_kernels_that_memory_bounds_move_little_more_than_they_must(gpu, emulator, name):
+def test_kernels_that_memory_bounds_ask_for_little_more_than_they_must(gpu, emulator, name):
     (found,) = report.counted(emulator, name)
-    assert found.traffic <= MOST[name]
+    assert found.requested <= MOST[name]
     assert found.coalescing > 0.99
 
 

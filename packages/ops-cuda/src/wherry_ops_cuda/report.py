@@ -239,6 +239,9 @@ def cases() -> Iterator[Case]:
 
         return Case(family, name, run)
 
+    def several(*shapes: tuple[int, ...]) -> Callable[[], tuple[Any, ...]]:
+        return lambda: tuple(floats(*shape) for shape in shapes)
+
     n, rows, columns = 1 << 14, 64, 512
     lone = {"elementwise": ("exp", "sqrt", "abs", "sin", "erf", "lgamma"), "activation": ("relu", "silu", "gelu", "sigmoid", "tanh")}
     for family, names in lone.items():
@@ -268,8 +271,38 @@ def cases() -> Iterator[Case]:
     yield call("softmax", f"cross_entropy [{rows}, {columns}]",
                lambda: (floats(rows, columns), to_tensor(rng.integers(0, columns, (rows, 1)))),
                lambda x, y: ops.cross_entropy(x, y, None, soft_label=False, ignore_index=-100, axis=1))
-    yield call("normalization", f"layer_norm [{rows}, {columns}]", lambda: (floats(rows, columns), floats(columns), floats(columns)),
+    yield call("softmax", f"log_softmax [{rows}, {columns}]", lambda: (floats(rows, columns),), lambda x: ops.log_softmax(x, axis=1))
+    yield call("softmax", f"log_softmax_vjp [{rows}, {columns}]", lambda: (floats(rows, columns), floats(rows, columns)),
+               lambda ct, out: ops.log_softmax_vjp(ct, out, axis=1))
+    yield call("softmax", "softmax of columns [16, 32, 64]", lambda: (floats(16, 32, 64),), lambda x: ops.softmax(x, axis=1))
+    yield call("softmax", f"cross_entropy_vjp [{rows}, {columns}]",
+               lambda: (floats(rows), floats(rows, columns), to_tensor(rng.integers(0, columns, (rows, 1)))),
+               lambda ct, p, y: ops.cross_entropy_vjp(ct.reshape([rows, 1]), p, y, None, soft_label=False, ignore_index=-100, axis=1))
+    # As many rows as make a block take several: it reads the parameters once for them.
+    many, short = 32768, 128
+    yield call("normalization", f"layer_norm [{many}, {short}]", lambda: (floats(many, short), floats(short), floats(short)),
                lambda x, w, b: ops.layer_norm(x, w, b, epsilon=1e-5, begin_axis=1))
+    yield call("normalization", f"layer_norm_vjp [{many}, {short}]",
+               lambda: (floats(many, short), floats(many, short), floats(short), floats(many), floats(many)),
+               lambda ct, x, w, mean, rstd: ops.layer_norm_vjp(ct, x, w, mean, rstd, begin_axis=1))
+    for where, images in ("fits", (8, 16, 16, 16)), ("does not fit", (16, 16, 32, 32)):
+        yield call("normalization", f"batch_norm {list(images)}, a channel {where}", several(images, (16,), (16,)),
+                   lambda x, w, b: ops.batch_norm(x, w, b, epsilon=1e-5, data_format="NCHW"))
+        yield call("normalization", f"batch_norm_vjp {list(images)}, a channel {where}",
+                   several(images, images, (16,), (16,), (16,)),
+                   lambda ct, x, w, mean, var: ops.batch_norm_vjp(ct, x, w, mean, var, epsilon=1e-5, data_format="NCHW"))
+    yield call("normalization", "batch_norm [32, 16, 16, 64], channels last", lambda: (floats(32, 16, 16, 64), floats(64), floats(64)),
+               lambda x, w, b: ops.batch_norm(x, w, b, epsilon=1e-5, data_format="NHWC"))
+    yield call("normalization", "batch_norm_vjp [32, 16, 16, 64], channels last",
+               lambda: (floats(32, 16, 16, 64), floats(32, 16, 16, 64), floats(64), floats(64), floats(64)),
+               lambda ct, x, w, mean, var: ops.batch_norm_vjp(ct, x, w, mean, var, epsilon=1e-5, data_format="NHWC"))
+    yield call("normalization", "batch_norm_infer [8, 16, 16, 16]", lambda: (floats(8, 16, 16, 16), *(floats(16) for _ in range(4))),
+               lambda x, mean, var, w, b: ops.batch_norm_infer(x, mean, var, w, b, epsilon=1e-5, data_format="NCHW"))
+    yield call("normalization", "group_norm [16, 32, 16, 16], 8 groups", lambda: (floats(16, 32, 16, 16), floats(32), floats(32)),
+               lambda x, w, b: ops.group_norm(x, w, b, epsilon=1e-5, groups=8))
+    yield call("normalization", "group_norm_vjp [16, 32, 16, 16], 8 groups",
+               lambda: (floats(16, 32, 16, 16), floats(16, 32, 16, 16), floats(32), floats(16, 8), floats(16, 8)),
+               lambda ct, x, w, mean, rstd: ops.group_norm_vjp(ct, x, w, mean, rstd, groups=8))
     yield call("normalization", "dropout [16384]", lambda: (floats(n),), lambda x: ops.dropout(x, p=0.5, upscale=True))
     yield call("optimizer", f"sgd [{n}]", lambda: (floats(n), floats(n), floats(1).reshape([])),
                lambda p, g, lr: ops.sgd(p, g, lr, None, weight_decay=0.0))
