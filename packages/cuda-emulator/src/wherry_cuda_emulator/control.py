@@ -59,6 +59,7 @@ class Measure(NamedTuple):
         shared_requests: of a warp, of shared memory.
         shared_passes: passes that these take; words of one bank that differ take one each.
         shared_least: passes without conflicts of banks.
+        products: instructions of tensor cores, each of a warp and of 16 x 8 x 16 products.
     """
 
     kernel: str
@@ -77,6 +78,7 @@ class Measure(NamedTuple):
     shared_requests: int
     shared_passes: int
     shared_least: int
+    products: int
 
 
 class Emulator:

@@ -1,6 +1,7 @@
 // Bugs that people make, each beside the program without it. `run(name, planted)` runs one of the two and returns what the
 // device says at the end; test_plants.py says what must be found.
 #include <cuda_emulator/kernel.h>
+#include <cuda_emulator/mma.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -96,6 +97,117 @@ __global__ void shuffle_outside_of_mask(const float *x, float *out) {
   out[threadIdx.x] = v;
 }
 
+// ---- tensor cores, copies beside the program ------------------------------------------------------
+
+// 256 values come in by copies of 16 bytes; each thread reads one that another has asked for.
+template <bool Waits, bool Meets>
+__device__ void copy_and_read(const float *x, float *out) {
+  WRY_SHARED(float4, s, 64);
+  if (threadIdx.x < 64) wry_copy_async(s + threadIdx.x, x + 4 * threadIdx.x);
+  wry_commit_copies();
+  if (Waits) wry_wait_copies<0>();
+  if (Meets) __syncthreads();
+  out[threadIdx.x] = reinterpret_cast<const float *>(s)[255 - threadIdx.x];
+}
+template <bool Planted>
+__global__ void copy_not_waited_for(const float *x, float *out) {
+  copy_and_read<!Planted, true>(x, out);
+}
+template <bool Planted>
+__global__ void copy_waited_for_without_barrier(const float *x, float *out) {
+  copy_and_read<true, !Planted>(x, out);
+}
+
+// Waits for the first of two groups and reads the second.
+template <bool Planted>
+__global__ void copy_of_another_group(const float *x, float *out) {
+  WRY_SHARED(float4, s, 64);
+  for (int half = 0; half < 2; ++half) {
+    if (threadIdx.x < 32) wry_copy_async(s + 32 * half + threadIdx.x, x + 128 * half + 4 * threadIdx.x);
+    wry_commit_copies();
+  }
+  wry_wait_copies<1>();
+  __syncthreads();
+  const float first = reinterpret_cast<const float *>(s)[threadIdx.x % 128];
+  if (!Planted) wry_wait_copies<0>();
+  __syncthreads();
+  out[threadIdx.x] = first + reinterpret_cast<const float *>(s)[128 + threadIdx.x % 128];
+}
+
+// The next tile is asked for while others still read this one.
+template <bool Planted>
+__global__ void copy_over_what_is_read(const float *x, float *out) {
+  WRY_SHARED(float4, s, 64);
+  float sum = 0;
+  for (int tile = 0; tile < 2; ++tile) {
+    if (threadIdx.x < 64) wry_copy_async(s + threadIdx.x, x + 4 * threadIdx.x);
+    wry_commit_copies();
+    wry_wait_copies<0>();
+    __syncthreads();
+    sum += reinterpret_cast<const float *>(s)[255 - threadIdx.x];
+    if (!Planted) __syncthreads();
+  }
+  out[threadIdx.x] = sum;
+}
+template <bool Planted>
+__global__ void misaligned_copy(const float *x, float *out) {
+  WRY_SHARED(float4, s, 64);
+  if (threadIdx.x < 63) wry_copy_async(s + threadIdx.x, x + 4 * threadIdx.x + Planted);
+  wry_commit_copies();
+  wry_wait_copies<0>();
+  out[threadIdx.x] = 1;
+}
+
+// Rows of four matrices, each written by the neighbour of the lane that names it ...
+template <bool Planted>
+__global__ void matrices_read_too_early(const float *x, float *out) {
+  WRY_SHARED(uint4, rows, 32);
+  const unsigned v = unsigned(x[threadIdx.x]);
+  rows[threadIdx.x ^ 1] = {v, v, v, v};
+  if (!Planted) __syncwarp();
+  uint32_t r[4];
+  wry_ldmatrix<4, false>(r, rows + threadIdx.x);
+  out[threadIdx.x] = float(r[0] + r[1] + r[2] + r[3]);
+}
+// ... and read one row too far.
+template <bool Planted>
+__global__ void matrices_out_of_bounds(const float *x, float *out) {
+  WRY_SHARED(uint4, rows, 32);
+  const unsigned v = unsigned(x[threadIdx.x]);
+  rows[threadIdx.x] = {v, v, v, v};
+  __syncwarp();
+  uint32_t r[4];
+  wry_ldmatrix<4, false>(r, rows + threadIdx.x + Planted);
+  out[threadIdx.x] = float(r[0] + r[1] + r[2] + r[3]);
+}
+
+// Half of the warp multiplies. The other half has returned, or goes its own way.
+template <bool Planted, bool Returns>
+__device__ void multiply_by_half(const float *x, float *out) {
+  float d[4] = {x[threadIdx.x], 0, 0, 0};
+  const uint32_t a[4] = {0, 0, 0, 0}, b[2] = {0, 0};
+  if (Planted && Returns && threadIdx.x >= 16) return;
+  if (!Planted || threadIdx.x < 16) wry_mma<__half>(d, a, b);
+  else
+    wry_mma<__half>(d, a, b);
+  out[threadIdx.x] = d[0];
+}
+template <bool Planted>
+__global__ void product_by_half_a_warp(const float *x, float *out) {
+  multiply_by_half<Planted, true>(x, out);
+}
+template <bool Planted>
+__global__ void product_at_two_places(const float *x, float *out) {
+  multiply_by_half<Planted, false>(x, out);
+}
+
+// 64 KiB of shared memory have to be asked for.
+__global__ void much_shared(const float *x, float *out) {
+  WRY_DYNAMIC_SHARED(float, s);
+  s[16000 + threadIdx.x] = x[threadIdx.x];
+  out[threadIdx.x] = s[16000 + threadIdx.x];
+}
+
 // ---- device memory --------------------------------------------------------------------------------
 
 template <bool Planted>
@@ -167,6 +279,19 @@ static cudaError_t start(const char *what, bool planted) {
   ONE_BLOCK(two_barriers, 256)
   ONE_BLOCK(divergent_shuffle, 32)
   ONE_BLOCK(shuffle_outside_of_mask, 32)
+  ONE_BLOCK(copy_not_waited_for, 256)
+  ONE_BLOCK(copy_waited_for_without_barrier, 256)
+  ONE_BLOCK(copy_of_another_group, 256)
+  ONE_BLOCK(copy_over_what_is_read, 256)
+  ONE_BLOCK(misaligned_copy, 256)
+  ONE_BLOCK(matrices_read_too_early, 32)
+  ONE_BLOCK(matrices_out_of_bounds, 32)
+  ONE_BLOCK(product_by_half_a_warp, 32)
+  ONE_BLOCK(product_at_two_places, 32)
+  if (!strcmp(what, "shared_memory_not_asked_for")) {
+    cudaFuncSetAttribute(reinterpret_cast<const void *>(&much_shared), cudaFuncAttributeMaxDynamicSharedMemorySize, planted ? 0 : 64 << 10);
+    return wry_launch(much_shared, dim3(1), dim3(32), 64 << 10, nullptr, device(32), device(32, false));
+  }
   cudaStream_t a = nullptr, b = nullptr;
   cudaStreamCreate(&a);
   cudaStreamCreate(&b);

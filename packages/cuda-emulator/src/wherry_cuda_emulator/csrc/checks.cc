@@ -34,6 +34,8 @@ static Shadows global_shadows, shared_shadows;
 static std::map<char *, std::map<uint32_t, bool>> released;  // atomics: which blocks have passed a fence before one
 static std::vector<char> acquired;                           // blocks whose writes this one may read
 static bool fenced;
+static const char *named_file;  // of the call that an access belongs to, where the emulator makes it
+static int named_line;
 
 void start_checks() {
   settings.checked = true;
@@ -43,12 +45,18 @@ void start_checks() {
   shared_written = reinterpret_cast<unsigned char *>(reserve(shared_size, PROT_READ | PROT_WRITE));
   written = reinterpret_cast<unsigned char *>(reserve(arena_size, PROT_READ | PROT_WRITE));
 }
-void begin_block_checks() { acquired.clear(), fenced = false; }
+void begin_block_checks() { acquired.clear(), fenced = false, named_file = nullptr; }
 void begin_launch_checks() { released.clear(), near = near_end = nullptr; }
+
+static std::string place_of(const void *pc) {
+  if (!named_file) return where_is(pc);
+  const char *slash = strrchr(named_file, '/');
+  return std::string(slash ? slash + 1 : named_file) + ":" + std::to_string(named_line);
+}
 
 static std::string race_text(const Shadow &s, bool write, bool other_wrote, const void *pc) {
   const int thread = other_wrote ? s.w_thread : s.r_thread;
-  return who(self) + ": data race at " + where_is(pc) + ": it " + (write ? "writes" : "reads") + " what " +
+  return who(self) + ": data race at " + place_of(pc) + ": it " + (write ? "writes" : "reads") + " what " +
          (thread == several ? std::string("several threads") : "thread " + std::to_string(thread)) + " of block " +
          std::to_string(other_wrote ? s.w_block : s.r_block) + (other_wrote ? " wrote" : " read") + " without a barrier in between";
 }
@@ -117,7 +125,7 @@ static bool race(const Shadows &in, size_t offset, size_t bytes, uint32_t serial
 }
 
 static std::string access(bool write, size_t bytes, const void *pc) {
-  return who(self) + " at " + where_is(pc) + (write ? " writes " : " reads ") + std::to_string(bytes) + " bytes ";
+  return who(self) + " at " + place_of(pc) + (write ? " writes " : " reads ") + std::to_string(bytes) + " bytes ";
 }
 
 static void check_global(char *a, size_t bytes, bool write, bool atomic, const void *pc) {
@@ -149,6 +157,11 @@ static void check_shared(char *a, size_t bytes, bool write, bool atomic, const v
     if (a < o.at || a + bytes > o.at + o.bytes) continue;
     const size_t offset = size_t(a - shared_base);
     if (measuring) measure_access(offset, bytes, write, atomic, true, pc);
+    if (memchr(shared_written + offset, UNDER_WAY, bytes)) {
+      fail(access(write, bytes, pc) + "of shared memory '" + o.name + "' at byte " + std::to_string(a - o.at) +
+           ", where a cp.async writes that its thread has not waited for");
+      abandon();
+    }
     if (write && !atomic) {
       memset(shared_written + offset, 1, bytes);
     } else if (memchr(shared_written + offset, 0, bytes)) {
@@ -198,7 +211,18 @@ void atomic_begin(void *address, size_t bytes, const void *pc) {
 }
 void fence() { fenced = true; }
 
+void check_access(const void *a, size_t bytes, bool write, bool measured, const void *pc, const char *file, int line) {
+  const bool kept = measuring;
+  named_file = file, named_line = line, measuring = kept && measured;
+  check((char *)a, bytes, write, false, pc);
+  named_file = nullptr, measuring = kept;
+}
+void set_written(char *shared, size_t bytes, Written state) { memset(shared_written + (shared - shared_base), state, bytes); }
+
 #else
+
+void check_access(const void *, size_t, bool, bool, const void *, const char *, int) {}
+void set_written(char *, size_t, Written) {}
 
 void start_checks() {}
 void begin_block_checks() {}

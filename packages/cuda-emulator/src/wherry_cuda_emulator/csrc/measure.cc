@@ -36,6 +36,7 @@ struct Totals {
   // Sectors, each counted once for a block or for a launch: of loads; of stores and atomics.
   uint64_t block_sectors[2] = {}, launch_sectors[2] = {};
   uint64_t shared_requests = 0, shared_passes = 0, shared_least = 0;
+  uint64_t products = 0;
 };
 static std::map<std::string, Totals> totals;
 static std::vector<Access> accesses;
@@ -50,6 +51,9 @@ void measure_access(size_t address, size_t bytes, bool write, bool atomic, bool 
                                                            : LOAD,
                       pc, times[key]++, self->lane, uint32_t(bytes), address});
 }
+
+static uint64_t products;  // parts of lanes, in the block that runs
+void measure_product() { products += measuring; }
 
 static uint64_t sectors_of(const Access *first, const Access *last, uint64_t *least) {
   std::vector<std::pair<size_t, size_t>> spans;
@@ -128,6 +132,8 @@ void measure_block() {
     t.block_sectors[k] += touched[k].size();
     for (size_t sector : touched[k]) t.launch_sectors[k] += launch_touched[k].insert(sector).second;
   }
+  t.products += products / 32;
+  products = 0;
   accesses.clear();
   times.clear();
 }
@@ -141,6 +147,7 @@ void measure_launch() {
 #else
 
 void measure_access(size_t, size_t, bool, bool, bool, const void *) {}
+void measure_product() {}
 void measure_block() {}
 void measure_launch() {}
 
@@ -172,7 +179,7 @@ CUDA_EMULATOR_API const char *cuda_emulator_measured() {
     add(t.launches), add(t.blocks), add(t.threads), add(t.block_size), add(t.shared_bytes);
     for (const Traffic &x : t.traffic) add(x.requests), add(x.sectors), add(x.least), add(x.bytes);
     add(t.block_sectors[0]), add(t.block_sectors[1]), add(t.launch_sectors[0]), add(t.launch_sectors[1]);
-    add(t.shared_requests), add(t.shared_passes), add(t.shared_least);
+    add(t.shared_requests), add(t.shared_passes), add(t.shared_least), add(t.products);
     text += "\n";
   }
   return text.c_str();

@@ -32,7 +32,8 @@ static std::vector<CUstream_st *> streams = [] {
   for (int i = 0; i < max_devices; ++i) null_streams[i].device = i, all.push_back(&null_streams[i]);
   return all;
 }();
-static thread_local int device_now;  // that cudaSetDevice has chosen
+static thread_local int device_now;                   // that cudaSetDevice has chosen
+static std::map<const void *, size_t> shared_limits;  // of kernels that cudaFuncSetAttribute has given one
 static std::map<char *, size_t> pinned;
 
 static CUstream_st *stream_of(cudaStream_t s) {
@@ -85,8 +86,11 @@ cudaError_t enqueue(void *kernel, dim3 grid, dim3 block, size_t shared, cudaStre
          "); sizes are at least 1, a block has at most 1024 threads, a grid (2147483647,65535,65535) blocks");
     return result(cudaErrorInvalidConfiguration);
   }
-  if (shared > (48 << 10)) {
-    fail("launch of " + kernel_name(kernel) + ": asks for " + std::to_string(shared) + " bytes of shared memory; there are 49152");
+  const auto asked = shared_limits.find(kernel);
+  const size_t limit = asked == shared_limits.end() ? shared_unasked : asked->second;
+  if (shared > limit) {
+    fail("launch of " + kernel_name(kernel) + ": asks for " + std::to_string(shared) + " bytes of shared memory; there are " + std::to_string(limit) +
+         (limit < shared_most ? ", more by cudaFuncSetAttribute" : ""));
     return result(cudaErrorInvalidValue);
   }
   const int device = stream_of(stream)->device;
@@ -98,6 +102,7 @@ cudaError_t enqueue(void *kernel, dim3 grid, dim3 block, size_t shared, cudaStre
     Launch l;
     l.device = device;
     l.kernel = kernel, l.grid = grid, l.block = block, l.shared = shared;
+    l.shared_limit = limit;
     l.closure = kept.get(), l.closure_size = closure_size, l.call = call;
     run(l);
   });
@@ -310,7 +315,8 @@ CUDA_EMULATOR_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int d) 
   memset(p, 0, sizeof *p);
   strcpy(p->name, "CUDA emulator");
   p->totalGlobalMem = device_memory;
-  p->sharedMemPerBlock = 48 << 10;
+  p->sharedMemPerBlock = shared_unasked;
+  p->sharedMemPerBlockOptin = shared_most;
   p->warpSize = 32;
   p->maxThreadsPerBlock = 1024;
   p->multiProcessorCount = 1;
@@ -323,12 +329,24 @@ CUDA_EMULATOR_API cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr 
   switch (attribute) {
     case cudaDevAttrMultiProcessorCount: *value = p.multiProcessorCount; return cudaSuccess;
     case cudaDevAttrMaxSharedMemoryPerBlock: *value = int(p.sharedMemPerBlock); return cudaSuccess;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = int(p.sharedMemPerBlockOptin); return cudaSuccess;
     case cudaDevAttrMaxThreadsPerBlock: *value = p.maxThreadsPerBlock; return cudaSuccess;
     case cudaDevAttrWarpSize: *value = p.warpSize; return cudaSuccess;
     case cudaDevAttrComputeCapabilityMajor: *value = p.major; return cudaSuccess;
     case cudaDevAttrComputeCapabilityMinor: *value = p.minor; return cudaSuccess;
     default: return result(cudaErrorInvalidValue);
   }
+}
+CUDA_EMULATOR_API cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute, int value) {
+  LOCK;
+  if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) return cudaSuccess;
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 || value > shared_most) {
+    fail("cudaFuncSetAttribute of " + kernel_name(const_cast<void *>(kernel)) + ": " + std::to_string(value) + " bytes of shared memory; a block has at most " +
+         std::to_string(shared_most));
+    return result(cudaErrorInvalidValue);
+  }
+  shared_limits[kernel] = std::max(size_t(value), size_t(shared_unasked));
+  return cudaSuccess;
 }
 CUDA_EMULATOR_API cudaError_t cudaDriverGetVersion(int *version) {
   LOCK;

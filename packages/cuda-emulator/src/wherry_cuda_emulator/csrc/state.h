@@ -1,6 +1,7 @@
 // What the parts of the emulator share. Nothing of it is seen by kernels.
 //
 //   threads.cc   threads of a block as fibers, barriers, warp functions, launches
+//   tensor_cores.cc   mma.sync, ldmatrix, cp.async
 //   checks.cc    every access of a kernel: bounds, written before, races; the hooks of the compiler
 //   measure.cc   sectors, banks: what kernels ask of memory
 //   memory.cc    device memory, its protection, faults, words for reports
@@ -24,7 +25,9 @@ namespace cuda_emulator {
 constexpr size_t page = 4096, stack_size = 64 << 10, max_threads = 1024;
 constexpr size_t arena_size = size_t(4) << 30;     // addresses of device memory, freed blocks included
 constexpr size_t device_memory = size_t(1) << 30;  // what may be allocated at once
-constexpr size_t shared_size = 256 << 10;          // addresses; what a block may ask for is the hardware's 48 KiB
+constexpr size_t shared_size = 256 << 10;          // addresses
+constexpr int shared_unasked = 48 << 10;           // what a block may have, as on hardware,
+constexpr int shared_most = 99 << 10;              // and with cudaFuncSetAttribute: what each device from 8.0 on can give
 
 enum Order { FORWARD,
              REVERSE,
@@ -66,7 +69,7 @@ struct Launch {
   size_t closure_size = 0;
   void (*call)(void *) = nullptr;
   dim3 grid, block;
-  size_t shared = 0;
+  size_t shared = 0, shared_limit = 0;
   int device = 0;
   int n = 0;                            // threads of a block
   std::vector<int> order, warp_order;   // of the lanes within each warp; of the warps
@@ -85,6 +88,9 @@ extern uint32_t launch_serial;
 extern int running_fiber;
 void run(Launch &launch);
 std::string who(const Thread *thread);
+void multiply_fragments(Thread *warp);  // what all lanes of a warp have left (tensor_cores.cc)
+void load_matrices(Thread *warp);
+void begin_block_copies();
 
 // ---- memory ----
 
@@ -115,12 +121,19 @@ extern size_t in_use;
 void start_checks();
 void begin_block_checks();
 void begin_launch_checks();
+// For functions of the emulator that read and write as the running thread. Shared memory: whether a copy is still to arrive there.
+enum Written : unsigned char { UNWRITTEN,
+                               WRITTEN,
+                               UNDER_WAY };
+void check_access(const void *a, size_t bytes, bool write, bool measured, const void *pc, const char *file, int line);
+void set_written(char *shared, size_t bytes, Written state);
 
 // ---- measuring, in the checked build ----
 
 extern bool measuring;
 void measure_access(size_t address, size_t bytes, bool write, bool atomic, bool shared, const void *pc);
-void measure_block();  // has ended
+void measure_product();  // a lane's part of one of tensor cores
+void measure_block();    // has ended
 void measure_launch();
 
 }  // namespace cuda_emulator

@@ -206,9 +206,19 @@ static bool complete(Thread *warp, uint32_t mask) {
       if (warp[l].value) ballot |= 1u << l;
       if (first < 0) first = l;
     }
+  const bool aligned = warp[first].op >= MATRICES;
+  if (aligned && need != ~0u) {
+    fail(who(warp + first) + ": all 32 lanes of a warp have to take part in what tensor cores do; " + std::to_string(__builtin_popcount(need)) + " do, at " +
+         place(warp[first]));
+    abandon();
+  }
   for (int l = 0; l < lanes; ++l)
     if (need >> l & 1) {
       Thread &t = warp[l];
+      if (aligned && (t.arg != warp[first].arg || t.width != warp[first].width || t.line != warp[first].line || strcmp(t.file, warp[first].file))) {
+        fail(who(&t) + ": lanes of a warp meet at different instructions of tensor cores, at " + place(t) + " and at " + place(warp[first]));
+        abandon();
+      }
       if (t.op != warp[first].op || t.mask != mask) {
         fail(who(&t) + ": lanes of one mask meet in different warp functions, at " + place(t) + " and at " + place(warp[first]));
         abandon();
@@ -233,6 +243,7 @@ static bool complete(Thread *warp, uint32_t mask) {
       }
       if (t.op == SYNC) ++t.warp_epoch;
     }
+  if (aligned) (warp->op == PRODUCT ? multiply_fragments : load_matrices)(warp);
   for (int l = 0; l < lanes; ++l)
     if (need >> l & 1) warp[l].state = READY;
   arrived[warp->warp] &= ~need;
@@ -278,9 +289,9 @@ void *shared_object(const void *tag, size_t bytes, size_t align, const char *nam
     if (o.tag == tag) return o.at;
     if (o.tag) all += o.bytes;
   }
-  char *at = all > (48 << 10) ? nullptr : new_object(bytes, align, tag, name);
+  char *at = all > now->shared_limit ? nullptr : new_object(bytes, align, tag, name);
   if (!at) {
-    fail(who(self) + ": its block uses " + std::to_string(all) + " bytes of shared memory, and has 49152");
+    fail(who(self) + ": its block uses " + std::to_string(all) + " bytes of shared memory, and has " + std::to_string(now->shared_limit));
     abandon();
   }
   write_padding(now->objects.back(), padding, item);
@@ -312,6 +323,7 @@ static bool run_block(Launch &l, uint3 block_idx, uint32_t linear) {
   l.dynamic = nullptr, l.padded = false;
   if (l.shared) l.dynamic = new_object(l.shared, 16, nullptr, "dynamic shared memory");
   begin_block_checks();
+  begin_block_copies();
   for (int t = 0; t < l.n; ++t) {
     Thread &th = threads[t];
     th.block_idx = block_idx;

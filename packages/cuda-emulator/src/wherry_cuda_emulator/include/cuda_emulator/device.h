@@ -42,12 +42,19 @@ enum WarpFunction { SYNC,
                     SHFL_XOR,
                     BALLOT,
                     ANY,
-                    ALL };
+                    ALL,
+                    MATRICES,
+                    PRODUCT };
 enum BarrierFunction { COUNT,
                        AND,
                        OR };
 int barrier(int predicate, BarrierFunction function, const char *file, int line);
 uint64_t warp_function(WarpFunction op, uint32_t mask, uint64_t value, int arg, int width, const char *file, int line);
+void mma(float *d, const uint32_t *a, const uint32_t *b, bool is_half, const char *file, int line);
+void ldmatrix(uint32_t *r, const void *row, int count, bool turned, const char *file, int line);
+void copy_async(void *to, const void *from, int bytes, const char *file, int line);
+void commit_copies();
+void wait_copies(int pending);
 void atomic_begin(void *address, size_t bytes, const void *pc);
 void fence();
 [[noreturn]] void trap(const char *file, int line);
