@@ -1,0 +1,127 @@
+"""Products of 16-bit floats: each way that operands can lie goes through tensor cores, and gives what float32 gives, rounded once."""
+import numpy as np
+import pytest
+
+import wherry_tensor
+from wherry_tensor import ops
+
+# float16 alone where the library was made of few dtypes; bfloat16 differs in one instruction.
+DTYPES = ("float16", "bfloat16")
+
+
+@pytest.fixture(params=DTYPES)
+def dtype(request, gpu):
+    if request.param not in ops.matmul.kernel_dtypes("gpu"):
+        pytest.skip("this library was compiled without bfloat16: tox -e cuda-slow has it")
+    return request.param
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+def tensor(array, dtype):
+    return wherry_tensor.to_tensor(array.astype("float32")).astype(dtype)
+
+
+def run(op, *inputs, dtype, **attrs):
+    """The result on the GPU, and what float64 makes of the same inputs on the cpu."""
+    answers = []
+    for device in "gpu", "cpu":
+        wherry_tensor.set_device(device)
+        there = [None if x is None else tensor(x, dtype) for x in inputs]
+        out = op(*there, **attrs) if device == "gpu" else op(*(None if x is None else x.astype("float64") for x in there), **attrs)
+        answers.append([one.astype("float64").numpy() for one in (out if isinstance(out, (tuple, list)) else [out])])
+    wherry_tensor.set_device("gpu")
+    return zip(*answers, strict=True)
+
+
+def close(op, *inputs, dtype, **attrs):
+    # Half of a unit in the last place, and what float32 loses on the way.
+    unit = 2.0**-10 if dtype == "float16" else 2.0**-7
+    for gpu, exact in run(op, *inputs, dtype=dtype, **attrs):
+        np.testing.assert_allclose(gpu, exact, rtol=0.6 * unit, atol=0.6 * unit * np.abs(exact).max(initial=0) * 2**-3)
+
+
+def products(emulator, call):
+    """Instructions of tensor cores that a call takes."""
+    with emulator.measure() as found:
+        call()
+        wherry_tensor.device.synchronize("gpu")
+    return sum(one.products for one in found)
+
+
+@pytest.mark.parametrize("transpose_y", [False, True])
+@pytest.mark.parametrize("transpose_x", [False, True])
+@pytest.mark.parametrize(("m", "k", "n"), [(33, 72, 40), (5, 3, 7), (66, 37, 71), (72, 64, 136), (130, 33, 129)])
+def test_matrices_of_any_size_and_side(rng, dtype, m, k, n, transpose_x, transpose_y):
+    x = rng.standard_normal((k, m) if transpose_x else (m, k))
+    y = rng.standard_normal((n, k) if transpose_y else (k, n))
+    close(ops.matmul, x, y, dtype=dtype, transpose_x=transpose_x, transpose_y=transpose_y)
+
+
+def test_batches_vectors_and_one_matrix_for_all(rng, dtype):
+    attrs = {"dtype": dtype, "transpose_x": False, "transpose_y": False}
+    close(ops.matmul, rng.standard_normal((2, 1, 9, 20)), rng.standard_normal((3, 20, 11)), **attrs)
+    close(ops.matmul, rng.standard_normal((3, 9, 24)), rng.standard_normal((24, 8)), **attrs)
+    close(ops.matmul, rng.standard_normal(40), rng.standard_normal((40, 5)), **attrs)
+    close(ops.matmul, rng.standard_normal((5, 40)), rng.standard_normal(40), **attrs)
+    close(ops.matmul, rng.standard_normal(40), rng.standard_normal(40), **attrs)
+    close(ops.matmul, rng.standard_normal((40, 1)), rng.standard_normal((1, 9)), **attrs)
+
+
+def test_linear_adds_its_bias_before_it_rounds(rng, dtype):
+    close(ops.linear, rng.standard_normal((2, 35, 48)), rng.standard_normal((48, 70)), rng.standard_normal(70), dtype=dtype)
+    close(ops.linear, rng.standard_normal((35, 48)), rng.standard_normal((48, 8)), None, dtype=dtype)
+
+
+def test_gradient_of_a_weight_sums_over_the_batch(rng, dtype):
+    close(ops.outer_sum, rng.standard_normal((3, 50, 24)), rng.standard_normal((3, 50, 70)), dtype=dtype)
+
+
+def test_parts_of_tensors_whose_rows_begin_anywhere(rng, dtype):
+    x, y = tensor(rng.standard_normal((20, 45)), dtype), tensor(rng.standard_normal((45, 30)), dtype)
+    got = ops.matmul(x[3:, 1:34], y[2:35, 5:18], transpose_x=False, transpose_y=False)
+    exact = x.astype("float64").numpy()[3:, 1:34] @ y.astype("float64").numpy()[2:35, 5:18]
+    np.testing.assert_allclose(got.astype("float64").numpy(), exact, rtol=0.01, atol=0.02)
+
+
+def test_infinities_stay_in_their_rows(dtype):
+    x = np.zeros((3, 5))
+    x[1] = np.inf
+    (gpu, exact), = run(ops.matmul, x, np.ones((5, 3)), dtype=dtype, transpose_x=False, transpose_y=False)
+    np.testing.assert_array_equal(gpu, exact)
+
+
+def test_the_same_bits_each_time(rng, dtype):
+    x, y = tensor(rng.standard_normal((70, 200)), dtype), tensor(rng.standard_normal((200, 70)), dtype)
+    first, second = (ops.matmul(x, y, transpose_x=False, transpose_y=False).astype("float32").numpy() for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize(("transpose_x", "transpose_y"), [(False, False), (True, False), (False, True), (True, True)])
+def test_tensor_cores_take_no_more_instructions_than_the_product_has(rng, emulator, gpu, transpose_x, transpose_y):
+    x, y = tensor(rng.standard_normal((128, 128)), "float16"), tensor(rng.standard_normal((128, 128)), "float16")
+    assert products(emulator, lambda: ops.matmul(x, y, transpose_x=transpose_x, transpose_y=transpose_y)) == 8 * 16 * 8
+
+
+def test_what_has_gaps_and_float32_go_another_way(rng, emulator, gpu):
+    x, y = tensor(rng.standard_normal((16, 64)), "float16"), tensor(rng.standard_normal((16, 16)), "float16")
+    gaps = x[:, ::4]
+    assert products(emulator, lambda: ops.matmul(gaps, y, transpose_x=False, transpose_y=False)) == 0
+    wide = y.astype("float32")
+    assert products(emulator, lambda: ops.matmul(wide, wide, transpose_x=False, transpose_y=False)) == 0
+
+
+def test_shared_memory_has_no_conflicts_of_banks(rng, emulator, gpu):
+    x, y = tensor(rng.standard_normal((128, 64)), "float16"), tensor(rng.standard_normal((64, 128)), "float16")
+    for transpose in False, True:
+        a, b = (x, y) if not transpose else (tensor(rng.standard_normal((64, 128)), "float16"), tensor(rng.standard_normal((128, 64)), "float16"))
+        with emulator.measure() as found:
+            ops.matmul(a, b, transpose_x=transpose, transpose_y=transpose)
+            wherry_tensor.device.synchronize("gpu")
+        (one,) = found
+        assert one.shared_passes == one.shared_least
+        assert one.loads.sectors == one.loads.least
+        assert one.stores.sectors == one.stores.least
