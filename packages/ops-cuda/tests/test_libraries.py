@@ -41,6 +41,10 @@ class _SeenByBlas(ctypes.Structure):
     _fields_ = [(name, ctypes.c_int64) for name in ("heuristics", "products", "reductions", "wide", "compute", "live")]
 
 
+class _SeenByDnn(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_int64) for name in ("questions", "convolutions", "algorithm", "math", "biases", "live")]
+
+
 class _Fake:
     """A fake library, and what it has seen."""
 
@@ -58,7 +62,7 @@ class _Fake:
 
 def _use(name, path):
     here = ctypes.PyDLL(os.environ["WHERRY_CUDA_LIBRARY"])
-    here.wry_cuda_library_places(name.encode(), os.fsencode(path), 1)
+    here.wry_cuda_library_places(name.encode(), os.fsencode(path), b"", 1)
 
 
 @pytest.fixture(scope="module")
@@ -75,10 +79,18 @@ def blas(gpu, fake_blas):
     flags.set_flags({"FLAGS_use_cublaslt": False})
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _off_for_others():
-    yield
-    flags.set_flags({"FLAGS_use_cublaslt": False})
+@pytest.fixture(scope="module")
+def fake_dnn(emulator):
+    return _Fake("cudnn", _SeenByDnn)
+
+
+@pytest.fixture
+def dnn(gpu, fake_dnn):
+    """The fake cuDNN, in use for the time of a test."""
+    _use("cudnn", fake_dnn.path)
+    flags.set_flags({"FLAGS_use_cudnn": True})
+    yield fake_dnn
+    flags.set_flags({"FLAGS_use_cudnn": False})
 
 
 def _answers(name):
@@ -87,6 +99,10 @@ def _answers(name):
 
 def test_the_fake_cublaslt_answers_about_descriptors_as_the_real_one_did(fake_blas):
     assert list(record_answers.cublaslt(fake_blas.library)) == _answers("cublaslt")
+
+
+def test_the_fake_cudnn_answers_about_descriptors_as_the_real_one_did(fake_dnn):
+    assert [list(one) for one in record_answers.cudnn(fake_dnn.library)] == [list(one) for one in _answers("cudnn")]
 
 
 def _products(fake, run):
@@ -264,6 +280,132 @@ def test_an_operand_that_is_shorter_than_it_says_is_found_in_the_fake_too(blas, 
     emulator.clear()
 
 
+# ---- convolutions -------------------------------------------------------------------------------
+
+
+def _conv(x, weight, bias=None, strides=(1, 1), paddings=(0, 0, 0, 0), dilations=(1, 1), groups=1, data_format="NCHW"):
+    return ops.conv2d(x, weight, bias, strides=strides, paddings=paddings, dilations=dilations, groups=groups, data_format=data_format)
+
+
+def _all_three(shape, window, dtype, bias=True, **attrs):
+    """The three convolutions on the current device: forward, for the input, for the weight."""
+    x, weight = to_tensor(_random(shape, dtype)), to_tensor(_random(window, dtype))
+    out = _conv(x, weight, to_tensor(_random(window[:1], dtype)) if bias else None, **attrs)
+    attrs = {"strides": (1, 1), "paddings": (0, 0, 0, 0), "dilations": (1, 1), "groups": 1, "data_format": "NCHW", **attrs}
+    ct = to_tensor(_random(tuple(out.shape), dtype))
+    return [out.numpy(), ops.conv2d_input_vjp(ct, weight, x, **attrs).numpy(), ops.conv2d_weight_vjp(ct, x, weight, **attrs).numpy()]
+
+
+def _both(dnn, *arguments, **attrs):
+    """By the library, by kernels of our own, and how many the library has computed."""
+    before = dnn.seen.convolutions
+    theirs = _all_three(*arguments, **attrs)
+    count = dnn.seen.convolutions - before
+    flags.set_flags({"FLAGS_use_cudnn": False})
+    ours = _all_three(*arguments, **attrs)
+    flags.set_flags({"FLAGS_use_cudnn": True})
+    return theirs, ours, count
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize(
+    "attrs",
+    [
+        {},
+        {"strides": (2, 1), "paddings": (1, 1, 2, 2)},
+        {"dilations": (2, 1), "paddings": (1, 1, 0, 0), "groups": 2},
+        {"strides": (2, 2), "paddings": (1, 0, 1, 0)},  # what is missing at the end is not needed
+        {"data_format": "NHWC", "paddings": (1, 1, 1, 1)},
+        {"data_format": "NHWC", "strides": (1, 2), "groups": 4},
+    ],
+)
+def test_the_three_convolutions_of_the_library_are_those_of_our_kernels(dnn, dtype, attrs):
+    groups = attrs.get("groups", 1)
+    shape = (2, 6, 5, 4) if attrs.get("data_format") == "NHWC" else (2, 4, 6, 5)
+    theirs, ours, count = _both(dnn, shape, (8, 4 // groups, 3, 2), dtype, **attrs)
+    refused = dtype == "float64" and attrs.get("data_format") == "NHWC"  # by the fake
+    assert count == (0 if refused else 3)
+    for found, expected in zip(theirs, ours, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=2e-2 if dtype == "float16" else 1e-4, atol=2e-2 if dtype == "float16" else 1e-4)
+
+
+def test_convolutions_of_the_library_do_not_depend_on_the_order_of_threads(dnn, emulator):
+    emulator.set(order=7)
+    try:
+        theirs, ours, count = _both(dnn, (2, 4, 6, 5), (6, 2, 3, 3), "float32", groups=2, paddings=(1, 1, 1, 1))
+    finally:
+        emulator.set()
+    assert count == 3
+    for found, expected in zip(theirs, ours, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("data_format", ["NCHW", "NHWC"])
+def test_a_transposed_convolution_with_a_bias_is_the_library_s_gradient_for_the_input(dnn, data_format):
+    x = to_tensor(_random((2, 4, 3, 6) if data_format == "NCHW" else (2, 3, 6, 4), "float32"))
+    weight, bias = to_tensor(_random((4, 3, 3, 2), "float32")), to_tensor(_random((6,), "float32"))
+    before = dnn.seen
+    found, ours = [], []
+    for on, results in ((True, found), (False, ours)):
+        flags.set_flags({"FLAGS_use_cudnn": on})
+        out = ops.conv2d_transpose(x, weight, bias, strides=(2, 1), paddings=(1, 1, 0, 0), dilations=(1, 1), groups=2, output_size=(6, 7),
+                                   data_format=data_format)  # fmt: skip
+        results.append(out.numpy())
+    flags.set_flags({"FLAGS_use_cudnn": True})
+    assert (dnn.seen.convolutions - before.convolutions, dnn.seen.biases - before.biases) == (1, 1)
+    np.testing.assert_allclose(found[0], ours[0], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.skipif(not ALL, reason="minutes: tox -e cuda-slow runs it")
+@pytest.mark.parametrize("op", ["conv2d", "conv2d_transpose"])
+def test_the_kit_passes_with_convolutions_by_the_library(dnn, op):
+    before = dnn.seen.convolutions
+    for check in CHECKS:
+        if kit.applies(check, kit.specs[getattr(ops, op)]):
+            kit.checks[check](kit.specs[getattr(ops, op)])
+    assert dnn.seen.convolutions > before
+
+
+def test_more_padding_at_the_end_stays_with_kernels_of_our_own(dnn):
+    *_, count = _both(dnn, (1, 1, 4, 4), (1, 1, 2, 2), "float32", paddings=(0, 1, 0, 1))
+    assert count == 0
+
+
+def test_images_that_are_not_aligned_stay_with_kernels_of_our_own(dnn):
+    batch = to_tensor(_random((2, 1, 3, 3), "float32"))
+    before = dnn.seen.convolutions
+    _conv(batch[1:], to_tensor(_random((1, 1, 2, 2), "float32"))).numpy()
+    assert dnn.seen.convolutions == before
+
+
+def test_only_algorithms_that_give_the_same_bits_are_taken_and_float32_is_not_rounded(dnn):
+    x, weight = to_tensor(_random((1, 2, 4, 4), "float32")), to_tensor(_random((2, 2, 3, 3), "float32"))
+    _conv(x, weight).numpy()
+    assert (dnn.seen.algorithm, dnn.seen.math) == (1, 3)  # CUDNN_FMA_MATH
+    flags.set_flags({"FLAGS_enable_cublas_tensor_op_math": True})
+    try:
+        _conv(x, weight).numpy()
+        assert dnn.seen.math == 1  # CUDNN_TENSOR_OP_MATH
+    finally:
+        flags.set_flags({"FLAGS_enable_cublas_tensor_op_math": False})
+
+
+def test_a_convolution_is_asked_about_once_and_the_limit_of_scratch_memory_holds(dnn):
+    x, weight = to_tensor(_random((1, 3, 4, 4), "float32")), to_tensor(_random((2, 3, 3, 3), "float32"))
+    before = dnn.seen
+    for _ in range(2):
+        _conv(x, weight).numpy()
+    assert (dnn.seen.questions - before.questions, dnn.seen.convolutions - before.convolutions) == (1, 2)
+    flags.set_flags({"FLAGS_conv_workspace_size_limit": 0})
+    try:
+        _conv(x, weight).numpy()
+    finally:
+        flags.set_flags({"FLAGS_conv_workspace_size_limit": 512})
+    assert (dnn.seen.questions - before.questions, dnn.seen.convolutions - before.convolutions) == (2, 2)
+
+
+# ---- what is said -------------------------------------------------------------------------------
+
 _CHILD = """
 import sys, warnings
 import numpy as np
@@ -274,62 +416,83 @@ from wherry_ops_cuda import libraries
 wherry_ops_cuda.column.register()
 wherry_tensor.set_device("gpu")
 x = to_tensor(np.arange(6, dtype="float32").reshape(2, 3))
+image = x.reshape([1, 2, 1, 3])
+runs = {
+    "cublaslt": lambda: ops.matmul(x, x, transpose_x=False, transpose_y=True),
+    "cudnn": lambda: ops.conv2d(image, image, None, strides=(1, 1), paddings=(0, 0, 0, 0), dilations=(1, 1), groups=1, data_format="NCHW"),
+}
 for _ in range(2):
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        y = ops.matmul(x, x, transpose_x=False, transpose_y=True)
-    print(y.numpy().tolist(), [str(one.message) for one in told])
-print(libraries.describe()[0])
+        y = runs[sys.argv[1]]()
+    print(y.numpy().ravel().tolist(), [str(one.message) for one in told])
+print(libraries.describe()[list(runs).index(sys.argv[1])])
 """
+_RIGHT = {"cublaslt": "[5.0, 14.0, 14.0, 50.0]", "cudnn": "[55.0]"}
+_VARIABLE = {"cublaslt": "WHERRY_CUDA_CUBLAS", "cudnn": "WHERRY_CUDA_CUDNN"}
 
 
-def _child(**variables):
+def _child(name, **variables):
     environment = {**os.environ, **variables}
-    done = subprocess.run([sys.executable, "-c", _CHILD], capture_output=True, text=True, env=environment)
+    done = subprocess.run([sys.executable, "-c", _CHILD, name], capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
 
+def _of_fake(name, plays):
+    path = _compiled(name)
+    return path, *_child(name, **{_VARIABLE[name]: str(path), f"FAKE_{name.upper()}": plays})
+
+
 @pytest.mark.parametrize(
-    ("plays", "said"),
+    ("name", "plays", "said"),
     [
-        ("old", "cuBLASLt cannot be used: {path} is version 11.9, and 12.0 or later is needed. Wherry's own kernels compute instead."),
-        ("create", "cuBLASLt 13.10 ({path}) has failed: cublasLtCreate says CUBLAS_STATUS_NOT_INITIALIZED. "
-                   "Wherry's own kernels compute instead from here on."),
-        ("heuristic", "cuBLASLt 13.10 ({path}) has failed: cublasLtMatmulAlgoGetHeuristic says CUBLAS_STATUS_INTERNAL_ERROR. "
-                      "Wherry's own kernels compute instead from here on."),
-        ("matmul", "cuBLASLt 13.10 ({path}) has failed: cublasLtMatmul says CUBLAS_STATUS_EXECUTION_FAILED. "
-                   "Wherry's own kernels compute instead from here on."),
+        ("cublaslt", "old", "cuBLASLt cannot be used: {path} is version 11.9, and 12.0 or later is needed."),
+        ("cublaslt", "create", "cuBLASLt 13.10 ({path}) has failed: cublasLtCreate says CUBLAS_STATUS_NOT_INITIALIZED."),
+        ("cublaslt", "heuristic", "cuBLASLt 13.10 ({path}) has failed: cublasLtMatmulAlgoGetHeuristic says CUBLAS_STATUS_INTERNAL_ERROR."),
+        ("cublaslt", "matmul", "cuBLASLt 13.10 ({path}) has failed: cublasLtMatmul says CUBLAS_STATUS_EXECUTION_FAILED."),
+        ("cudnn", "old", "cuDNN cannot be used: {path} is version 8.9, and 9.0 or later is needed."),
+        ("cudnn", "create", "cuDNN 9.28 ({path}) has failed: cudnnCreate says CUDNN_STATUS_NOT_INITIALIZED."),
+        ("cudnn", "algorithm", "cuDNN 9.28 ({path}) has failed: cudnnGetConvolutionForwardAlgorithm_v7 says CUDNN_STATUS_INTERNAL_ERROR."),
+        ("cudnn", "run", "cuDNN 9.28 ({path}) has failed: cudnnConvolutionForward says CUDNN_STATUS_EXECUTION_FAILED."),
     ],
-)  # fmt: skip
-def test_a_library_that_fails_is_one_warning_and_our_kernels_go_on(fake_blas, plays, said):
-    first, second, line = _child(WHERRY_CUDA_CUBLAS=str(fake_blas.path), FAKE_CUBLASLT=plays)
-    right = "[[5.0, 14.0], [14.0, 50.0]]"
-    assert first == f"{right} {[said.format(path=fake_blas.path)]}"
-    assert second == f"{right} []"
-    assert line.startswith("cuBLASLt: not used, ")
-    assert line.endswith("; matrix products by Wherry's own kernels")
+)
+def test_a_library_that_fails_is_one_warning_and_our_kernels_go_on(emulator, name, plays, said):
+    path, first, second, line = _of_fake(name, plays)
+    ends = "Wherry's own kernels compute instead" + (" from here on." if "has failed" in said else ".")
+    assert first == f"{_RIGHT[name]} {[f'{said.format(path=path)} {ends}']}"
+    assert second == f"{_RIGHT[name]} []"
+    assert ": not used, " in line
+    assert line.endswith(f"; {libraries.LIBRARIES[name].serves} by Wherry's own kernels")
 
 
+@pytest.mark.parametrize("name", list(_RIGHT))
 @pytest.mark.parametrize("plays", ["refuse", "promise"])
-def test_a_problem_that_the_library_refuses_is_ours_without_a_word(fake_blas, plays):
-    first, second, line = _child(WHERRY_CUDA_CUBLAS=str(fake_blas.path), FAKE_CUBLASLT=plays)
-    assert first == second == "[[5.0, 14.0], [14.0, 50.0]] []"
-    assert line == f"cuBLASLt 13.10: {fake_blas.path}, for matrix products"
+def test_a_problem_that_the_library_refuses_is_ours_without_a_word(emulator, name, plays):
+    path, first, second, line = _of_fake(name, plays)
+    assert first == second == f"{_RIGHT[name]} []"
+    assert line.endswith(f": {path}, for {libraries.LIBRARIES[name].serves}")
 
 
 def test_a_file_that_the_user_names_and_that_is_not_there_is_said(tmp_path):
-    first, second, _ = _child(WHERRY_CUDA_CUBLAS=str(tmp_path / "none.so"))
+    first, second, _ = _child("cublaslt", WHERRY_CUDA_CUBLAS=str(tmp_path / "none.so"))
     assert "cuBLASLt cannot be used: " in first
     assert "none.so: cannot open shared object file" in first
     assert second.endswith(" []")
 
 
-@pytest.mark.parametrize(("variables", "said"), [({"FLAGS_use_cublaslt": "0"}, "turned off"), ({"WHERRY_CUDA_CUBLAS": "0"}, "not found")])
-def test_the_environment_turns_a_library_off(variables, said):
-    first, _, line = _child(**variables)
+@pytest.mark.parametrize(
+    ("name", "variables", "said"),
+    [
+        ("cublaslt", {"FLAGS_use_cublaslt": "0"}, "cuBLASLt: turned off; matrix products"),
+        ("cublaslt", {"WHERRY_CUDA_CUBLAS": "0"}, "cuBLASLt: not found; matrix products"),
+        ("cudnn", {"FLAGS_use_cudnn": "0"}, "cuDNN: turned off; convolutions"),
+    ],
+)
+def test_the_environment_turns_a_library_off(name, variables, said):
+    first, _, line = _child(name, **variables)
     assert first.endswith(" []")
-    assert line == f"cuBLASLt: {said}; matrix products by Wherry's own kernels"
+    assert line == f"{said} by Wherry's own kernels"
 
 
 def test_wheels_come_before_the_system_and_a_named_file_before_all(monkeypatch, tmp_path):

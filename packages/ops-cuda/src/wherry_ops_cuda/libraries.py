@@ -2,8 +2,8 @@
 
     python -m wherry_ops_cuda libraries     which are found
 
-Nothing is linked or needed. The extra `cublas` of this package brings cuBLASLt for matrix products; any other that the system's loader finds
-serves as well.
+Nothing is linked or needed. The extras `cublas` and `cudnn` of this package bring cuBLASLt for matrix products and cuDNN for convolutions; others
+that the system's loader finds serve as well.
 """
 from __future__ import annotations
 
@@ -23,10 +23,13 @@ class _Library(NamedTuple):
     flag: str
     names: tuple[str, ...]  # for the system's loader, the newest first
     serves: str
+    companions: tuple[str, ...] = ()  # that it opens by name, which the loader may not find where wheels have put them
 
 
 LIBRARIES = {
     "cublaslt": _Library("cuBLASLt", "WHERRY_CUDA_CUBLAS", "FLAGS_use_cublaslt", ("libcublasLt.so.13", "libcublasLt.so.12"), "matrix products"),
+    "cudnn": _Library("cuDNN", "WHERRY_CUDA_CUDNN", "FLAGS_use_cudnn", ("libcudnn.so.9",), "convolutions",
+                      ("libcublasLt.so.13", "libnvrtc.so.13", "libcublasLt.so.12", "libnvrtc.so.12")),
 }
 
 _library: ctypes.CDLL | None = None
@@ -36,7 +39,7 @@ _notice: object = None  # the callback lives as long as the library that calls i
 def places(name: str) -> list[str]:
     """Where a library is looked for, in this order: files of installed wheels, then names for the system's loader.
 
-    The library's variable (`WHERRY_CUDA_CUBLAS`) names the only file instead, or 0 for none.
+    The library's variable (`WHERRY_CUDA_CUBLAS`, `WHERRY_CUDA_CUDNN`) names the only file instead, or 0 for none.
 
     Examples:
         >>> from wherry_ops_cuda import libraries
@@ -47,10 +50,13 @@ def places(name: str) -> list[str]:
     named = os.environ.get(library.variable, "1")
     if named not in ("1", ""):
         return [] if named == "0" else [named]
+    return [*_of_wheels(library.names), *library.names]
+
+
+def _of_wheels(names: tuple[str, ...]) -> list[str]:
     wheels = importlib.util.find_spec("nvidia")
     roots = [Path(root) for root in (wheels.submodule_search_locations or [])] if wheels else []
-    found = [str(file) for one in library.names for root in roots for file in sorted(root.glob(f"*/lib/{one}"), reverse=True)]
-    return [*found, *library.names]
+    return [str(file) for one in names for root in roots for file in sorted(root.glob(f"*/lib/{one}"), reverse=True)]
 
 
 def connect(library: ctypes.CDLL) -> None:
@@ -68,8 +74,10 @@ def connect(library: ctypes.CDLL) -> None:
     for name, one in LIBRARIES.items():
         asked = os.environ.get(one.variable, "1") not in ("", "0", "1")
         where = [] if emulated and not asked else places(name)
-        library.wry_cuda_library_places(name.encode(), "\n".join(where).encode(), int(asked))
+        beside = _of_wheels(one.companions) if where and not asked else []
+        library.wry_cuda_library_places(name.encode(), "\n".join(where).encode(), "\n".join(beside).encode(), int(asked))
         flags.when_set(one.flag, partial(_use, library, name))
+    flags.when_set("FLAGS_conv_workspace_size_limit", lambda limit: library.wry_cuda_set_workspace_limit(ctypes.c_int64(int(limit))))
     flags.when_set("FLAGS_enable_cublas_tensor_op_math", lambda on: library.wry_cuda_set_tf32(int(bool(on))))
 
 

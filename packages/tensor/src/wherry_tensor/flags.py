@@ -30,6 +30,7 @@ FLAGS: dict[str, tuple[Value, str]] = {
     "FLAGS_paddle_num_threads": (1, "how many threads a kernel may use; Wherry's default is all cores"),
     "FLAGS_host_fallback": (True, "Wherry's own: what a device cannot run, runs on the cpu"),
     "FLAGS_use_cublaslt": (True, "Wherry's own: matrix products on a GPU are cuBLASLt's where it is installed"),
+    "FLAGS_use_cudnn": (True, "Wherry's own: convolutions on a GPU are cuDNN's where it is installed"),
     "FLAGS_paddle_random": (False, "Wherry's own: the random numbers of Paddle 2.6.2 on a CPU"),
     "FLAGS_call_stack_level": (1, "2: tracebacks show what lies below the user's line"),
     "FLAGS_init_allocated_mem": (False, "fresh memory of the cpu is filled with bytes that are not zero"),
@@ -49,7 +50,7 @@ FLAGS: dict[str, tuple[Value, str]] = {
     "FLAGS_communicator_send_queue_size": (20, f"no effect: {_NO_CLUSTER}"),
     "FLAGS_communicator_send_wait_times": (5, f"no effect: {_NO_CLUSTER}"),
     "FLAGS_communicator_thread_pool_size": (5, f"no effect: {_NO_CLUSTER}"),
-    "FLAGS_conv_workspace_size_limit": (512, "no effect: convolutions take what scratch memory they need"),
+    "FLAGS_conv_workspace_size_limit": (512, "MiB of scratch memory that a convolution by cuDNN may take"),
     "FLAGS_cudnn_batchnorm_spatial_persistent": (False, f"no effect: {_OF_GPUS}"),
     "FLAGS_cudnn_deterministic": (False, "no effect: results are the same from run to run"),
     "FLAGS_cudnn_exhaustive_search": (False, "no effect: each call has one kernel"),
@@ -57,7 +58,9 @@ FLAGS: dict[str, tuple[Value, str]] = {
     "FLAGS_dist_threadpool_size": (0, f"no effect: {_NO_CLUSTER}"),
     "FLAGS_eager_delete_scope": (True, f"no effect: {_FOR_PADDLE}"),
     "FLAGS_eager_delete_tensor_gb": (0.0, "no effect: programs run in memory that is planned ahead; what is eager is freed at once"),
-    "FLAGS_enable_cublas_tensor_op_math": (False, "products of float32 by cuBLASLt may round their operands to TF32, which tensor cores take"),
+    "FLAGS_enable_cublas_tensor_op_math": (
+        False, "products and convolutions of float32 by NVIDIA's libraries may round their operands to TF32, which tensor cores take"
+    ),
     "FLAGS_enable_eager_mode": (True, f"no effect: {_FOR_PADDLE}"),
     "FLAGS_enable_parallel_graph": (False, f"no effect: {_FOR_PADDLE}"),
     "FLAGS_enable_rpc_profiler": (False, f"no effect: {_NO_CLUSTER}"),

@@ -5,8 +5,10 @@
 //   for the input  x[c, q]      = sum over (o, t)  weight[(o, t), c] ct[(o, t), q]     q a place of the input
 //   for the weight w[o, (c, t)] = sum over (n, p)  ct[o, (n, p)] x[(n, p), (c, t)]
 // A block computes a 32 x 32 tile, each of its 256 threads 2 x 2 elements of that, from strips of 16 in shared memory; a strip is
-// gathered from the image, with zeros for what is outside of it. Floats of 16 bits are computed in float32.
+// gathered from the image, with zeros for what is outside of it. Floats of 16 bits are computed in float32. cuDNN is asked first, where
+// it is found.
 #include "images.h"
+#include "libraries.h"
 
 namespace wherry {
 namespace cuda {
@@ -163,6 +165,15 @@ Window window_of(const wry_call *call, const wry_tensor *weight) {
   return {weight->shape[2], weight->shape[3], strides[0], strides[1], paddings[0], paddings[2], dilations[0], dilations[1]};
 }
 
+// Of one of the three, by cuDNN where it is found; not_taken otherwise.
+int by_library(const wry_call *call, Direction direction, const Convolution &s, bool last, const wry_tensor *in, const wry_tensor *out,
+               const wry_tensor *weight, const wry_tensor *bias) {
+  const Window &w = s.window;
+  return library_convolution(call, {direction, last, in->dtype, s.in.n, s.in.channels, s.in.h, s.in.w, s.out.channels, s.out.h, s.out.w, w.kh, w.kw,
+                                    s.groups, w.sy, w.sx, w.py, w.px, w.dy, w.dx, in->data, out->data, weight->data,
+                                    bias ? bias->data : nullptr, bias ? bias->strides[0] : 0});
+}
+
 template <typename T>
 int conv2d(const wry_call *call) {
   const wry_tensor *x = input(call, 0), *weight = input(call, 1), *bias = input(call, 2), *out = output(call, 0);
@@ -170,6 +181,8 @@ int conv2d(const wry_call *call) {
   const bool last = attr_equals(call, 4, "NHWC");
   const int64_t groups = attr_int(call, 3);
   const Convolution s = {image_of(x, last), image_of(out, last), window_of(call, weight), groups, weight->shape[1], weight->shape[0] / groups};
+  const int status = by_library(call, FORWARD, s, last, x, out, weight, bias);
+  if (status != not_taken) return status;
   const Forward<T> p = {s, data<T>(x), data<T>(weight), bias ? data<T>(bias) : nullptr, data<T>(out), bias ? bias->strides[0] : 0};
   return launch_product(call, p, s.o, s.out.n * s.out.h * s.out.w);
 }
@@ -182,6 +195,8 @@ int transposed(const wry_call *call, const wry_tensor *bias, bool last) {
   if (out->size == 0) return WRY_OK;
   const int64_t groups = attr_int(call, 3);
   const Convolution s = {image_of(out, last), image_of(ct, last), window_of(call, weight), groups, weight->shape[1], weight->shape[0] / groups};
+  const int status = by_library(call, FOR_INPUT, s, last, out, ct, weight, bias);
+  if (status != not_taken) return status;
   const ForInput<T> p = {s, data<T>(ct), data<T>(weight), bias ? data<T>(bias) : nullptr, data<T>(out), bias ? bias->strides[0] : 0};
   return launch_product(call, p, s.c, s.in.n * s.in.h * s.in.w);
 }
@@ -197,6 +212,8 @@ int conv2d_weight_vjp(const wry_call *call) {
   const bool last = attr_equals(call, 4, "NHWC");
   const int64_t groups = attr_int(call, 3);
   const Convolution s = {image_of(x, last), image_of(ct, last), window_of(call, out), groups, out->shape[1], out->shape[0] / groups};
+  const int status = by_library(call, FOR_WEIGHT, s, last, x, ct, out, nullptr);
+  if (status != not_taken) return status;
   const ForWeight<T> p = {s, data<T>(ct), data<T>(x), data<T>(out)};
   return launch_product(call, p, s.o, s.c * s.window.kh * s.window.kw);
 }

@@ -82,22 +82,10 @@ bool side_of(int64_t rows, int64_t columns, int64_t row, int64_t column, Side *s
   return false;
 }
 
-// All that an answer depends on; compared as bytes.
 struct Problem {
   int64_t device, dtype, compute, m, n, k, count, bias, out_stride;
   Side x, y;
   int64_t align_x, align_y, align_out, align_bias;
-  bool operator==(const Problem &other) const { return memcmp(this, &other, sizeof *this) == 0; }
-};
-static_assert(sizeof(Problem) == 19 * sizeof(int64_t), "no byte of it is padding");
-struct Hash {
-  size_t operator()(const Problem &p) const {
-    int64_t words[sizeof(Problem) / sizeof(int64_t)];
-    memcpy(words, &p, sizeof p);
-    uint64_t h = 0x9E3779B97F4A7C15u;
-    for (int64_t word : words) h = (h ^ uint64_t(word)) * 0xFF51AFD7ED558CCDu, h ^= h >> 32;
-    return size_t(h);
-  }
 };
 
 struct Plan {
@@ -113,24 +101,14 @@ void release(Plan &p) {
   p = {};
 }
 
-constexpr int max_devices = 64;
 constexpr size_t most_plans = 4096;
 Handle handles[max_devices];
 size_t most_workspace[max_devices];
-std::unordered_map<Problem, Plan, Hash> plans;
+std::unordered_map<Problem, Plan, Words<Problem>, Words<Problem>> plans;
 std::mutex mutex;  // of the above, and of the descriptor of a plan from the setting of its pointer to the call
-std::atomic<bool> rounds_operands;
 
-// What a step has said; the first that is not a success stays.
-struct Steps {
-  Status status = SUCCESS;
-  const char *function = "";
-  bool operator()(const char *name, Status said) {
-    if (said != SUCCESS && status == SUCCESS) status = said, function = name;
-    return said == SUCCESS;
-  }
-};
-#define WRY_STEP(function, arguments) (steps.status == SUCCESS && steps("cublasLt" #function, lt.function arguments))
+using Steps = LibrarySteps<Status>;
+#define WRY_STEP(function, arguments) (steps.well() && steps("cublasLt" #function, lt.function arguments))
 
 bool begin(Steps &steps, int device) {
   if (handles[device]) return true;
@@ -242,17 +220,7 @@ Plan *plan_of(Steps &steps, const Problem &problem, const Type &type, const void
 int multiply(Steps &steps, const wry_call *call, const LibraryProduct &p, Plan &plan, const Axis *axes, int rank, int inner, int64_t calls,
              const Type &type) {
   char *scratch = nullptr;
-  if (plan.best.workspace) {  // which the library wants at a multiple of 256
-    scratch = static_cast<char *>(call->context->workspace(call->context, plan.best.workspace + 256));
-    if (!scratch) {
-      snprintf(call->context->error, WRY_ERROR_SIZE,
-               "matmul: out of memory. Needed %zu bytes of scratch memory for cuBLASLt and got none. Use smaller tensors or free some "
-               "that are no longer needed.",
-               plan.best.workspace);
-      return WRY_OUT_OF_MEMORY;
-    }
-    scratch += (256 - reinterpret_cast<uintptr_t>(scratch) % 256) % 256;
-  }
+  if (plan.best.workspace && !(scratch = library_workspace(call, "a product", "cuBLASLt", plan.best.workspace))) return WRY_OUT_OF_MEMORY;
   if (p.bias) steps("cublasLtMatmulDescSetAttribute", set(plan.desc, DESC_BIAS_POINTER, p.bias));
   static const float one_float[2] = {1, 0}, no_float[2] = {0, 0};  // complex ones, too
   static const double one_double[2] = {1, 0}, no_double[2] = {0, 0};
@@ -321,6 +289,3 @@ int library_product(const wry_call *call, const LibraryProduct &p) {
 
 }  // namespace cuda
 }  // namespace wherry
-
-// Whether products of float32 may round their operands to the 19 bits of TF32, which tensor cores take.
-extern "C" __attribute__((visibility("default"))) void wry_cuda_set_tf32(int on) { wherry::cuda::rounds_operands = on != 0; }

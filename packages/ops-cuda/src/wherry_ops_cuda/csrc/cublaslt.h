@@ -73,24 +73,25 @@ struct Heuristic {
 };
 
 // each(name in the library, result, arguments)
-#define WRY_CUBLASLT(each)                                                                                                                                                  \
-  each(GetVersion, size_t, (void))                                                                                                                                          \
-      each(Create, Status, (Handle *))                                                                                                                                      \
-          each(Destroy, Status, (Handle))                                                                                                                                   \
-              each(MatmulDescCreate, Status, (Desc *, Compute, cudaDataType_t scale))                                                                                       \
-                  each(MatmulDescDestroy, Status, (Desc))                                                                                                                   \
-                      each(MatmulDescSetAttribute, Status, (Desc, DescAttribute, const void *, size_t))                                                                     \
-                          each(MatrixLayoutCreate, Status, (Layout *, cudaDataType_t, uint64_t rows, uint64_t columns, int64_t ld))                                         \
-                              each(MatrixLayoutDestroy, Status, (Layout))                                                                                                   \
-                                  each(MatrixLayoutSetAttribute, Status, (Layout, LayoutAttribute, const void *, size_t))                                                   \
-                                      each(MatmulPreferenceCreate, Status, (Preference *))                                                                                  \
-                                          each(MatmulPreferenceDestroy, Status, (Preference))                                                                               \
-                                              each(MatmulPreferenceSetAttribute, Status, (Preference, PreferenceAttribute, const void *, size_t))                           \
-                                                  each(MatmulAlgoGetHeuristic, Status,                                                                                      \
-                                                       (Handle, Desc, Layout a, Layout b, Layout c, Layout d, Preference, int wanted, Heuristic *, int *found))             \
-                                                      each(Matmul, Status,                                                                                                  \
-                                                           (Handle, Desc, const void *alpha, const void *a, Layout, const void *b, Layout, const void *beta, const void *c, \
-                                                            Layout, void *d, Layout, const Algorithm *, void *workspace, size_t workspace_bytes, cudaStream_t))
+// clang-format off
+#define WRY_CUBLASLT(each) \
+  each(GetVersion, size_t, (void)) \
+  each(Create, Status, (Handle *)) \
+  each(MatmulDescCreate, Status, (Desc *, Compute, cudaDataType_t scale)) \
+  each(MatmulDescDestroy, Status, (Desc)) \
+  each(MatmulDescSetAttribute, Status, (Desc, DescAttribute, const void *, size_t)) \
+  each(MatrixLayoutCreate, Status, (Layout *, cudaDataType_t, uint64_t rows, uint64_t columns, int64_t ld)) \
+  each(MatrixLayoutDestroy, Status, (Layout)) \
+  each(MatrixLayoutSetAttribute, Status, (Layout, LayoutAttribute, const void *, size_t)) \
+  each(MatmulPreferenceCreate, Status, (Preference *)) \
+  each(MatmulPreferenceDestroy, Status, (Preference)) \
+  each(MatmulPreferenceSetAttribute, Status, (Preference, PreferenceAttribute, const void *, size_t)) \
+  each(MatmulAlgoGetHeuristic, Status, \
+       (Handle, Desc, Layout a, Layout b, Layout c, Layout d, Preference, int wanted, Heuristic *, int *found)) \
+  each(Matmul, Status, \
+       (Handle, Desc, const void *alpha, const void *a, Layout, const void *b, Layout, const void *beta, const void *c, \
+        Layout, void *d, Layout, const Algorithm *, void *workspace, size_t workspace_bytes, cudaStream_t))
+// clang-format on
 
 }  // namespace cublaslt
 }  // namespace cuda

@@ -10,6 +10,7 @@
 namespace wherry {
 namespace cuda {
 
+std::atomic<bool> rounds_operands;
 static void (*notice)(const char *);
 
 void notify(const std::string &text) {
@@ -19,15 +20,19 @@ void notify(const std::string &text) {
 
 static std::string version_text(int version) { return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100); }
 
-void Library::set_places(const char *places, bool asked) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  places_.clear();
-  asked_ = asked;
-  for (const char *at = places; *at;) {
+static std::vector<std::string> lines_of(const char *text) {
+  std::vector<std::string> lines;
+  for (const char *at = text; *at;) {
     const char *end = strchrnul(at, '\n');
-    places_.emplace_back(at, end);
+    lines.emplace_back(at, end);
     at = *end ? end + 1 : end;
   }
+  return lines;
+}
+
+void Library::set_places(const char *places, const char *companions, bool asked) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  places_ = lines_of(places), companions_ = lines_of(companions), asked_ = asked;
   if (state_ == NONE) state_ = UNOPENED, path_.clear(), why_.clear();
 }
 
@@ -37,6 +42,7 @@ void Library::open() {
     std::lock_guard<std::mutex> lock(mutex_);
     if (state_ != UNOPENED) return;
     void *handle = nullptr;
+    for (const std::string &companion : companions_) dlopen(companion.c_str(), RTLD_NOW | RTLD_LOCAL);  // stays open
     for (size_t i = 0; i < places_.size() && !handle; ++i) {
       handle = dlopen(places_[i].c_str(), RTLD_NOW | RTLD_LOCAL);
       if (handle) path_ = places_[i];
@@ -78,16 +84,27 @@ bool Library::describe(std::string *text) {
   return open;
 }
 
+char *library_workspace(const wry_call *call, const char *op, const char *library, size_t bytes) {
+  char *found = static_cast<char *>(call->context->workspace(call->context, bytes + 256));
+  if (found) return found + (256 - reinterpret_cast<uintptr_t>(found) % 256) % 256;
+  snprintf(call->context->error, WRY_ERROR_SIZE,
+           "%s: out of memory. Needed %zu bytes of scratch memory for %s and got none. Use smaller tensors or free some that are no longer needed.",
+           op, bytes, library);
+  return nullptr;
+}
+
 }  // namespace cuda
 }  // namespace wherry
 
 using namespace wherry::cuda;
 
-static Library *library_of(const char *name) { return strcmp(name, "cublaslt") == 0 ? &cublaslt_library() : nullptr; }
+static Library *library_of(const char *name) { return strcmp(name, "cublaslt") == 0 ? &cublaslt_library() : &cudnn_library(); }
 
 // Where Python's warnings come in; without it texts go to stderr.
 EXPORT void wry_cuda_set_notice(void (*function)(const char *)) { notice = function; }
-EXPORT void wry_cuda_library_places(const char *name, const char *places, int asked) { library_of(name)->set_places(places, asked != 0); }
+EXPORT void wry_cuda_library_places(const char *name, const char *places, const char *companions, int asked) {
+  library_of(name)->set_places(places, companions, asked != 0);
+}
 EXPORT void wry_cuda_library_use(const char *name, int on) { library_of(name)->use(on != 0); }
 // Which file is used, or why none is; 1 when one is.
 EXPORT int wry_cuda_library_describe(const char *name, char *text, size_t size) {
@@ -96,3 +113,4 @@ EXPORT int wry_cuda_library_describe(const char *name, char *text, size_t size) 
   snprintf(text, size, "%s", said.c_str());
   return open;
 }
+EXPORT void wry_cuda_set_tf32(int on) { rounds_operands = on != 0; }
