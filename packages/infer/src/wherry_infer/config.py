@@ -16,7 +16,7 @@ from wherry_infer.kinds import PrecisionType
 from wherry_tensor import cuda
 from wherry_tensor.arguments import require
 from wherry_tensor.device import Stream, is_known
-from wherry_tensor.errors import InvalidArgumentError, PreconditionNotMetError, short
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError, short
 
 __all__ = ["Config", "PassBuilder", "XpuConfig"]
 
@@ -501,7 +501,26 @@ class Config:
         precision_mode: PrecisionType = PrecisionType.Float32, use_static: bool = False, use_calib_mode: bool = True,
         use_cuda_graph: bool = False,
     ) -> None:
-        """Run parts by TensorRT. Without a GPU `create_predictor` refuses; without TensorRT our own engine runs all."""
+        """Run parts by TensorRT, on the GPU that `enable_use_gpu` names. Without TensorRT (`pip install tensorrt`) Wherry's own kernels run all.
+
+        Args:
+            workspace_size: bytes that TensorRT may use for intermediate values.
+            max_batch_size: of inputs of which the first size alone is free, where nothing else is said of them.
+            min_subgraph_size: parts of fewer ops stay with Wherry's own kernels.
+            precision_mode: Half or Bfloat16 computes in 16 bits where `enable_use_gpu` with it would; Int8 as Float32, with a line in the log.
+            use_static: keep engines in files, in `set_optim_cache_dir` or in `_opt_cache` beside the model, and take them from there.
+            use_calib_mode: accepted for compatibility; TensorRT no longer calibrates.
+            use_cuda_graph: accepted for compatibility; unused.
+
+        Raises:
+            ValueError: a number is less than 1.
+
+        Source:
+            `paddle.inference.Config.enable_tensorrt_engine`.
+        """
+        for name, value in (("workspace_size", workspace_size), ("max_batch_size", max_batch_size), ("min_subgraph_size", min_subgraph_size)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise InvalidArgumentError(f"enable_tensorrt_engine: got {name}={short(value)}, expected a number >= 1. Leave it out.")
         self._trt = {
             "workspace_size": workspace_size, "max_batch_size": max_batch_size, "min_subgraph_size": min_subgraph_size,
             "precision_mode": PrecisionType(precision_mode), "use_static": use_static, "use_calib_mode": use_calib_mode,
@@ -521,15 +540,45 @@ class Config:
         self, min_input_shape: Mapping[str, Sequence[int]] | None = None, max_input_shape: Mapping[str, Sequence[int]] | None = None,
         optim_input_shape: Mapping[str, Sequence[int]] | None = None, disable_trt_plugin_fp16: bool = False,
     ) -> None:
-        """Sizes that TensorRT prepares for."""
-        self._other["trt_shapes"] = (dict(min_input_shape or {}), dict(max_input_shape or {}), dict(optim_input_shape or {}))
+        """Shapes that TensorRT prepares for, by the names of the program's inputs.
+
+        Args:
+            min_input_shape: the smallest.
+            max_input_shape: the largest.
+            optim_input_shape: those that it chooses its kernels for.
+            disable_trt_plugin_fp16: accepted for compatibility; unused.
+
+        Raises:
+            TypeError: no dicts of lists of ints.
+            ValueError: an input has not all three. Whether they fit it is checked by `create_predictor`.
+        """
+        given = [min_input_shape or {}, max_input_shape or {}, optim_input_shape or {}]
+        for shapes in given:
+            if not isinstance(shapes, Mapping) or not all(
+                isinstance(shape, Sequence) and not isinstance(shape, str) and all(isinstance(n, int) for n in shape) for shape in shapes.values()
+            ):
+                raise InvalidTypeError(
+                    f"set_trt_dynamic_shape_info: shapes are given by name. Got {short(shapes)}, expected a dict such as {{'x': [1, 3, 224, 224]}}."
+                )
+        partly = set().union(*given) - (given[0].keys() & given[1].keys() & given[2].keys())
+        if partly:
+            raise InvalidArgumentError(
+                f"set_trt_dynamic_shape_info: an input has a smallest, a largest and a usual shape. Got not all three for {sorted(partly)}, expected "
+                f"each name in all three dicts."
+            )
+        self._other["trt_shapes"] = tuple({name: list(shape) for name, shape in shapes.items()} for shapes in given)
 
     def tensorrt_dynamic_shape_enabled(self) -> bool:
         """Were sizes given?"""
         return any(self._other.get("trt_shapes", ()))
 
     def enable_tuned_tensorrt_dynamic_shape(self, shape_range_info_path: str = "", allow_build_at_runtime: bool = True) -> None:
-        """Take the sizes that `collect_shape_range_info` noted."""
+        """Take the shapes that `collect_shape_range_info` noted.
+
+        Args:
+            shape_range_info_path: its file.
+            allow_build_at_runtime: may a run with other shapes build an engine anew? It takes as long as the first time.
+        """
         self._other["trt_tuned"] = (shape_range_info_path, allow_build_at_runtime)
 
     def tuned_tensorrt_dynamic_shape(self) -> bool:
@@ -551,7 +600,7 @@ class Config:
         return int(self._other.get("trt_level", 3))
 
     def enable_tensorrt_dla(self, dla_core: int = 0) -> None:
-        """Remembered, without effect."""
+        """Run on a core of the DLA, where the device has one, and on the GPU what that cannot do."""
         self._other["trt_dla"] = dla_core
 
     def tensorrt_dla_enabled(self) -> bool:
@@ -587,7 +636,7 @@ class Config:
         self._other["trt_memory"] = (engine_memory_sharing, sharing_identifier)
 
     def exp_disable_tensorrt_ops(self, names: Sequence[str]) -> None:
-        """Remembered, without effect."""
+        """Ops that are not handed to TensorRT, by their names in `predictor.profile_summary()`."""
         self._other["trt_off"] = list(names)
 
     def mark_trt_engine_outputs(self, output_tensor_names: Sequence[str] = ()) -> None:

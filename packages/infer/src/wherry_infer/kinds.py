@@ -74,10 +74,16 @@ def get_version() -> str:
 
 
 def get_trt_compile_version() -> tuple[int, int, int]:
-    """The version of TensorRT that this was built for: (0, 0, 0), none. Source: `paddle.inference.get_trt_compile_version`."""
+    """The version of TensorRT that this was built for: (0, 0, 0), none: it is looked for at run time.
+
+    Source:
+        `paddle.inference.get_trt_compile_version`.
+    """
     return (0, 0, 0)
 
 
 def get_trt_runtime_version() -> tuple[int, int, int]:
-    """The version of TensorRT that is loaded: (0, 0, 0), none. Source: `paddle.inference.get_trt_runtime_version`."""
-    return (0, 0, 0)
+    """The version of TensorRT that is installed; (0, 0, 0): none. Source: `paddle.inference.get_trt_runtime_version`."""
+    from wherry_infer.tensorrt import version
+
+    return version()

@@ -14,7 +14,8 @@ from wherry_graph.executor import compiled
 from wherry_graph.interpreter import Interpreter
 from wherry_graph.ir import Program, Variable
 from wherry_graph.paddle_files.models import load_model, params_from_bytes, save_model
-from wherry_graph.passes import blocked, unfused
+from wherry_graph.passes import blocked, elementwise, unfused
+from wherry_infer import tensorrt
 from wherry_infer.config import Config
 from wherry_infer.kinds import DataType, PrecisionType
 from wherry_infer.precision import mixed
@@ -217,8 +218,11 @@ class _Model:
         self.config = Config(config)
         self.saved = False
         self.home = _Home("cpu" if config._device[0] == "cpu" else f"{config._device[0]}:{config._device[1]}", config._stream)
+        hands_over = config.tensorrt_engine_enabled() and tensorrt.available(config)
+        if hands_over and config._stream is None:
+            self.home = _Home(self.home.name, Stream(self.home.name))  # TensorRT waits for the whole GPU on the default one
         with _CPU.entered():  # whatever device the process works on
-            program = self._prepared(config)
+            program = self._prepared(config, hands_over)
         if self.home.code:
             for x in program.bound_variables():
                 x.bound = _core.to_device(x.bound, self.home.code)
@@ -231,15 +235,21 @@ class _Model:
         self.shapes: dict[str, Counter[tuple[int, ...]]] = {}
         self.lock = threading.Lock()
 
-    def _prepared(self, config: Config) -> Program:
-        """The program behind all passes, on the CPU."""
+    def _prepared(self, config: Config, hands_over: bool) -> Program:
+        """The program behind all passes, on the CPU.
+
+        Args:
+            config: it.
+            hands_over: may TensorRT run parts of it?
+        """
         if config._buffers is not None:
             program = params_from_bytes(*config._buffers)
         else:
             model, params = config.files()
             program = load_model("", model_path=model, params_path=params)
-        if config._mixed in (PrecisionType.Half, PrecisionType.Bfloat16):
-            program = mixed(program, config._mixed, not config._low_precision_io, config._mixed_off)
+        narrow = config.tensorrt_precision_mode() if hands_over else config._mixed
+        if narrow in (PrecisionType.Half, PrecisionType.Bfloat16):
+            program = mixed(program, narrow, not config._low_precision_io, config._mixed_off)
         if config._ir_optim:
             builder = config.pass_builder()
             program.in_passes = True
@@ -248,14 +258,24 @@ class _Model:
                     self._save(program)
                     if self.home.code:
                         continue  # of its CPU
+                if one is elementwise and hands_over:  # chains would hide their ops
+                    hands_over = self._handed_over(program)
                 weights = list(program.bound_variables())
                 program = one(program)
                 _let_go(program, weights)
                 if builder._debug or config._ir_debug:
                     print(f"--- behind {one.__name__}\n{program}")
             program.in_passes = False
+        if hands_over:
+            self._handed_over(program)
         self._save(program)
         return program
+
+    def _handed_over(self, program: Program) -> bool:
+        """Put engines of TensorRT into the program; False: there are no more to come."""
+        self._save(program)
+        tensorrt.with_engines(program, self.config, self.home.code)
+        return False
 
     def _save(self, program: Program) -> None:
         """Write what passes made of the program, once, where that was asked for."""

@@ -1234,3 +1234,5 @@ def trace_stop() -> Any:
     """Stop recording."""
 def uninitialized(shape: Any, dtype: Any, device: Any = ...) -> Any:
     """A tensor whose values are whatever the memory of the device held."""
+def used_by_others(x: Any) -> Any:
+    """Somebody else's work on this thread's stream uses the memory of `x`: whoever frees it waits for that."""

@@ -510,6 +510,13 @@ def to_device(Tensor x not None, int32_t device):
     return copied_to(x, checked_device(device))
 
 
+def used_by_others(Tensor x not None):
+    """Somebody else's work on this thread's stream uses the memory of `x`: whoever frees it waits for that."""
+    need_data(x, "used_by_others")
+    if x.t.device and x.storage != NULL:
+        wry_device_used_on(x.storage, stream_of(wry_thread_state(), x.t.device))
+
+
 def on_host(Tensor x not None):
     """`x` in memory that the host can read, complete: itself on the cpu, else a copy. Without gradient history elsewhere."""
     need_data(x, "on_host")
