@@ -8,7 +8,9 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import importlib.util
+import json
 import os
+import shlex
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
@@ -93,7 +95,7 @@ def compile(
     own = [] if emulator else sorted((_HERE / "csrc").glob("*.cc"))
     host = [str(Path(emulator).absolute())] if emulator else []
     files = [*map(Path, sources), *own]
-    folders = [include(), *map(Path, include_dirs)]
+    folders = [include(), *(Path(folder).absolute() for folder in include_dirs)]
     cuda = cuda_include()
     plain = [*_PLAIN, *(f"-D{name}={value}" for name, value in (define or {}).items())]
     shared = [*plain, "-isystem", str(cuda), "-isystem", str(cuda / "cccl"), *(f"-I{folder}" for folder in folders)]
@@ -109,10 +111,17 @@ def compile(
         objects.mkdir(exist_ok=True)
         cache = [found] if (found := shutil.which("ccache")) else []
 
+        # For kernels that are compiled at run time: how, and what else their images depend on.
+        recipe = shlex.join([*cache, compiler, *shared, *_KERNELS[mode]])
+        baked = [f"-DCUDA_EMULATOR_{name}={json.dumps(text)}" for name, text in (
+            ("RECIPE", recipe), ("COMPILER", shlex.quote(compiler)), ("HEADERS", _digest(compiler, mode, shared, headers)))]
+
         def one(at: int) -> Path:
             source = files[at]
             made = objects / f"{at}-{source.stem}.o"
             options = _KERNELS[mode] if source.suffix == ".cu" else (*_HOST[mode], *(["-fvisibility=hidden"] if source in own else []))
+            if source in own and source.stem == "library":
+                options = (*options, *baked)
             _run([*cache, compiler, *shared, *options, "-x", "c++", "-c", str(source), "-o", str(made)])
             return made
 

@@ -4,7 +4,7 @@
 
 `planner` decides; what it decided comes here as a `Planned`: the values (slots) with their places, the steps, what is
 handed out. A place is a byte offset in a region: in the arena, in the memory of a tensor that comes from outside, or in a
-result that is made for each run.
+result that is made for each run. All of them are on one device; kernels of others than the cpu go to the stream of the calling thread.
 
 Each concurrent run has a `Run` of its own: the slots with their data pointers, the calls that point to them, and an arena
 from a pool that all plans of a program share. Between runs these are kept, and only pointers that changed are
@@ -18,8 +18,8 @@ from libc.string cimport memcpy
 
 from wherry_tensor._core cimport (
     CONTIGUOUS, STOP_GRADIENT, WRY_ABI_VERSION, WRY_BOOL, WRY_OK, WRY_UINT8, WRY_USES_RANDOM, DType, Op, Plan, Tensor,
-    allocated_now, current_kernel_generation, kernel_threads, layers_active, new_ghost, new_tensor, raise_text, thread_device,
-    trace_event, trace_now, tracing, workspace_mark, workspace_reset, workspace_take, wry_attr, wry_call, wry_context, wry_kernel, wry_storage, wry_tensor,
+    allocated_now, current_kernel_generation, device_scratch, device_scratch_free, goes_along, kernel_threads, layers_active, new_ghost,
+    new_tensor, new_tensor_on, raise_text, thread_device, thread_stream, trace_event, trace_now, tracing, used_on, workspace_mark, workspace_reset, workspace_take, wry_attr, wry_call, wry_context, wry_kernel, wry_storage, wry_tensor,
 )
 
 from wherry_tensor import _core, ops, paddle_random
@@ -32,6 +32,7 @@ cdef enum:
     BY_RULE = 15       # Op.view_code of a view that has a rule in Python
     KEPT_PLANS = 32    # for shapes that a segment was run with
     OPERATOR_EVENT = 0 # what a profiler calls a step
+    MAX_SCRATCH = 32   # pieces of memory that one kernel may ask for on a device
 
 cdef Op copy_op = ops.copy
 
@@ -43,6 +44,8 @@ cdef extern from "Python.h":
 
 ctypedef struct Scratch:
     int mark    # where that of the running kernel begins; -1: it took none
+    int n       # on a device: pieces that it took
+    wry_storage *pieces[MAX_SCRATCH]
 
 
 cdef void *give_workspace(wry_context *context, size_t bytes) noexcept nogil:
@@ -50,6 +53,29 @@ cdef void *give_workspace(wry_context *context, size_t bytes) noexcept nogil:
     if scratch.mark < 0:
         scratch.mark = workspace_mark()
     return workspace_take(bytes)
+
+
+cdef void *give_device_workspace(wry_context *context, size_t bytes) noexcept nogil:
+    cdef Scratch *scratch = <Scratch *>context.caller
+    cdef wry_storage *piece
+    if scratch.n == MAX_SCRATCH:
+        return NULL
+    piece = device_scratch(context.device, bytes, context.stream, context.error)
+    if piece == NULL:
+        return NULL
+    scratch.pieces[scratch.n] = piece
+    scratch.n += 1
+    return piece.data
+
+
+cdef int let_go_of_scratch(Scratch *scratch) noexcept nogil:
+    """Whoever gets the memory next comes later in the stream."""
+    cdef int i
+    for i in range(scratch.n):
+        scratch.pieces[i].refs = 0
+        device_scratch_free(scratch.pieces[i])
+    scratch.n = 0
+    return 0
 
 
 cdef void *give_no_output(wry_context *context, int32_t index, int32_t rank, const int64_t *shape) noexcept nogil:
@@ -127,28 +153,64 @@ ctypedef struct Run:
 
 @cython.final
 cdef class Arenas:
-    """Memory for the values of running plans: as many blocks as programs run at once. Plans of all shapes share them."""
-    cdef list free_ones
+    """Memory for the values of running plans: as many blocks as programs run at once. Plans of all shapes share them.
+
+    On a device a block stays with its stream, whose order keeps one run behind the other.
+    """
+    cdef list free_ones    # (device, stream, block)
 
     def __cinit__(self):
         self.free_ones = []
 
-    cdef Tensor take(self, int64_t nbytes):
+    cdef Tensor take(self, int64_t nbytes, int32_t device, size_t stream):
+        cdef Py_ssize_t i
         cdef Tensor block
-        if self.free_ones:
-            block = <Tensor>self.free_ones.pop()
-            if block.t.size >= nbytes:
-                return block
-        return new_tensor(WRY_UINT8, 1, &nbytes)
+        for i in range(len(self.free_ones) - 1, -1, -1):
+            on, its_stream, kept = self.free_ones[i]
+            if on == device and its_stream == stream:
+                self.free_ones.pop(i)
+                block = <Tensor>kept
+                if block.t.size >= nbytes:
+                    return block
+                break
+        return new_tensor_on(device, WRY_UINT8, 1, &nbytes)
 
-    cdef int give(self, Tensor block) except -1:
-        self.free_ones.append(block)
+    cdef int give(self, Tensor block, size_t stream) except -1:
+        self.free_ones.append((block.t.device, stream, block))
         return 0
 
 
-cdef inline bint has_layout(Tensor x, External *e) noexcept:
+@cython.final
+cdef class Fused:
+    """A step that computes several element-wise nodes with one kernel, which a device's package made for them.
+
+    Args:
+        made: has `kernel`, the address of a `wry_kernel`, `address`, its `call->data`, and `name`.
+    """
+    cdef readonly object made
+    cdef readonly str name
+    cdef readonly uint32_t kernel_flags
+
+    def __init__(self, made):
+        self.made, self.name = made, made.name
+        self.kernel_flags = 0
+
+    random = False
+
+    @property
+    def op(self):
+        """Itself: it stands where a Plan does."""
+        return self
+
+    @staticmethod
+    def uses_shape_only(index):
+        """Of no input."""
+        return False
+
+
+cdef inline bint has_layout(Tensor x, External *e, int32_t device) noexcept:
     cdef int i
-    if x.t.dtype != e.dtype or x.t.rank != e.rank or x.t.device != 0:
+    if x.t.dtype != e.dtype or x.t.rank != e.rank or x.t.device != device:
         return False
     for i in range(e.rank):
         if x.dims[i] != e.dims[i] or (x.steps[i] != e.steps[i] and x.dims[i] != 1):
@@ -178,6 +240,7 @@ cdef class Planned:
         outputs: (region, index, whole, dtype code, offset, shape, strides) of each.
         arena: bytes that a run needs.
         numbers: what the key inputs have to hold, by position: ((input, number), ...).
+        device: of all tensors, an int.
         tiles: (first step, steps, elements of a tile, elements, slots that move on, slots of a tile) of each loop over tiles.
 
     Attributes:
@@ -202,14 +265,17 @@ cdef class Planned:
     cdef readonly tuple numbers
     cdef readonly int64_t generation
     cdef readonly bint interpreted
+    cdef readonly int32_t device
     cdef Arenas arenas
 
-    def __init__(self, externals, list constants, results, slots, steps, outputs, int64_t arena, Arenas arenas, tuple numbers, bint interpreted=False, tiles=()):
+    def __init__(self, externals, list constants, results, slots, steps, outputs, int64_t arena, Arenas arenas, tuple numbers, bint interpreted=False, tiles=(),
+                 int32_t device=0):
         cdef int i, k, at, wires = 0
         cdef int64_t *sizes
         cdef Plan plan
         self.generation = current_kernel_generation()
         self.interpreted = interpreted
+        self.device = device
         self.arenas, self.numbers, self.constants, self.arena = arenas, numbers, constants, arena
         self.n_externals, self.n_given = len(externals), len(externals) - len(constants)
         self.n_results, self.n_outputs, self.n_steps, self.n_slots = len(results), len(outputs), len(steps), len(slots)
@@ -282,17 +348,24 @@ cdef class Planned:
         self.plans, nodes = [], []
         wires = 0
         for i in range(self.n_steps):
-            plan, ins, outs, node = steps[i]
-            self.plans.append(plan)  # keeps attributes alive
+            step, ins, outs, node = steps[i]
+            self.plans.append(step)  # keeps attributes alive
             nodes.append(node)
-            self.steps[i].kernel, self.steps[i].attrs, self.steps[i].data = plan.kernel, plan.encoded, plan.data
-            self.steps[i].n_attrs, self.steps[i].n_inputs, self.steps[i].n_outputs = plan.n_attrs, <int32_t>len(ins), <int32_t>len(outs)
+            if type(step) is Fused:
+                self.steps[i].kernel = <wry_kernel><void *><size_t>(<Fused>step).made.kernel
+                self.steps[i].data = <const void *><size_t>(<Fused>step).made.address
+            else:
+                plan = step
+                self.steps[i].kernel, self.steps[i].attrs, self.steps[i].data = plan.kernel, plan.encoded, plan.data
+                self.steps[i].n_attrs = plan.n_attrs
+            self.steps[i].n_inputs, self.steps[i].n_outputs = <int32_t>len(ins), <int32_t>len(outs)
             self.steps[i].pointers = wires
             fill_wires(self.wiring + wires, ins)
             fill_wires(self.wiring + wires + len(ins), outs)
             wires += <int>(len(ins) + len(outs))
             self.steps[i].random = -1
-            if plan.op.random:
+            if step.op.random:
+                plan = step
                 self.steps[i].random = self.n_random
                 self.steps[i].drawn = self.drawn
                 self.n_random += 1
@@ -338,7 +411,7 @@ cdef class Planned:
     cdef bint fits(self, list given) except -1:
         cdef int i
         for i in range(self.n_given):
-            if not has_layout(<Tensor>given[i], &self.externals[i]):
+            if not has_layout(<Tensor>given[i], &self.externals[i], self.device):
                 return False
         for at, number in self.numbers:
             if int(given[at].item()) != number:
@@ -376,7 +449,8 @@ cdef class Planned:
                 run.pointers[i] = run.slots + self.wiring[i]
         for i in range(self.n_random + 1):
             run.contexts[i].abi_version = WRY_ABI_VERSION
-            run.contexts[i].workspace = give_workspace
+            run.contexts[i].workspace = give_workspace if self.device == 0 else give_device_workspace
+            run.contexts[i].device = self.device
             run.contexts[i].allocate_output = give_no_output
             run.contexts[i].caller = &run.scratch
         for i in range(self.n_steps):
@@ -401,12 +475,13 @@ cdef class Planned:
         cdef list all_of_them = given if not self.constants else given + self.constants, made = [], out = []
         cdef int i, k, status = WRY_OK, failed = -1, held = 0
         cdef int32_t threads = kernel_threads()
+        cdef void *stream = NULL if self.device == 0 else thread_stream(self.device)
         if self.n_written and overlapping(self, given):
             return None
         if self.n_random and paddle_random.enabled():
             return None
         run = self.acquire()
-        arena = self.arenas.take(self.arena) if self.arena else None
+        arena = self.arenas.take(self.arena, self.device, <size_t>stream) if self.arena else None
         try:
             if arena is not None and run.arena != <char *>arena.t.data:
                 run.arena = <char *>arena.t.data
@@ -417,6 +492,7 @@ cdef class Planned:
                 storage = x.storage
                 if storage != NULL:
                     storage.refs += 1  # another thread may give the tensor other memory meanwhile
+                    used_on(storage, stream)
                 run.pinned[k] = storage
                 held = k + 1
                 if run.bases[k] != x.t.data:
@@ -426,7 +502,7 @@ cdef class Planned:
                         run.slots[i].data = <char *>x.t.data + self.offsets[i]
             for k in range(self.n_results):
                 r = self.results + k
-                x = new_tensor(r.dtype, r.rank, r.dims)
+                x = new_tensor_on(self.device, r.dtype, r.rank, r.dims)
                 made.append(x)
                 for i in range(r.first, r.last):
                     run.slots[i].data = <char *>x.t.data + self.offsets[i]
@@ -434,6 +510,7 @@ cdef class Planned:
                 self.draw(run)
             for i in range(self.n_random + 1):
                 run.contexts[i].num_threads = threads
+                run.contexts[i].stream = stream
             if tracing:
                 status = self.go_traced(run, &failed)
             else:
@@ -453,7 +530,7 @@ cdef class Planned:
             run.next = self.idle
             self.idle = run
             if arena is not None:
-                self.arenas.give(arena)
+                self.arenas.give(arena, <size_t>stream)
         return out
 
     cdef int go_traced(self, Run *run, int *failed) except -1:
@@ -465,6 +542,7 @@ cdef class Planned:
             raise MemoryError()
         try:
             run.scratch.mark = -1
+            run.scratch.n = 0
             with nogil:
                 times[0] = trace_now()
                 while at < self.n_steps and status == WRY_OK:
@@ -481,7 +559,7 @@ cdef class Planned:
             for i in range(n if status == WRY_OK else 0):
                 what = self.plans[at]
                 if tile < self.n_tiles and self.tiles[tile].first == at:
-                    names = [(<Plan>plan).op.name for plan in self.plans[at : at + self.tiles[tile].n]]
+                    names = [plan.op.name for plan in self.plans[at : at + self.tiles[tile].n]]
                     what = "+".join(names)
                     at += self.tiles[tile].n
                     tile += 1
@@ -493,7 +571,7 @@ cdef class Planned:
         return status
 
     cdef int draw(self, Run *run) except -1:
-        generator = _core.get_default_generator()
+        generator = _core.get_default_generator(self.device)
         cdef uint64_t seed = generator.seed_value, offset = generator.offset
         cdef int i
         generator.offset = offset + self.drawn
@@ -506,7 +584,7 @@ cdef class Planned:
     cdef int fail(self, int status, int at, Run *run) except -1:
         cdef const char *text = run.calls[at].context.error
         node = self.nodes[at]
-        name = (<Plan>self.plans[at]).op.name
+        name = self.plans[at].op.name
         where = f"{node.type}, recorded at {node.line}" if node.line else node.type
         if text[0] == 0:
             raise_text(status, f"{name}: the kernel failed with status {status} (in {where})", b"")
@@ -537,6 +615,7 @@ cdef void free_run(Run *run) noexcept:
 cdef int go(Run *run, Step *steps, int n, Tiles *tiles, int n_tiles, int *failed) noexcept nogil:
     cdef int i, at = 0, status = WRY_OK
     run.scratch.mark = -1
+    run.scratch.n = 0
     for i in range(n_tiles):
         status = go_on(run, steps, at, tiles[i].first, failed)
         if status == WRY_OK:
@@ -579,6 +658,8 @@ cdef int go_on(Run *run, Step *steps, int first, int end, int *failed) noexcept 
         if run.scratch.mark >= 0:
             workspace_reset(run.scratch.mark)
             run.scratch.mark = -1
+        if run.scratch.n:
+            let_go_of_scratch(&run.scratch)
         if status != WRY_OK:
             failed[0] = i
             return status
@@ -650,6 +731,7 @@ cdef Tensor output_of(Output *o, list externals, list made):
     if o.whole:
         return base
     out = view_at(o.dtype, o.rank, o.dims, o.steps, base.storage, <char *>base.t.data + o.offset)
+    out.t.device = base.t.device
     if base.storage != NULL:
         base.storage.refs += 1
     return out
@@ -741,7 +823,7 @@ cdef class Segment:
     """Nodes of a block that run without Python between them, with the plans for the shapes that they were run with.
 
     Args:
-        make: called with the list of given tensors (inputs, then bound ones); returns a Planned.
+        make: called with the list of given tensors (inputs, then bound ones) and their device; returns a Planned.
         bound: the tensors that are bound, behind the inputs.
 
     Attributes:
@@ -750,6 +832,7 @@ cdef class Segment:
     """
     cdef object make
     cdef list bound
+    cdef dict constants             # (position, device) -> (address, version, copy there) of a bound number of the host
     cdef Py_ssize_t n_inputs
     cdef readonly list plans
     cdef readonly int64_t replanned
@@ -757,6 +840,7 @@ cdef class Segment:
 
     def __init__(self, make, Py_ssize_t n_inputs, list bound):
         self.make, self.n_inputs, self.bound, self.plans, self.written = make, n_inputs, bound, [], ()
+        self.constants = {}
 
     def run(self, list inputs):
         """Run it on tensors; returns a list of tensors, or None: this call has to go node by node."""
@@ -764,44 +848,61 @@ cdef class Segment:
         cdef Planned p
         cdef Tensor x
         cdef Py_ssize_t i, n = len(given)
+        cdef int32_t device = thread_device()
         if len(inputs) != self.n_inputs:
             raise ValueError(f"segment: got {len(inputs)} tensors, expected {self.n_inputs}.")
-        if layers_active() or thread_device() != 0:
+        if layers_active():
             return None
         for i in range(n):
             item = given[i]
             if not isinstance(item, Tensor):
                 return None
             x = <Tensor>item
-            if x.t.data == NULL or x.t.device != 0:
+            if x.t.data == NULL:
                 return None
-            if x.t.dtype == WRY_BOOL and x.storage != NULL and x.storage.foreign:
+            if x.t.device != device:
+                if not goes_along(x) or i in self.written:
+                    return None
+                if given is inputs:
+                    given = list(given)
+                given[i] = self.moved(x, i, device)
+            elif x.t.dtype == WRY_BOOL and x.storage != NULL and x.storage.foreign:
                 # Others may have written any byte there; kernels are promised 0 and 1.
                 if i in self.written:
                     return None
                 if given is inputs:
                     given = list(given)
                 given[i] = copy_op.run((x,), ())
-        p = self.plan_for(given)
+        p = self.plan_for(given, device)
         return None if p.interpreted else p.run(given)
 
-    cdef Planned plan_for(self, list given):
+    cdef Tensor moved(self, Tensor x, Py_ssize_t i, int32_t device):
+        """A number of the host on the device; what the program is bound to goes there when it has changed."""
+        cdef size_t at = <size_t>x.t.data
+        if i < self.n_inputs or x.storage == NULL:
+            return _core.to_device(x, device)
+        found = self.constants.get((i, device))
+        if found is None or found[0] != at or found[1] != x.storage.version:
+            found = self.constants[i, device] = at, x.storage.version, _core.to_device(x, device)
+        return found[2]
+
+    cdef Planned plan_for(self, list given, int32_t device):
         cdef Planned p
         cdef Py_ssize_t i
         if self.plans:
             p = <Planned>self.plans[0]
             if p.generation != current_kernel_generation():
                 self.plans = []
-            elif p.fits(given):
+            elif p.device == device and p.fits(given):
                 return p
         for i in range(1, len(self.plans)):
             p = <Planned>self.plans[i]
-            if p.fits(given):
+            if p.device == device and p.fits(given):
                 plans = [other for other in self.plans if other is not p]
                 plans.insert(0, p)
                 self.plans = plans
                 return p
-        p = self.make(given)
+        p = self.make(given, device)
         self.replanned += 1
         self.plans = [p, *self.plans[: KEPT_PLANS - 1]]
         return p

@@ -5,7 +5,7 @@
 
 The nodes of a block are divided into segments, which `planner` plans and `_executor` runs, and what needs Python: control flow,
 lists, print, calls of Python, ops whose result has a shape that depends on data. Blocks of control flow are divided likewise, and
-their plans are kept. `interpreter` says what a program means; it also runs what cannot be planned: on devices other than the cpu, under
+their plans are kept. `interpreter` says what a program means; it also runs what cannot be planned: tensors of several devices, under
 layers of the dispatcher (another capture, autocast), and in-place writes to tensors that overlap.
 """
 from __future__ import annotations
@@ -257,11 +257,11 @@ class Part:
         self.segment = Segment(self.make, len(self.inputs), [x.bound for x in self.bound if x.bound is not None])
         self.segment.written = tuple(i for i, x in enumerate((*self.inputs, *self.bound)) if id(x) in written)
 
-    def make(self, given: list[Tensor]) -> Any:
-        """Plan it for these tensors."""
+    def make(self, given: list[Tensor], device: int) -> Any:
+        """Plan it for these tensors, which are on `device`."""
         while True:
             try:
-                return plan(self.nodes, [*self.inputs, *self.bound], self.outputs, given, self.keys, self.parts.executor.arenas)
+                return plan(self.nodes, [*self.inputs, *self.bound], self.outputs, given, self.keys, self.parts.executor.arenas, device)
             except NeedsNumber as needed:
                 self.keys.append(needed.position)
             except Cut as cut:

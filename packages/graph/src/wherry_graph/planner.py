@@ -17,11 +17,12 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from wherry_graph._executor import Arenas, Planned, facts_of, viewed
+from wherry_graph._executor import Arenas, Fused, Planned, facts_of, viewed
 from wherry_graph.capture import capture
 from wherry_graph.fused import FUSED
 from wherry_graph.ir import Node, Program, Variable
 from wherry_tensor import _core, ops
+from wherry_tensor import device as devices
 from wherry_tensor._core import DType, Op, Tensor, plan_of
 from wherry_tensor.ops.declare import Meta, decompose
 from wherry_tensor.sizes import has_sizes, resolved
@@ -124,7 +125,7 @@ def _same_strides(shape: tuple[int, ...], a: tuple[int, ...], b: tuple[int, ...]
 
 def plan(
     nodes: Sequence[Node], inputs: Sequence[Variable], outputs: Sequence[Variable], given: Sequence[Tensor], keys: Sequence[int],
-    arenas: Arenas,
+    arenas: Arenas, device: int = 0,
 ) -> Planned:
     """Plan nodes for the layouts of the given tensors.
 
@@ -135,13 +136,14 @@ def plan(
         given: a tensor for each input.
         keys: positions of inputs whose values the sizes depend on.
         arenas: where runs get their memory from.
+        device: of the tensors, an int.
 
     Raises:
         Cut, NeedsNumber: see there.
     """
     numbers = tuple((at, int(given[at].item())) for at in keys)
     for fold in (True, False):
-        planner = _Planner(inputs, given, numbers, fold)
+        planner = _Planner(inputs, given, numbers, fold, device=device)
         try:
             for index, node in enumerate(nodes):
                 planner.node(index, node)
@@ -151,7 +153,7 @@ def plan(
         except Unplannable:
             break
     layouts = [(x.dtype.code, tuple(x.shape), tuple(x.strides), 0) for x in given]
-    return Planned(layouts, [], [], [], [], [], 0, arenas, numbers, True)
+    return Planned(layouts, [], [], [], [], [], 0, arenas, numbers, True, device=device)
 
 
 class Layout(NamedTuple):
@@ -230,8 +232,9 @@ class _Call(NamedTuple):
 class _Planner:
     def __init__(
         self, inputs: Sequence[Variable], given: Sequence[Tensor], numbers: tuple[tuple[int, int], ...], fold: bool,
-        flags_of: Callable[[Op, DType], int | None] | None = None,
+        flags_of: Callable[[Op, DType], int | None] | None = None, device: int = 0,
     ) -> None:
+        self.device, self.on = device, _core.name_of_device(device)
         self.given, self.numbers, self.fold, self.flags_of = given, numbers, fold, flags_of
         self.steps: list[tuple[Any, list[Value | None], list[Value], Node]] = []
         self.externals: list[Buffer] = []
@@ -282,7 +285,9 @@ class _Planner:
     def call(self, op: Op, inputs: list[Value | None], attrs: tuple[Any, ...]) -> list[Value]:
         """Plan one call; what stands for its results."""
         if op is ops.copy_to:
-            if attrs[0] != "cpu":
+            if attrs[0] != self.on:
+                if self.device:
+                    raise Cut(self.index, alone=True)
                 raise Unplannable
             op, attrs = ops.copy, ()
         if op.view:
@@ -303,7 +308,12 @@ class _Planner:
     def planned(self, op: Op, metas: Sequence[Meta | None], attrs: tuple[Any, ...]) -> tuple[Any, int, bool, bool, Any]:
         """The plan of a call, the flags of its kernel, whether there is one, whether only it knows the shapes, and (shape, dtype) of each output."""
         if self.flags_of is None:
-            plan = plan_of(op, metas, attrs)
+            try:
+                plan = plan_of(op, metas, attrs, self.on)
+            except NotImplementedError:
+                if self.device:  # the dispatcher computes it on the cpu
+                    raise Cut(self.index, alone=True) from None
+                raise
             return (plan, *facts_of(plan), plan.outputs)
         outs = op.infer(tuple(None if m is None else _core.symbolic(m.shape, m.dtype) for m in metas), attrs)
         first = next((m for m in (*metas, *outs) if m is not None), None)
@@ -380,15 +390,91 @@ class _Planner:
     # What is fused.
 
     def fused(self, node: Node) -> None:
-        """Element-wise nodes that run tile by tile, where all of them have one shape; else one by one."""
+        """Element-wise nodes that run tile by tile, where all of them have one shape, or in one kernel of a device; else one by one."""
         block = node.blocks[0]
-        tiles = self.in_tiles(block.nodes, [id(x) for x in block.outputs])
-        if not tiles:
+        if self.device:
+            self.in_chains(block.nodes, {id(x) for x in block.outputs})
+        elif not self.in_tiles(block.nodes, [id(x) for x in block.outputs]):
             for part in block.nodes:
                 self.node(self.index, part)
         for x, y in zip(node.outputs, block.outputs, strict=True):
             self.values[id(x)] = self.values[id(y)]
         self.current = node
+
+    def in_chains(self, nodes: Sequence[Node], wanted: set[int]) -> None:
+        """Plan nodes as kernels that the device's package makes for as many of them as it can; the others one by one."""
+        maker = devices.chains.get(self.on.partition(":")[0])
+        chains = None if maker is None else maker()
+        last = {id(x): i for i, node in enumerate(nodes) for x in node.inputs if x is not None}
+        at = 0
+        while at < len(nodes):
+            stop = at
+            shape: tuple[int, ...] = ()
+            shapes: dict[int, Any] = {}
+            while chains is not None and stop < len(nodes):
+                found = self.part_of_chain(nodes[stop], shapes, chains)
+                if found is None or (stop > at and found != shape):
+                    break
+                shape, stop = found, stop + 1
+            if stop - at > 1 and self.chain(nodes[at:stop], {x for x in shapes if x in wanted or last.get(x, -1) >= stop}, shapes, shape, chains):
+                at = stop
+                continue
+            self.node(self.index, nodes[at])
+            at += 1
+
+    def part_of_chain(self, node: Node, made: dict[int, Any], chains: Any) -> tuple[int, ...] | None:
+        """The shape of a node's result, which is entered in `made` with its dtype; None where it has to run by itself."""
+        metas: list[Meta | None] = []
+        for x in node.inputs:
+            if x is None or id(x) in made:
+                metas.append(None if x is None else made[id(x)])
+            else:
+                metas.append(Meta(self.values[id(x)].shape, self.values[id(x)].dtype))
+        if any(type(value) is tuple or has_sizes(value) for value in node.attrs):
+            return None
+        if all(x is None or (id(x) in self.values and id(x) not in made and self.values[id(x)].known is not None) for x in node.inputs):
+            return None  # it is computed now
+        _plan, _flags, has_kernel, allocates, outs = self.planned(node.op, metas, node.attrs)
+        if not has_kernel or allocates or 0 in outs[0][0]:
+            return None
+        shape, dtype = outs[0]
+        if not chains.takes(node.op, [None if m is None else m.dtype for m in metas], node.attrs, dtype):
+            return None
+        made[id(node.outputs[0])] = Meta(shape, dtype)
+        return shape
+
+    def chain(self, nodes: Sequence[Node], wanted: set[int], metas: dict[int, Meta], shape: tuple[int, ...], chains: Any) -> bool:
+        """Plan nodes of one shape as one kernel, which makes the values that are `wanted`; False, and nothing done, where there is none."""
+        if not wanted:
+            return True
+        inputs: dict[int, Any] = {}  # id of a variable -> the value, in the order of the operands
+        for node in nodes:
+            for x in node.inputs:
+                if x is not None and id(x) not in metas:
+                    inputs[id(x)] = self.values[id(x)]
+        numbers = {at: i for i, at in enumerate(inputs)}
+        operands: list[tuple[Any, ...]] = []
+        taken: list[Value | None] = []
+        for v in inputs.values():
+            if v.known is not None and _count(v.shape) == 1:
+                operands.append((v.dtype, v.shape, v.strides, v.known.cpu().numpy().tobytes()))
+                taken.append(None)
+                continue
+            operands.append((v.dtype, v.shape, v.strides, None))
+            taken.append(v)
+        program = []
+        for node in nodes:
+            program.append((node.op, tuple(None if x is None else numbers[id(x)] for x in node.inputs), node.attrs, metas[id(node.outputs[0])].dtype))
+            numbers[id(node.outputs[0])] = len(numbers)
+        made = [id(node.outputs[0]) for node in nodes if id(node.outputs[0]) in wanted]
+        found = chains.make(program, operands, [numbers[at] for at in made], shape, int(self.on.partition(":")[2] or 0))
+        if found is None:
+            return False
+        outs = [Value(Buffer(ARENA, metas[at].dtype, shape), metas[at].dtype, shape) for at in made]
+        self.current = nodes[-1]
+        self.step(Fused(found), 0, [v if v is None or v.known is None else self.place(v) for v in taken], outs)
+        self.values.update(zip(made, outs))
+        return True
 
     def in_tiles(self, nodes: Sequence[Node], wanted: Sequence[int]) -> bool:
         """Plan nodes as a loop over tiles; False, and nothing done, where they cannot be."""
@@ -519,6 +605,8 @@ class _Planner:
     def place(self, v: Value) -> Value:
         """The value with memory: a known one becomes an external of the plan."""
         if v.buffer is None:
+            if self.flags_of is None and v.known is not None:
+                v.known = _core.to_device(v.known, self.device)
             v.buffer = Buffer(EXTERNAL, v.dtype, v.shape, len(self.externals))
             self.externals.append(v.buffer)
             self.constants.append(v.known)  # type: ignore[arg-type]
@@ -567,7 +655,7 @@ class _Planner:
             rows.append((root.kind, root.index, whole, v.dtype.code, v.offset, v.shape, v.strides))
         return Planned(
             externals, self.constants, [(b.dtype.code, b.shape) for b in results], slots, steps, rows, arena, arenas, self.numbers,
-            tiles=[
+            device=self.device, tiles=[
                 (first, n, tile, count, [v.slot for v in values if id(v) in self.cut_values], [v.slot for v in values])
                 for first, n, tile, count, values in self.tiled
             ],

@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import ctypes
 import os
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from wherry_ops_cuda import libraries
+from wherry_ops_cuda import libraries, nvrtc
 from wherry_ops_cuda.building import default_path
+from wherry_ops_cuda.chains import Chains
 from wherry_tensor import _core, device, flags
 from wherry_tensor.columns import require_vocabulary
 
@@ -50,6 +52,7 @@ def register() -> None:
     device.notes["gpu"] = libraries.describe
     _library = library
     libraries.connect(library)
+    device.chains["gpu"] = _chains
     flags.when_set("FLAGS_benchmark", lambda on: set_synchronous(bool(on)))
 
 
@@ -84,6 +87,22 @@ def _describe(number: int) -> dict[str, Any]:
         "name": name.value.decode(), "major": major.value, "minor": minor.value, "total_memory": memory.value,
         "multi_processor_count": units.value,
     }
+
+
+@cache
+def _chains() -> Chains | None:
+    """What compiles element-wise chains; None without NVRTC, and where WHERRY_CUDA_CHAINS=0 asks for the ops one by one."""
+    if os.environ.get("WHERRY_CUDA_CHAINS", "1") == "0":
+        return None
+    compiler = nvrtc.find(_library)
+    if compiler is None or _library is None:
+        return None
+
+    def architecture(number: int) -> str:
+        found = _describe(number)
+        return f"sm_{found['major']}{found['minor']}"
+
+    return Chains(_library, compiler, architecture)
 
 
 def set_synchronous(on: bool) -> None:

@@ -278,6 +278,12 @@ cdef Tensor new_ghost(int32_t dtype, int32_t rank, const int64_t *shape)    # sy
 cdef int workspace_mark() noexcept nogil
 cdef void *workspace_take(size_t bytes) noexcept nogil
 cdef void workspace_reset(int mark) noexcept nogil
+# The same on devices that are not the cpu: memory in the order of a stream, let go of likewise. NULL: there is none, and `error` says why.
+cdef wry_storage *device_scratch(int32_t device, size_t bytes, void *stream, char *error) noexcept nogil
+cdef void device_scratch_free(wry_storage *storage) noexcept nogil
+cdef void *thread_stream(int32_t device) noexcept nogil      # that this thread puts work on
+cdef void used_on(wry_storage *storage, void *stream) noexcept nogil   # its memory: freed, it waits for that stream
+cdef bint goes_along(Tensor x) noexcept           # a number of the host, which goes along with tensors of any device
 cdef int32_t kernel_threads() noexcept nogil      # that a kernel called by this thread may use
 cdef bint layers_active() noexcept nogil          # does anything stand between ops of this thread and kernels?
 cdef int64_t current_kernel_generation() noexcept nogil

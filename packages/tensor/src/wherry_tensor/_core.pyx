@@ -27,7 +27,7 @@ from libc.string cimport memcmp, memcpy, memset
 cdef extern from "wherry/memory.h":
     wry_storage *wry_storage_new(size_t nbytes) nogil
     wry_storage *wry_storage_borrow(void *data, size_t nbytes, void *owner, void (*release)(void *) noexcept) nogil
-    void wry_storage_free(wry_storage *storage)
+    void wry_storage_free(wry_storage *storage) noexcept nogil
     void wry_memory_get_stats(int32_t device, wry_memory_stats *stats) noexcept nogil
     void wry_memory_reset_peak(int32_t device)
     void wry_memory_release_cache(int32_t device)

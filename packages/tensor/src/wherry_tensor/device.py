@@ -210,6 +210,11 @@ descriptions: dict[str, Callable[[int], dict[str, Any]]] = {}
 # What else the package of a kind of device has to tell of itself, a line each, where somebody checks the installation.
 notes: dict[str, Callable[[], list[str]]] = {}
 
+# What makes one kernel of several element-wise ops, for executors of programs: kind -> function that gives an object with the methods
+# `takes(op, dtypes, attrs, dtype of the result)` and `make(nodes, operands, outputs, shape, number of the device)`, or None. What `make`
+# returns has `kernel` (address of a `wry_kernel`), `address` (its `call->data`) and `name`, and lives as long as it is used.
+chains: dict[str, Callable[[], Any]] = {}
+
 # Kinds whose package is installed and found no device that it can use: kind -> what is missing, and what to do about it.
 unavailable: dict[str, str] = {}
 

@@ -194,7 +194,7 @@ static void check(char *a, size_t bytes, bool write, bool atomic, const void *pc
   if (a >= shared_base && a < shared_base + shared_size) return check_shared(a, bytes, write, atomic, pc);
   if (a == (char *)&self || (a >= (char *)threads && a < (char *)(threads + max_threads))) return;  // threadIdx and the like
   if (a >= (char *)now->closure && a < (char *)now->closure + now->closure_size) return;            // parameters
-  if (a >= module_begin && a < module_end && !write) return;                                        // constants of this library
+  if (!write && is_of_module(a)) return;                                                            // constants of a library of kernels
   fail(access(write, bytes, pc) + "of HOST memory");
   abandon();
 }

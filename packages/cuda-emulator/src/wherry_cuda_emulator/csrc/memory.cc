@@ -34,7 +34,11 @@ std::map<char *, Allocation> allocations;
 unsigned char *written, *shared_written;
 char *near, *near_end;
 bool device_open;
-char *module_begin, *module_end;
+struct Module {
+  const char *inside;
+  char *begin, *end;
+};
+static std::vector<Module> modules;
 size_t in_use;
 
 static char *arena_top;
@@ -119,8 +123,9 @@ static std::string name_of_function(void *kernel) {
   return name;
 }
 
+static std::map<void *, std::string> names;
+void forget_names() { names.clear(); }
 std::string kernel_name(void *kernel) {
-  static std::map<void *, std::string> names;
   const auto known = names.find(kernel);
   return known != names.end() ? known->second : names[kernel] = name_of_function(kernel);
 }
@@ -241,8 +246,8 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
   sigaction(signal, signal == SIGSEGV ? &segv_before : &bus_before, nullptr);  // and again, for whoever was there before
 }
 
-static int find_module(dl_phdr_info *info, size_t, void *) {
-  const char *here = reinterpret_cast<char *>(&on_fault);
+static int find_module(dl_phdr_info *info, size_t, void *out) {
+  Module &m = *static_cast<Module *>(out);
   char *low = nullptr, *high = nullptr;
   for (int i = 0; i < info->dlpi_phnum; ++i)
     if (info->dlpi_phdr[i].p_type == PT_LOAD) {
@@ -250,9 +255,22 @@ static int find_module(dl_phdr_info *info, size_t, void *) {
       if (!low) low = p;
       high = p + info->dlpi_phdr[i].p_memsz;
     }
-  if (here < low || here >= high) return 0;
-  module_begin = low, module_end = high;
+  if (m.inside < low || m.inside >= high) return 0;
+  m.begin = low, m.end = high;
   return 1;
+}
+void add_module(const void *inside, bool add) {
+  Module m = {static_cast<const char *>(inside), nullptr, nullptr};
+  if (!dl_iterate_phdr(find_module, &m)) return;
+  if (add) modules.push_back(m);
+  else
+    for (size_t i = 0; i < modules.size(); ++i)
+      if (modules[i].begin == m.begin) modules.erase(modules.begin() + i--);
+}
+bool is_of_module(const char *p) {
+  for (const Module &m : modules)
+    if (p >= m.begin && p < m.end) return true;
+  return false;
 }
 
 // What a machine without a GPU, or with one that does not fit, answers: "none", "no-device", "busy", "no-image", or the version of
@@ -286,7 +304,7 @@ void start() {
   void *probe = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   settings.guards = madvise(probe, page, GUARD_INSTALL) == 0;
   munmap(probe, page);
-  dl_iterate_phdr(find_module, nullptr);
+  add_module(reinterpret_cast<const void *>(&on_fault), true);
   start_checks();
   stack_t alternative = {};
   alternative.ss_size = 256 << 10;

@@ -58,7 +58,7 @@ static void drain(CUstream_st *s, uint64_t until = ~0ull) {
   if (opened) open_device(false);
   s->busy = false;
 }
-static void drain_all() {
+void drain_all() {
   for (size_t i = 0; i < streams.size(); ++i) drain(streams[i]);
 }
 // Work does not run on a device that has failed, but what frees memory does.

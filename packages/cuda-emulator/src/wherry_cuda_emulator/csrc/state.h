@@ -6,6 +6,7 @@
 //   measure.cc   sectors, banks: what kernels ask of memory
 //   memory.cc    device memory, its protection, faults, words for reports
 //   runtime.cc   streams, events, the host API
+//   library.cc   kernels that are compiled and loaded at run time
 #ifndef CUDA_EMULATOR_STATE_H
 #define CUDA_EMULATOR_STATE_H
 
@@ -92,6 +93,8 @@ void multiply_fragments(Thread *warp);  // what all lanes of a warp have left (t
 void load_matrices(Thread *warp);
 void begin_block_copies();
 
+void drain_all();  // runs what waits in all streams
+
 // ---- memory ----
 
 struct Allocation {
@@ -112,8 +115,10 @@ inline bool is_device(const void *p) { return (char *)p >= arena && (char *)p < 
 std::string describe(const char *address, size_t bytes);
 std::string where_is(const void *pc);
 std::string kernel_name(void *kernel);
+void forget_names();  // a library that is unloaded gives its addresses back
 char *reserve(size_t bytes, int rights);
-extern char *module_begin, *module_end;  // of the library that this is in
+bool is_of_module(const char *p);              // of the library that this is in, or of one that was loaded at run time
+void add_module(const void *inside, bool add);  // which some address of it names
 extern size_t in_use;
 
 // ---- checks ----

@@ -28,16 +28,15 @@ WRY_GPU V larger(V a, V b) { return a < b ? b : a; }
 // ---- activations ----------------------------------------------------------------------------------
 
 // A functor of x with up to two attributes, a (the first) and b (the last).
-#define WRY_ACTIVATION(Name, count, ...)                                      \
-  struct Name {                                                               \
-    double first, second;                                                     \
-    explicit Name(const wry_call *call)                                       \
-        : first(count > 0 ? attr_float(call, 0) : 0), second(count > 1 ? attr_float(call, count - 1) : 0) {} \
-    template <typename V>                                                     \
-    WRY_GPU V operator()(V x) const {                                      \
-      [[maybe_unused]] const V a = V(first), b = V(second);                   \
-      __VA_ARGS__                                                             \
-    }                                                                         \
+#define WRY_ACTIVATION(Name, count, ...)                    \
+  struct Name {                                             \
+    static constexpr int attributes = count;                \
+    double first, second;                                   \
+    template <typename V>                                   \
+    WRY_GPU V operator()(V x) const {                       \
+      [[maybe_unused]] const V a = V(first), b = V(second); \
+      __VA_ARGS__                                           \
+    }                                                       \
   };
 
 WRY_ACTIVATION(Relu, 0, return x > V(0) ? x : V(0);)  // NaN becomes 0, as in Paddle; so do integers below 0
@@ -94,12 +93,16 @@ WRY_GRADIENT(TanhGeluVjp, x, const V s = tanh_gelu_weight(x);
              const V slope = fma(x * x, V(6 * 0.7978845608028654 * 0.044715), V(2 * 0.7978845608028654));
              return ct * s * fma(x * slope, V(1) - s, V(1));)
 
+#ifndef WRY_FUNCTIONS_ONLY  // a chain of several wants them without (chains.py)
 // ---- table ----------------------------------------------------------------------------------------
 
 template <typename F>
 struct Kernel {
   template <typename T>
-  static int unary(const wry_call *call) { return pointwise1<T, T>(call, F(call)); }
+  static int unary(const wry_call *call) {
+    const int n = F::attributes;
+    return pointwise1<T, T>(call, F{n > 0 ? attr_float(call, 0) : 0, n > 1 ? attr_float(call, n - 1) : 0});
+  }
   template <typename T>
   static int binary(const wry_call *call) { return pointwise2<T, T, T>(call, F()); }
 };
@@ -128,8 +131,12 @@ const wry_kernel_entry table[] = {
     WRY_FLOAT_ROWS("silu_vjp", in_place, Kernel<SiluVjp>::binary),
 };
 
+#endif
+
 }  // namespace
 }  // namespace cuda
 }  // namespace wherry
 
+#ifndef WRY_FUNCTIONS_ONLY
 WRY_TABLE(activation, wherry::cuda::table)
+#endif

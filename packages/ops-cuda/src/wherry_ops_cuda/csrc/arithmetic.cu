@@ -193,6 +193,7 @@ struct And {
   WRY_GPU bool operator()(bool x, bool y) const { return x & y; }
 };
 
+#ifndef WRY_FUNCTIONS_ONLY  // a chain of several wants them without (chains.py)
 // ---- table ----------------------------------------------------------------------------------------
 
 template <typename F>
@@ -234,8 +235,12 @@ const wry_kernel_entry table[] = {
     WRY_ROW("complex", float, WRY_STRIDED_OUTPUT, make_complex), WRY_ROW("complex", double, WRY_STRIDED_OUTPUT, make_complex),
 };
 
+#endif
+
 }  // namespace
 }  // namespace cuda
 }  // namespace wherry
 
+#ifndef WRY_FUNCTIONS_ONLY
 WRY_TABLE(arithmetic, wherry::cuda::table)
+#endif

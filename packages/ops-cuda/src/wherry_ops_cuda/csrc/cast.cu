@@ -39,6 +39,7 @@ struct Cast {
   }
 };
 
+#ifndef WRY_FUNCTIONS_ONLY  // a chain of several wants them without (chains.py)
 template <typename T>
 int cast(const wry_call *call) {
   const int32_t to = output(call, 0)->dtype;
@@ -54,8 +55,12 @@ const wry_kernel_entry table[] = {
     WRY_ALL_ROWS("cast", WRY_STRIDED_OUTPUT, cast),
 };
 
+#endif
+
 }  // namespace
 }  // namespace cuda
 }  // namespace wherry
 
+#ifndef WRY_FUNCTIONS_ONLY
 WRY_TABLE(cast, wherry::cuda::table)
+#endif

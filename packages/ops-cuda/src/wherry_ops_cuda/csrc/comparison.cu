@@ -54,6 +54,7 @@ struct Lerp {
   WRY_GPU V operator()(V x, V y, V weight) const { return fma(weight, y - x, x); }
 };
 
+#ifndef WRY_FUNCTIONS_ONLY  // a chain of several wants them without (chains.py)
 // ---- table ----------------------------------------------------------------------------------------
 
 template <typename F>
@@ -99,8 +100,12 @@ const wry_kernel_entry table[] = {
     WRY_FLOAT_ROWS("lerp", in_place, lerp),
 };
 
+#endif
+
 }  // namespace
 }  // namespace cuda
 }  // namespace wherry
 
+#ifndef WRY_FUNCTIONS_ONLY
 WRY_TABLE(comparison, wherry::cuda::table)
+#endif

@@ -234,6 +234,7 @@ struct Angle {
   WRY_GPU T operator()(T x) const { return x < T(0) ? T(3.141592653589793) : T(0); }
 };
 
+#ifndef WRY_FUNCTIONS_ONLY  // a chain of several wants them without (chains.py)
 // ---- table ----------------------------------------------------------------------------------------
 
 template <typename F>
@@ -288,8 +289,12 @@ const wry_kernel_entry table[] = {
     PREDICATE("logical_not", LogicalNot), PREDICATE("isnan", IsNan), PREDICATE("isinf", IsInf), PREDICATE("isfinite", IsFinite),
 };
 
+#endif
+
 }  // namespace
 }  // namespace cuda
 }  // namespace wherry
 
+#ifndef WRY_FUNCTIONS_ONLY
 WRY_TABLE(elementwise, wherry::cuda::table)
+#endif

@@ -80,6 +80,7 @@ WRY_GPU void write_pack(T *to, const A *from) {
     write_words<V>(to, raw);
   }
 }
+#ifndef WRY_FUNCTIONS_ONLY
 inline bool is_aligned(const void *p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
 // Whether all tensors of a call begin at multiples of 16 bytes.
 inline bool are_aligned(const wry_call *call) {
@@ -88,6 +89,7 @@ inline bool are_aligned(const wry_call *call) {
   for (int i = 0; i < call->n_outputs; ++i) yes = yes && is_aligned(output(call, i)->data);
   return yes;
 }
+#endif
 
 }  // namespace cuda
 }  // namespace wherry

@@ -25,10 +25,6 @@ namespace cuda {
 
 constexpr int max_devices = 64, remembered = 4;
 
-struct Row {  // what a row of the core's table carries
-  wry_kernel kernel;
-  const char *op;
-};
 struct Unit {                                 // a GPU
   Report *report = nullptr, *seen = nullptr;  // on the device; pinned, on the host
   bool armed = false;                         // a kernel that may report has been put on a stream since somebody looked
@@ -112,7 +108,7 @@ Report *arm(const wry_call *call, const char *op_name, int32_t *op) {
 
 // ---- every kernel ---------------------------------------------------------------------------------
 
-static int dispatch(const wry_call *call) {
+int dispatch(const wry_call *call) {
   const Row *row = static_cast<const Row *>(call->data);
   const int number = WRY_DEVICE_NUMBER(call->context->device);
   Unit &u = units[number];

@@ -22,6 +22,13 @@ namespace cuda {
 static const Family families[] = {WRY_FAMILIES(WRY_NAME)};
 #undef WRY_NAME
 
+// What `data` of a call begins with, and the kernel that runs it: errors name the op, and waits after it where that is wanted. (runtime.cc)
+struct Row {
+  wry_kernel kernel;
+  const char *op;
+};
+int dispatch(const wry_call *call);
+
 // movement.cu
 cudaError_t fill_device(void *to, size_t count, const void *item, size_t item_bytes, cudaStream_t stream);
 cudaError_t copy_device(const wry_tensor *to, const wry_tensor *from, cudaStream_t stream);

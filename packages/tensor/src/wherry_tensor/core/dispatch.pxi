@@ -1060,6 +1060,27 @@ cdef void workspace_reset(int mark) noexcept nogil:
     wry_workspace_reset(mark)
 
 
+cdef wry_storage *device_scratch(int32_t device, size_t bytes, void *stream, char *error) noexcept nogil:
+    return wry_device_storage_new(device, bytes, stream, error)
+
+
+cdef void device_scratch_free(wry_storage *storage) noexcept nogil:
+    wry_storage_free(storage)
+
+
+cdef void *thread_stream(int32_t device) noexcept nogil:
+    return stream_of(wry_thread_state(), device)
+
+
+cdef void used_on(wry_storage *storage, void *stream) noexcept nogil:
+    if storage != NULL and storage.device:
+        wry_device_used_on(storage, stream)
+
+
+cdef bint goes_along(Tensor x) noexcept:
+    return is_host_scalar(x)
+
+
 cdef int32_t kernel_threads() noexcept nogil:
     """How many threads a kernel that this thread calls may use."""
     cdef wry_thread *thread = wry_thread_state()

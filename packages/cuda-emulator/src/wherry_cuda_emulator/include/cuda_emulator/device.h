@@ -104,6 +104,31 @@ CUDA_EMULATOR_PRIVATE __attribute__((noinline)) T atomic(T *p, F f) {
   return old;
 }
 
+// A launch that waits: the kernel and a copy of its arguments.
+struct Packed {
+  void *closure;
+  size_t size;
+  void (*call)(void *), (*destroy)(void *);
+};
+template <typename... P>
+struct Closure {
+  void (*kernel)(P...);
+  std::tuple<P...> arguments;
+  static void call(void *c) { std::apply(static_cast<Closure *>(c)->kernel, static_cast<Closure *>(c)->arguments); }
+  static void destroy(void *c) { delete static_cast<Closure *>(c); }
+};
+// Of arguments as cudaLaunchKernel takes them: a pointer to each.
+template <typename... P, size_t... I>
+Packed packed(void (*kernel)(P...), void **arguments, std::index_sequence<I...>) {
+  (void)arguments;
+  auto *closure = new Closure<P...>{kernel, std::tuple<P...>(*static_cast<std::remove_const_t<P> *>(arguments[I])...)};
+  return {closure, sizeof *closure, Closure<P...>::call, Closure<P...>::destroy};
+}
+template <typename... P>
+Packed packed(void (*kernel)(P...), void **arguments) {
+  return packed(kernel, arguments, std::index_sequence_for<P...>());
+}
+
 }  // namespace cuda_emulator
 
 #undef __launch_bounds__
@@ -214,12 +239,7 @@ inline int __float_as_int(float x) { return cuda_emulator::from_bits<int>(cuda_e
 
 template <typename... P, typename... A>
 cudaError_t wry_launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared, cudaStream_t stream, A... arguments) {
-  struct Closure {
-    void (*kernel)(P...);
-    std::tuple<P...> arguments;
-    static void call(void *c) { std::apply(static_cast<Closure *>(c)->kernel, static_cast<Closure *>(c)->arguments); }
-    static void destroy(void *c) { delete static_cast<Closure *>(c); }
-  };
+  using Closure = cuda_emulator::Closure<P...>;
   auto *closure = new Closure{kernel, std::tuple<P...>(static_cast<P>(arguments)...)};
   return cuda_emulator::enqueue(reinterpret_cast<void *>(kernel), grid, block, shared, stream, closure, sizeof(Closure),
                                 Closure::call, Closure::destroy);
