@@ -125,3 +125,100 @@ def test_shared_memory_has_no_conflicts_of_banks(rng, emulator, gpu):
         assert one.shared_passes == one.shared_least
         assert one.loads.sectors == one.loads.least
         assert one.stores.sectors == one.stores.least
+
+
+# ---- attention -----------------------------------------------------------------------------------
+
+
+def attend(rng, dtype, batch, heads, queries, keys, width, value_width=None, mask=None, p=0.0, **attrs):
+    """Results and gradients on the GPU in `dtype`, and in float64 on the cpu from the same inputs: out, lse, the three gradients."""
+    attrs = {"scale": width**-0.5, "causal": False, **attrs}
+    shapes = [(queries, width), (keys, width), (keys, value_width or width), (queries, value_width or width)]
+    arrays = [rng.standard_normal((batch, heads, *shape)) for shape in shapes]
+    answers = []
+    for device, kind in ("gpu", dtype), ("cpu", "float64"):
+        wherry_tensor.set_device(device)
+        q, k, v, ct = (tensor(x, dtype).astype(kind) for x in arrays)
+        m = None if mask is None else wherry_tensor.to_tensor(mask) if mask.dtype == bool else tensor(mask, dtype).astype(kind)
+        if p:
+            wherry_tensor.seed(3)
+            out, lse, keep = ops.attention_dropout(q, k, v, m, p=p, **attrs)
+            gradients = ops.attention_dropout_vjp(ct, q, k, v, m, out, lse, keep, p=p, **attrs)
+        else:
+            out, lse = ops.attention(q, k, v, m, **attrs)
+            gradients = ops.attention_vjp(ct, q, k, v, m, out, lse, **attrs)
+        answers.append([one.astype("float64").numpy() for one in (out, lse, *gradients)])
+    wherry_tensor.set_device("gpu")
+    return answers
+
+
+def check_attention(*arguments, **attrs):
+    dtype = arguments[1]
+    unit = 2.0**-10 if dtype == "float16" else 2.0**-7
+    for name, gpu, exact in zip(("out", "lse", "q", "k", "v"), *attend(*arguments, **attrs), strict=True):
+        # Weights are rounded to 16 bits between the two products, and out once more before the gradients.
+        largest = np.abs(exact[np.isfinite(exact)]).max(initial=0)
+        np.testing.assert_allclose(gpu, exact, rtol=2 * unit, atol=2 * unit * largest if name != "lse" else 1e-5, err_msg=name)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize(("queries", "keys", "width"), [(5, 7, 8), (70, 70, 64), (150, 130, 32), (33, 100, 128), (20, 80, 72), (17, 40, 9)])
+def test_attention_and_its_gradients(rng, dtype, queries, keys, width, causal):
+    check_attention(rng, dtype, 1, 2, queries, keys, width, causal=causal)
+
+
+def test_attention_of_values_of_another_width(rng, dtype):
+    check_attention(rng, dtype, 1, 1, 40, 50, 16, value_width=100)
+
+
+@pytest.mark.parametrize("kind", ["bool", "float", "row"])
+def test_attention_with_masks(rng, dtype, kind):
+    if kind == "bool":
+        mask = rng.random((2, 1, 37, 70)) < 0.6
+        mask[1, 0, 5] = False  # a query that sees nothing
+    else:
+        mask = np.where(rng.random((1, 1, 37 if kind == "float" else 1, 70)) < 0.5, 0.0, -1e4)
+    check_attention(rng, dtype, 2, 2, 37, 70, 16, mask=mask)
+    if kind == "bool":
+        check_attention(rng, dtype, 2, 2, 37, 70, 16, mask=mask, causal=True)
+
+
+def test_attention_drops_the_weights_that_the_cpu_drops(rng, dtype):
+    check_attention(rng, dtype, 2, 1, 37, 70, 64, p=0.3)
+
+
+def test_attention_that_sees_nothing_gives_zeros(rng, dtype):
+    out, lse, *_ = attend(rng, dtype, 1, 1, 40, 8, 16, causal=True)[0]  # the first 32 queries come before all keys
+    assert not out[:, :, :32].any()
+    assert np.isneginf(lse[:, :, :32]).all()
+    assert np.isfinite(out).all()
+
+
+def test_nan_in_a_query_stays_in_its_row(dtype):
+    q = np.ones((1, 1, 20, 16))
+    q[0, 0, 3, 5] = np.nan
+    k = tensor(np.ones((1, 1, 9, 16)), dtype)
+    out, _ = ops.attention(tensor(q, dtype), k, k, None, scale=1.0, causal=False)
+    got = np.isnan(out.astype("float32").numpy()[0, 0]).any(axis=1)
+    assert got.tolist() == [i == 3 for i in range(20)]
+
+
+def test_attention_gives_the_same_bits_each_time(dtype):
+    first, second = (attend(np.random.default_rng(1), dtype, 1, 1, 70, 70, 64, causal=True)[0] for _ in range(2))
+    for a, b in zip(first, second, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_attention_takes_two_products_forward_and_seven_backward(rng, emulator, gpu):
+    q, k, v, ct = (tensor(rng.standard_normal((1, 1, 64, 64)), "float16") for _ in range(4))
+    attrs = {"scale": 0.125, "causal": False}
+    one = 4 * 8 * 4  # 64 x 64 x 64
+    kept = []
+    assert products(emulator, lambda: kept.extend(ops.attention(q, k, v, None, **attrs))) == 2 * one
+    out, lse = kept
+    with emulator.measure() as found:
+        ops.attention_vjp(ct, q, k, v, None, out, lse, **attrs)
+        wherry_tensor.device.synchronize("gpu")
+    assert sum(kernel.products for kernel in found) == 7 * one
+    for kernel in found:
+        assert kernel.shared_passes == kernel.shared_least

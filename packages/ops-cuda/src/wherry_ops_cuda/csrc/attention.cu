@@ -2,11 +2,17 @@
 // "FlashAttention" (2022), with the running maximum of Milakov & Gimelshein, "Online normalizer calculation for softmax" (2018).
 //
 // Inputs are contiguous, [batch, heads, time, width]; the mask has any rank up to 4 and sizes 1 or full. A block has a tile of rows
-// (queries; keys for the gradients of keys and values) of one head and goes through the tiles of the other side in order; each thread
-// holds 4 x 4 scores and a part of the rows' sums in registers. Nothing is added by two blocks, so the same bits come each time; the
-// price is that the gradients compute the scores twice. 16-bit floats are widened when they enter shared memory. Weights may be
-// dropped; what decided is kept, a byte for each weight. Not done here: tensor cores, heads that share keys, a window.
+// (queries; keys for the gradients of keys and values) of one head and goes through the tiles of the other side in order. Nothing is added
+// by two blocks, so the same bits come each time; the price is that the gradients compute the scores twice. Weights may be dropped; what
+// decided is kept, a byte for each weight.
+//
+// 16-bit floats of heads up to 128 wide go to tensor cores: a warp has 16 rows, whose scores stay in its registers and become the left operand of the
+// next product there, rounded to 16 bits. For all else each thread holds 4 x 4 scores and a part of the rows' sums in registers, and what
+// is multiplied is widened when it enters shared memory. Not done here: heads that share keys, a window.
 #include "philox.h"
+#include "tensor_cores.h"
+
+#include <initializer_list>
 
 namespace wherry {
 namespace cuda {
@@ -157,7 +163,7 @@ template <typename Z, typename T>
 __global__ void __launch_bounds__(Z::Threads) attend(Problem p, const T *q_, const T *k_, const T *v_, T *out_, arithmetic_t<T> *lse_) {
   using A = arithmetic_t<T>;
   WRY_SHARED(A, scratch, (scratch_size<Z, A>));
-  WRY_SHARED(A, weights, Z::Tile *Z::Pitch);
+  WRY_SHARED(A, weights, Z::Tile * Z::Pitch);
   const Sizes &s = p.s;
   const int x = threadIdx.x % Z::Side, y = threadIdx.x / Z::Side;
   const int64_t first = blockIdx.x * int64_t(Z::Tile), rows = s.queries - first < Z::Tile ? s.queries - first : Z::Tile, column = blockIdx.z * int64_t(Z::Columns);
@@ -216,22 +222,231 @@ __global__ void __launch_bounds__(Z::Threads) attend(Problem p, const T *q_, con
   }
 }
 
-// Which weights are kept, 1 or 0 in [batch, heads, queries, keys], as the op dropout decides.
-__global__ void __launch_bounds__(block_size) decide(int64_t n, Draw draw, uint32_t limit, uint8_t *keep) {
-  for WRY_EACH (i, n) keep[i] = word_of(draw, i) >> 8 < limit;
+// ---- forward, on tensor cores ---------------------------------------------------------------------
+
+// Of a warp: 16 rows by Parts times 8 columns. A thread has columns 8 j + 2 t and the next of rows g (two values) and g + 8 (two more), where g is
+// lane / 4 and t is lane % 4.
+template <int Parts>
+using Rows16 = float[Parts][4];
+template <int Parts>
+WRY_GPU void clear(Rows16<Parts> &sums) {
+#pragma unroll
+  for (int j = 0; j < Parts; ++j)
+#pragma unroll
+    for (int e = 0; e < 4; ++e) sums[j][e] = 0;
+}
+// dots = rows row .. row + 15 times the lines of `right`, of which there are 8 Parts; `rows` as fragments, one for each 16 of the width.
+template <int Width, int Parts, typename T>
+WRY_GPU void dot_lines(Rows16<Parts> &dots, const uint32_t (&rows)[Width / 16][4], const T *right) {
+  clear<Parts>(dots);
+#pragma unroll
+  for (int k = 0; k < Width / 16; ++k)
+#pragma unroll
+    for (int j = 0; j < Parts; j += 2) {
+      uint32_t b[2][2];
+      load_right<true, Width / 8>(b, right, 8 * j, 16 * k);
+      wry_mma<T>(dots[j], rows[k], b[0]), wry_mma<T>(dots[j + 1], rows[k], b[1]);
+    }
+}
+// The same, where the rows are in shared memory too.
+template <int Width, int Parts, typename T>
+WRY_GPU void dot_lines(Rows16<Parts> &dots, const T *left, int row, const T *right) {
+  clear<Parts>(dots);
+#pragma unroll
+  for (int k = 0; k < Width / 16; ++k) {
+    uint32_t a[4];
+    load_left<true, Width / 8>(a, left, row, 16 * k);
+#pragma unroll
+    for (int j = 0; j < Parts; j += 2) {
+      uint32_t b[2][2];
+      load_right<true, Width / 8>(b, right, 8 * j, 16 * k);
+      wry_mma<T>(dots[j], a, b[0]), wry_mma<T>(dots[j + 1], a, b[1]);
+    }
+  }
+}
+// sums += weights times the lines of `right`. The weights of a product are where the left operand of the next one has to be.
+template <int Width, int Parts, typename T>
+WRY_GPU void add_lines(Rows16<Width / 8> &sums, const Rows16<Parts> &weights, const T *right) {
+#pragma unroll
+  for (int k = 0; k < Parts / 2; ++k) {
+    const uint32_t a[4] = {pack<T>(weights[2 * k][0], weights[2 * k][1]), pack<T>(weights[2 * k][2], weights[2 * k][3]),
+                           pack<T>(weights[2 * k + 1][0], weights[2 * k + 1][1]), pack<T>(weights[2 * k + 1][2], weights[2 * k + 1][3])};
+#pragma unroll
+    for (int j = 0; j < Width / 8; j += 2) {
+      uint32_t b[2][2];
+      load_right<false, Width / 8>(b, right, 8 * j, 16 * k);
+      wry_mma<T>(sums[j], a, b[0]), wry_mma<T>(sums[j + 1], a, b[1]);
+    }
+  }
+}
+template <int Width, typename T>
+WRY_GPU void load_rows(uint32_t (&rows)[Width / 16][4], const T *tile, int row) {
+#pragma unroll
+  for (int k = 0; k < Width / 16; ++k) load_left<true, Width / 8>(rows[k], tile, row, 16 * k);
+}
+// A warp's sums times a factor for each of a thread's two rows, through 16 lines of shared memory that are this warp's alone.
+template <int Width, typename T>
+WRY_GPU void write_lines(const Rows16<Width / 8> &sums, float upper, float lower, T *lines, T *out, int64_t count, int64_t width, bool aligned) {
+  constexpr int chunks = Width / 8;
+  const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
+  __syncwarp();
+#pragma unroll
+  for (int j = 0; j < chunks; ++j) {
+    *reinterpret_cast<uint32_t *>(lines + chunk_at<chunks>(g, j) + 2 * t) = pack<T>(sums[j][0] * upper, sums[j][1] * upper);
+    *reinterpret_cast<uint32_t *>(lines + chunk_at<chunks>(g + 8, j) + 2 * t) = pack<T>(sums[j][2] * lower, sums[j][3] * lower);
+  }
+  __syncwarp();
+  for (int e = lane; e < 16 * chunks; e += 32) {
+    const int row = e / chunks, chunk = e % chunks;
+    if (row < count) write_chunk(out + row * width + 8 * chunk, lines + chunk_at<chunks>(row, chunk), valid_of(width - 8 * chunk), aligned);
+  }
+}
+// Whether each score of rows i .. i + rows - 1 and keys j .. j + keys - 1 counts, and counts as it is.
+WRY_GPU bool is_plain(const Problem &p, int64_t i, int rows, int64_t j, int keys) {
+  return !p.mask.data && !p.keep && i + rows <= p.s.queries && j + keys <= p.s.keys && !(p.mask.causal && j + keys - 1 > i + p.mask.offset);
 }
 
-// f(Shape): few rows take small tiles, wide heads all of their columns at once.
+constexpr int tile_keys = 64;
+
+// Blocks: (tile of queries, head); a warp has 16 queries. While the scores of a tile are computed its values come, and while those are
+// added the next keys do.
+template <int Width, typename T>
+__global__ void __launch_bounds__(256) attend_lines(Problem p, const T *q_, const T *k_, const T *v_, T *out_, float *lse_, bool aligned) {
+  constexpr int chunks = Width / 8, parts = tile_keys / 8;
+  WRY_SHARED(uint4, memory, 2 * tile_keys * chunks);
+  T *const keys = reinterpret_cast<T *>(memory), *const values = keys + tile_keys * Width;
+  const Sizes &s = p.s;
+  const int warp = threadIdx.x / 32, lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3, rows = blockDim.x / 2;
+  const int64_t first = (gridDim.x - 1 - blockIdx.x) * int64_t(rows), row0 = first + 16 * warp;  // causal: the longest blocks begin
+  for (int64_t head = blockIdx.y; head < s.batch * s.heads; head += gridDim.y) {
+    const T *const k = k_ + head * s.keys * s.width, *const v = v_ + head * s.keys * s.value_width;
+    __syncthreads();
+    copy_lines<chunks>(keys, rows, q_ + (head * s.queries + first) * s.width, s.width, s.queries - first, s.width, aligned, blockDim.x);
+    wry_commit_copies();
+    wry_wait_copies<0>();
+    __syncthreads();
+    uint32_t q[Width / 16][4];
+    load_rows<Width>(q, keys, 16 * warp);
+    __syncthreads();
+    Rows16<chunks> sums;
+    clear<chunks>(sums);
+    float top[2] = {-INFINITY, -INFINITY}, total[2] = {0, 0};
+    const int64_t last = first + rows < s.queries ? first + rows : s.queries;
+    const int64_t end = p.mask.causal && last + p.mask.offset < s.keys ? last + p.mask.offset : s.keys;
+    if (end > 0) copy_lines<chunks>(keys, tile_keys, k, s.width, s.keys, s.width, aligned, blockDim.x);
+    wry_commit_copies();
+#pragma unroll 1
+    for (int64_t j0 = 0; j0 < end; j0 += tile_keys) {
+      wry_wait_copies<0>();
+      __syncthreads();
+      copy_lines<chunks>(values, tile_keys, v + j0 * s.value_width, s.value_width, s.keys - j0, s.value_width, aligned, blockDim.x);
+      wry_commit_copies();
+      Rows16<parts> score;
+      dot_lines<Width, parts>(score, q, keys);
+      const bool plain = is_plain(p, row0, 16, j0, tile_keys);
+      if (plain) {
+        const float scale = float(p.scale);
+#pragma unroll
+        for (int c = 0; c < parts; ++c)
+#pragma unroll
+          for (int e = 0; e < 4; ++e) score[c][e] *= scale;
+      } else {
+#pragma unroll
+        for (int c = 0; c < parts; ++c)
+#pragma unroll
+          for (int e = 0; e < 4; ++e) {
+            bool seen;
+            score[c][e] = masked<T>(p, head, row0 + g + e / 2 * 8, j0 + 8 * c + 2 * t + e % 2, score[c][e], &seen);
+            if (!seen) score[c][e] = -INFINITY;
+          }
+      }
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        float best = -INFINITY, sum = 0;
+#pragma unroll
+        for (int c = 0; c < parts; ++c) best = fmaxf(best, fmaxf(score[c][2 * r], score[c][2 * r + 1]));
+        best = fmaxf(top[r], largest_of_row<4>(best));
+        const float shift = best == -INFINITY ? 0 : best;  // nothing seen yet: exp(-inf - 0) = 0
+        const float shrink = top[r] == -INFINITY ? 1 : __expf(top[r] - shift);
+#pragma unroll
+        for (int c = 0; c < parts; ++c)
+#pragma unroll
+          for (int e = 2 * r; e < 2 * r + 2; ++e) sum += score[c][e] = __expf(score[c][e] - shift);
+        total[r] = total[r] * shrink + sum;  // of this thread's columns; the four that share a row meet at the end
+        top[r] = best;
+#pragma unroll
+        for (int c = 0; c < chunks; ++c) sums[c][2 * r] *= shrink, sums[c][2 * r + 1] *= shrink;
+      }
+      if (p.keep) {
+#pragma unroll
+        for (int c = 0; c < parts; ++c)
+#pragma unroll
+          for (int e = 0; e < 4; ++e) {
+            const int64_t i = row0 + g + e / 2 * 8, j = j0 + 8 * c + 2 * t + e % 2;
+            if (i < s.queries && j < s.keys) score[c][e] *= factor_of<float>(p, head, i, j);
+          }
+      }
+      wry_wait_copies<0>();
+      __syncthreads();
+      const int64_t next = j0 + tile_keys;
+      if (next < end) copy_lines<chunks>(keys, tile_keys, k + next * s.width, s.width, s.keys - next, s.width, aligned, blockDim.x);
+      wry_commit_copies();
+      add_lines<Width, parts>(sums, score, values);
+    }
+    float inverse[2];
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const float all = sum_of_row<4>(total[r]);
+      // A row that sees nothing gives zeros. NaN is not nothing: it goes through.
+      inverse[r] = all == 0 ? 0 : 1 / all;
+      const int64_t i = row0 + g + 8 * r;
+      if (t == 0 && i < s.queries) lse_[head * s.queries + i] = all == 0 ? -INFINITY : top[r] + logf(all);
+    }
+    __syncthreads();
+    write_lines<Width>(sums, inverse[0], inverse[1], keys + 16 * warp * Width, out_ + (head * s.queries + row0) * s.value_width, s.queries - row0, s.value_width,
+                       aligned);
+  }
+}
+
+// Warps of a block where each has 16 rows: fewer for few rows, and where large blocks would leave multiprocessors without work.
+inline int warps_for(int64_t rows, int64_t heads, int most) {
+  while (most > 1 && (rows <= 8 * most || (most > 4 && (rows + 16 * most - 1) / (16 * most) * heads < multiprocessors()))) most /= 2;
+  return most;
+}
+// Heads that tensor cores take. f(width as a constant) for them.
+template <typename T>
+bool in_lines(const Sizes &s) {
+  return has_tensor_cores<T>() && s.width <= 128 && s.value_width <= 128;
+}
+template <typename F>
+int with_width(const Sizes &s, F &&f) {
+  return s.width > 64 || s.value_width > 64 ? f(std::integral_constant<int, 128>()) : f(std::integral_constant<int, 64>());
+}
+
+// Which weights are kept, 1 or 0 in [batch, heads, queries, keys], as the op dropout decides.
+__global__ void __launch_bounds__(block_size) decide(int64_t n, Draw draw, uint32_t limit, uint8_t *keep) {
+  for
+    WRY_EACH(i, n)
+  keep[i] = word_of(draw, i) >> 8 < limit;
+}
+
+// f(Shape): few rows take small tiles, wide heads all of their columns at once. Of float64 and of 16 bits, which are seldom here, all do.
 template <typename T, typename F>
 int with_shape(int64_t rows, int64_t columns, F &&f) {
-  if (sizeof(arithmetic_t<T>) == 8 || rows <= 32) return f(Shape<8, 64>());
-  if constexpr (sizeof(arithmetic_t<T>) < 8) return columns > 64 ? f(Shape<16, 128>()) : f(Shape<16, 64>());
-  return WRY_INTERNAL;
+  if constexpr (std::is_same<T, float>::value)
+    if (rows > 32) return columns > 64 ? f(Shape<16, 128>()) : f(Shape<16, 64>());
+  return f(Shape<8, 64>());
 }
 inline dim3 tiles_of(int64_t rows, int tile, int64_t heads, int64_t columns, int width) {
   return dim3{unsigned((rows + tile - 1) / tile), unsigned(heads < 65535 ? heads : 65535), unsigned((columns + width - 1) / width)};
 }
 double kept_factor(double p) { return p < 1 ? 1 / (1 - p) : 1; }
+
+inline bool all_aligned(std::initializer_list<const wry_tensor *> tensors) {
+  for (const wry_tensor *t : tensors)
+    if (!is_aligned(t->data)) return false;
+  return true;
+}
 
 template <typename T>
 int attend_all(const wry_call *call, double p, uint8_t *keep) {
@@ -245,6 +460,15 @@ int attend_all(const wry_call *call, double p, uint8_t *keep) {
     WRY_TRY(wry_launch(decide, blocks_for(weights, threads), dim3(threads), 0, stream(call), weights, draw_of(call),
                        uint32_t(ceil(double(float(1 - p)) * 0x1p24)), keep));
   }
+  if constexpr (is_half<T>)
+    if (in_lines<T>(s))
+      return with_width(s, [&](auto width) {
+        constexpr int Width = decltype(width)::value;
+        const int warps = warps_for(s.queries, heads, 8);
+        return check(call, wry_launch(attend_lines<Width, T>, tiles_of(s.queries, 16 * warps, heads, 1, 1), dim3(32 * warps), 0, stream(call), problem, data<T>(q),
+                                      data<T>(k), data<T>(v), data<T>(output(call, 0)), data<float>(output(call, 1)),
+                                      s.width % 8 == 0 && s.value_width % 8 == 0 && all_aligned({q, k, v, output(call, 0)})));
+      });
   return with_shape<T>(s.queries, s.value_width, [&](auto shape) {
     using Z = decltype(shape);
     // Without columns there are still sums of exponentials to write.
@@ -317,7 +541,7 @@ template <typename Z, typename T>
 __global__ void __launch_bounds__(Z::Threads) query_ct(Problem p, Backward<T> b, T *out) {
   using A = arithmetic_t<T>;
   WRY_SHARED(A, scratch, (scratch_size<Z, A>));
-  WRY_SHARED(A, weights, Z::Tile *Z::Pitch);
+  WRY_SHARED(A, weights, Z::Tile * Z::Pitch);
   const Sizes &s = p.s;
   const int x = threadIdx.x % Z::Side, y = threadIdx.x / Z::Side;
   const int64_t first = blockIdx.x * int64_t(Z::Tile), rows = s.queries - first < Z::Tile ? s.queries - first : Z::Tile, column = blockIdx.z * int64_t(Z::Columns);
@@ -354,7 +578,7 @@ template <typename Z, typename T, bool OfKeys>
 __global__ void __launch_bounds__(Z::Threads) key_ct(Problem p, Backward<T> b, T *out) {
   using A = arithmetic_t<T>;
   WRY_SHARED(A, scratch, (scratch_size<Z, A>));
-  WRY_SHARED(A, weights, Z::Tile *Z::Pitch);
+  WRY_SHARED(A, weights, Z::Tile * Z::Pitch);
   const Sizes &s = p.s;
   const int x = threadIdx.x % Z::Side, y = threadIdx.x / Z::Side;
   const int64_t first = blockIdx.x * int64_t(Z::Tile), rows = s.keys - first < Z::Tile ? s.keys - first : Z::Tile, column = blockIdx.z * int64_t(Z::Columns);
@@ -390,6 +614,154 @@ __global__ void __launch_bounds__(Z::Threads) key_ct(Problem p, Backward<T> b, T
   }
 }
 
+// ---- backward, on tensor cores --------------------------------------------------------------------
+
+// Weights of 16 rows and 8 Parts columns, and the cotangents of their scores, in place of the two products; the scale is left to the end.
+// element(row, column) gives the query and the key.
+template <int Parts, typename T, typename F>
+WRY_GPU void weigh(const Problem &p, const Backward<T> &b, int64_t head, bool plain, Rows16<Parts> &score, Rows16<Parts> &value, F &&element) {
+  const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
+  const float scale = float(p.scale);
+#pragma unroll
+  for (int c = 0; c < Parts; ++c)
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+      int64_t i, j;
+      element(g + e / 2 * 8, 8 * c + 2 * t + e % 2, &i, &j);
+      if (plain) {
+        const int64_t at = head * p.s.queries + i;
+        const float log_sum = b.lse[at], weight = __expf(score[c][e] * scale - (log_sum == -INFINITY ? 0 : log_sum)) * b.mend[at];
+        score[c][e] = weight, value[c][e] = weight * (value[c][e] - b.delta[at]);
+      } else {
+        const float weight = weight_of(p, b, head, i, j, score[c][e]);
+        const bool inside = i < p.s.queries && j < p.s.keys;
+        const float factor = inside ? factor_of<float>(p, head, i, j) : 0;
+        score[c][e] = weight * factor, value[c][e] = inside ? weight * (value[c][e] * factor - b.delta[head * p.s.queries + i]) : 0;
+      }
+    }
+}
+
+constexpr int half_tile = 32;  // keys, or queries, that are in shared memory twice: multiplied, and coming
+
+// Blocks: (tile of queries, head); a warp has 16 queries, and those and their cotangents in registers.
+template <int Width, typename T>
+__global__ void __launch_bounds__(256) query_ct_lines(Problem p, Backward<T> b, T *out, bool aligned) {
+  constexpr int chunks = Width / 8, parts = half_tile / 8, tile = half_tile * Width;
+  WRY_SHARED(uint4, memory, 4 * half_tile * chunks);
+  T *const shared = reinterpret_cast<T *>(memory);  // twice: keys, values
+  const Sizes &s = p.s;
+  const int warp = threadIdx.x / 32, rows = blockDim.x / 2;
+  const int64_t first = (gridDim.x - 1 - blockIdx.x) * int64_t(rows), row0 = first + 16 * warp;
+  for (int64_t head = blockIdx.y; head < s.batch * s.heads; head += gridDim.y) {
+    const T *const k = b.k + head * s.keys * s.width, *const v = b.v + head * s.keys * s.value_width;
+    uint32_t q[Width / 16][4], ct[Width / 16][4];
+    __syncthreads();
+    copy_lines<chunks>(shared, rows, b.q + (head * s.queries + first) * s.width, s.width, s.queries - first, s.width, aligned, blockDim.x);
+    wry_commit_copies();
+    wry_wait_copies<0>();
+    __syncthreads();
+    load_rows<Width>(q, shared, 16 * warp);
+    __syncthreads();
+    copy_lines<chunks>(shared, rows, b.ct + (head * s.queries + first) * s.value_width, s.value_width, s.queries - first, s.value_width, aligned, blockDim.x);
+    wry_commit_copies();
+    wry_wait_copies<0>();
+    __syncthreads();
+    load_rows<Width>(ct, shared, 16 * warp);
+    __syncthreads();
+    const auto bring = [&](int64_t j0, int stage) {
+      T *const to = shared + stage * 2 * tile;
+      copy_lines<chunks>(to, half_tile, k + j0 * s.width, s.width, s.keys - j0, s.width, aligned, blockDim.x);
+      copy_lines<chunks>(to + tile, half_tile, v + j0 * s.value_width, s.value_width, s.keys - j0, s.value_width, aligned, blockDim.x);
+    };
+    Rows16<chunks> sums;
+    clear<chunks>(sums);
+    const int64_t last = first + rows < s.queries ? first + rows : s.queries;
+    const int64_t end = p.mask.causal && last + p.mask.offset < s.keys ? last + p.mask.offset : s.keys;
+    if (end > 0) bring(0, 0);
+    wry_commit_copies();
+    int stage = 0;
+#pragma unroll 1
+    for (int64_t j0 = 0; j0 < end; j0 += half_tile, stage ^= 1) {
+      wry_wait_copies<0>();
+      __syncthreads();
+      if (j0 + half_tile < end) bring(j0 + half_tile, stage ^ 1);
+      wry_commit_copies();
+      const T *const keys = shared + stage * 2 * tile;
+      Rows16<parts> score, value;
+      dot_lines<Width, parts>(score, q, keys);
+      dot_lines<Width, parts>(value, ct, keys + tile);
+      weigh<parts>(p, b, head, is_plain(p, row0, 16, j0, half_tile), score, value,
+                   [&](int row, int column, int64_t *i, int64_t *j) { *i = row0 + row, *j = j0 + column; });
+      add_lines<Width, parts>(sums, value, keys);
+    }
+    __syncthreads();
+    write_lines<Width>(sums, float(p.scale), float(p.scale), shared + 16 * warp * Width, out + (head * s.queries + row0) * s.width, s.queries - row0, s.width, aligned);
+  }
+}
+
+// Blocks: (tile of keys, head); a warp has 16 keys. Scores lie turned: rows are keys, columns are queries.
+template <int Width, typename T>
+__global__ void __launch_bounds__(128) key_ct_lines(Problem p, Backward<T> b, T *k_ct, T *v_ct, bool aligned) {
+  constexpr int chunks = Width / 8, parts = half_tile / 8, tile = half_tile * Width;
+  WRY_DYNAMIC_SHARED(uint4, memory);  // keys, values, twice: queries and cotangents
+  const Sizes &s = p.s;
+  const int warp = threadIdx.x / 32, rows = blockDim.x / 2;
+  T *const keys = reinterpret_cast<T *>(memory), *const values = keys + rows * Width, *const shared = values + rows * Width;
+  const int64_t first = blockIdx.x * int64_t(rows), row0 = first + 16 * warp;
+  for (int64_t head = blockIdx.y; head < s.batch * s.heads; head += gridDim.y) {
+    const T *const q = b.q + head * s.queries * s.width, *const ct = b.ct + head * s.queries * s.value_width;
+    const auto bring = [&](int64_t i0, int stage) {
+      T *const to = shared + stage * 2 * tile;
+      copy_lines<chunks>(to, half_tile, q + i0 * s.width, s.width, s.queries - i0, s.width, aligned, blockDim.x);
+      copy_lines<chunks>(to + tile, half_tile, ct + i0 * s.value_width, s.value_width, s.queries - i0, s.value_width, aligned, blockDim.x);
+    };
+    Rows16<chunks> of_keys, of_values;
+    clear<chunks>(of_keys), clear<chunks>(of_values);
+    const int64_t begin = p.mask.causal && first > p.mask.offset ? (first - p.mask.offset) / half_tile * half_tile : 0;
+    __syncthreads();
+    copy_lines<chunks>(keys, rows, b.k + (head * s.keys + first) * s.width, s.width, s.keys - first, s.width, aligned, blockDim.x);
+    copy_lines<chunks>(values, rows, b.v + (head * s.keys + first) * s.value_width, s.value_width, s.keys - first, s.value_width, aligned, blockDim.x);
+    if (begin < s.queries) bring(begin, 0);
+    wry_commit_copies();
+    int stage = 0;
+#pragma unroll 1
+    for (int64_t i0 = begin; i0 < s.queries; i0 += half_tile, stage ^= 1) {
+      wry_wait_copies<0>();
+      __syncthreads();
+      if (i0 + half_tile < s.queries) bring(i0 + half_tile, stage ^ 1);
+      wry_commit_copies();
+      const T *const queries = shared + stage * 2 * tile;
+      Rows16<parts> score, value;
+      dot_lines<Width, parts>(score, keys, 16 * warp, queries);
+      dot_lines<Width, parts>(value, values, 16 * warp, queries + tile);
+      const bool plain = is_plain(p, i0, half_tile, row0, 16);
+      weigh<parts>(p, b, head, plain, score, value, [&](int row, int column, int64_t *i, int64_t *j) { *i = i0 + column, *j = row0 + row; });
+      add_lines<Width, parts>(of_values, score, queries + tile);
+      add_lines<Width, parts>(of_keys, value, queries);
+    }
+    wry_wait_copies<0>();
+    __syncthreads();
+    write_lines<Width>(of_keys, float(p.scale), float(p.scale), keys + 16 * warp * Width, k_ct + (head * s.keys + row0) * s.width, s.keys - row0, s.width, aligned);
+    write_lines<Width>(of_values, 1, 1, keys + 16 * warp * Width, v_ct + (head * s.keys + row0) * s.value_width, s.keys - row0, s.value_width, aligned);
+  }
+}
+
+template <int Width, typename T>
+int launch_ct_lines(const wry_call *call, const Problem &p, const Backward<T> &b, bool aligned) {
+  const int64_t heads = p.s.batch * p.s.heads;
+  if (heads * p.s.queries * p.s.width != 0) {
+    const int warps = warps_for(p.s.queries, heads, 8);
+    WRY_TRY(wry_launch(query_ct_lines<Width, T>, tiles_of(p.s.queries, 16 * warps, heads, 1, 1), dim3(32 * warps), 0, stream(call), p, b, data<T>(output(call, 0)),
+                       aligned));
+  }
+  if (heads * p.s.keys == 0) return WRY_OK;
+  const int warps = warps_for(p.s.keys, heads, 4), bytes = (32 * warps + 4 * half_tile) * Width * int(sizeof(T));
+  const auto kernel = key_ct_lines<Width, T>;
+  if (bytes > 48 << 10) WRY_TRY(cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  return check(call, wry_launch(kernel, tiles_of(p.s.keys, 16 * warps, heads, 1, 1), dim3(32 * warps), bytes, stream(call), p, b, data<T>(output(call, 1)),
+                                data<T>(output(call, 2)), aligned));
+}
+
 // attention_vjp(ct, q, k, v, mask?, out, lse) -> q_ct, k_ct, v_ct
 template <typename T>
 int attend_vjp(const wry_call *call, double p, const uint8_t *keep) {
@@ -404,6 +776,12 @@ int attend_vjp(const wry_call *call, double p, const uint8_t *keep) {
   if (n)
     WRY_TRY(wry_launch(describe_queries<T>, blocks_for(32 * n, 128), dim3(n < 4 ? 32 : 128), 0, stream(call), problem, b.ct, data<T>(input(call, 5)), b.q, b.k,
                        b.lse, delta, mend));
+  if constexpr (is_half<T>)
+    if (in_lines<T>(s))
+      return with_width(s, [&](auto width) {
+        const bool aligned = s.width % 8 == 0 && s.value_width % 8 == 0 && all_aligned({ct, q, k, v, output(call, 0), output(call, 1), output(call, 2)});
+        return launch_ct_lines<decltype(width)::value>(call, problem, b, aligned);
+      });
   const int status = n * s.width == 0 ? WRY_OK : with_shape<T>(s.queries, s.width, [&](auto shape) {
     using Z = decltype(shape);
     return check(call, wry_launch(query_ct<Z, T>, tiles_of(s.queries, Z::Tile, heads, s.width, Z::Columns), dim3(Z::Threads), 0, stream(call), problem, b,
