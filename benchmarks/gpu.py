@@ -391,6 +391,7 @@ CASES = {
 
 # Timed once more without NVIDIA's libraries, with kernels of our own.
 WITH_LIBRARIES = ("matmul", "gpt", "resnet50")
+OWN_KERNELS = {"WHERRY_CUDA_CUBLAS": "0", "WHERRY_CUDA_CUDNN": "0"}
 
 
 def measure(framework: str, case: str, small: bool) -> dict[str, float]:
@@ -423,7 +424,7 @@ def measure(framework: str, case: str, small: bool) -> dict[str, float]:
 
 def parts() -> list[str]:
     """Their names, in the order in which they run."""
-    return ["build", "device", *(f"kit-{i}" for i in range(1, SHARDS + 1)), "suites", "sanitizer", *(f"time-{case}" for case in CASES)]
+    return ["build", "device", *(f"kit-{i}" for i in range(1, SHARDS + 1)), "kit-own", "suites", "sanitizer", *(f"time-{case}" for case in CASES)]
 
 
 def run(part: str, out: Path, emulate: bool) -> dict[str, Any]:
@@ -437,6 +438,10 @@ def run(part: str, out: Path, emulate: bool) -> dict[str, Any]:
         raise SystemExit(f"{library} is not there: run the part 'build' first")
     if part == "device":
         return _device()
+    if part == "kit-own":  # what NVIDIA's libraries compute in the parts above, where they are found
+        os.environ.update(OWN_KERNELS)
+        chosen = "linear" if emulate else "matmul or linear or outer_sum or conv2d"
+        return _pytest(["--pyargs", "wherry_tensor.testing", "--wherry-device", "gpu", "-k", chosen])
     if part.startswith("kit-"):
         return _pytest(["--pyargs", "wherry_tensor.testing", "--wherry-device", "gpu", *(["-k", "softmax or relu"] if emulate else [])], part[4:])
     if part == "suites":
@@ -553,8 +558,7 @@ def _time(case: str, emulate: bool) -> dict[str, Any]:
                 continue
         named = "wherry" if framework == "own" else framework
         command = [sys.executable, __file__, "measure", case, "--framework", named, *(["--emulate"] if emulate else [])]
-        without = {"WHERRY_CUDA_CUBLAS": "0", "WHERRY_CUDA_CUDNN": "0"} if framework == "own" else {}
-        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **without})
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **(OWN_KERNELS if framework == "own" else {})})
         print(done.stdout[-3000:], done.stderr[-3000:])
         if done.returncode:
             tail = (done.stderr.strip().splitlines() or ["no word"])[-1]

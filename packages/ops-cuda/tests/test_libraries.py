@@ -425,6 +425,7 @@ for _ in range(2):
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         y = runs[sys.argv[1]]()
+    assert all(one.filename == "<string>" for one in told)  # the user's line
     print(y.numpy().ravel().tolist(), [str(one.message) for one in told])
 print(libraries.describe()[list(runs).index(sys.argv[1])])
 """
@@ -472,6 +473,36 @@ def test_a_problem_that_the_library_refuses_is_ours_without_a_word(emulator, nam
     path, first, second, line = _of_fake(name, plays)
     assert first == second == f"{_RIGHT[name]} []"
     assert line.endswith(f": {path}, for {libraries.LIBRARIES[name].serves}")
+
+
+_TWO = """
+import numpy as np
+import wherry_tensor as w
+import wherry_ops_cuda.column
+wherry_ops_cuda.column.register()
+x = np.arange(6, dtype="float32").reshape(2, 3)
+for place in ("gpu:1", "gpu:0", "gpu:1"):
+    w.set_device(place)
+    y = w.to_tensor(x)
+    image = y.reshape([1, 2, 1, 3])
+    z = w.ops.conv2d(image, image, None, strides=(1, 1), paddings=(0, 0, 0, 0), dilations=(1, 1), groups=1, data_format="NCHW")
+    print(w.ops.matmul(y, y, transpose_x=False, transpose_y=True).numpy().ravel().tolist(), z.item(), z.place)
+"""
+
+
+def test_each_gpu_has_the_libraries_for_itself(emulator):
+    paths = {_VARIABLE[name]: str(_compiled(name)) for name in _VARIABLE}
+    environment = {**os.environ, **paths, "CUDA_EMULATOR_DEVICES": "2"}
+    done = subprocess.run([sys.executable, "-W", "error", "-c", _TWO], capture_output=True, text=True, env=environment)
+    assert (done.stderr, done.returncode) == ("", 0)
+    assert done.stdout.splitlines() == [f"[5.0, 14.0, 14.0, 50.0] 55.0 Place(gpu:{number})" for number in (1, 0, 1)]
+
+
+def test_training_gives_the_cpu_s_numbers_with_both_libraries(emulator):
+    paths = {_VARIABLE[name]: str(_compiled(name)) for name in _VARIABLE}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error::RuntimeWarning", str(_HERE / "test_training.py")]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **paths})
+    assert done.returncode == 0, done.stdout
 
 
 def test_a_file_that_the_user_names_and_that_is_not_there_is_said(tmp_path):

@@ -4,6 +4,7 @@ import importlib
 import pytest
 
 import wherry
+import wherry_tensor
 from wherry import utils
 from wherry._absent import NOT_YET
 
@@ -11,6 +12,12 @@ from wherry._absent import NOT_YET
 def test_run_check_says_that_everything_works(capsys):
     utils.run_check()
     assert "Wherry works well on 1 CPU." in capsys.readouterr().out
+
+
+def test_run_check_says_what_the_package_of_the_device_has_to_tell(capsys, monkeypatch):
+    monkeypatch.setitem(wherry_tensor.device.notes, "cpu", lambda: ["a library: found"])
+    utils.run_check()
+    assert capsys.readouterr().out.splitlines()[-2] == "a library: found"
 
 
 def test_run_check_notices_wrong_kernels(monkeypatch):
