@@ -16,7 +16,9 @@ import pytest
 
 import wherry_cuda_emulator
 import wherry_ops_cpu.column
+import wherry_tensor
 from wherry_ops_cuda import libraries
+from wherry_ops_cuda.__main__ import main
 from wherry_tensor import cuda, flags, get_include, ops, to_tensor
 from wherry_tensor.testing import kit
 
@@ -183,6 +185,19 @@ def test_batches_go_by_strides_and_what_does_not_lie_evenly_by_several_calls(bla
     found, products = _products(blas, lambda: ops.matmul(to_tensor(x), to_tensor(y), transpose_x=False, transpose_y=False))
     assert products == calls
     np.testing.assert_allclose(found, x @ y, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(("m", "k", "n"), [(5, 7, 1), (1, 7, 5), (1, 7, 1), (5, 1, 3), (5, 1, 1), (1, 1, 4)])
+def test_rows_and_columns_go_to_the_library_however_they_lie(blas, m, k, n):
+    wide = _random((2, m, k + 1), "float32"), _random((2, k + 1, n), "float32")
+    for x, y in ((wide[0][:, :, :k].copy(), wide[1][:, :k].copy()), (wide[0][:, :, 1:], wide[1][:, 1:])):
+        a, b = (to_tensor(one) for one in wide)
+        a, b = (a[:, :, 1:], b[:, 1:]) if x.base is not None else (to_tensor(x), to_tensor(y))
+        for turned in (False, True):
+            left = ops.transpose(ops.copy(ops.transpose(a, perm=(0, 2, 1))), perm=(0, 2, 1)) if turned else a
+            found, products = _products(blas, lambda left=left, b=b: ops.matmul(left, b, transpose_x=False, transpose_y=False))
+            assert products == 1
+            np.testing.assert_allclose(found, x @ y, rtol=1e-5, atol=1e-5)
 
 
 def test_heads_of_attention_are_multiplied_where_they_lie(blas):
@@ -524,6 +539,16 @@ def test_the_environment_turns_a_library_off(name, variables, said):
     first, _, line = _child(name, **variables)
     assert first.endswith(" []")
     assert line == f"{said} by Wherry's own kernels"
+
+
+def test_the_command_line_says_which_libraries_are_used_or_what_is_missing(gpu, capsys, monkeypatch):
+    assert main(["libraries"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0].split()[0] for line in said] == ["cuBLASLt", "cuDNN"]
+    monkeypatch.setattr(libraries, "_library", None)
+    monkeypatch.setitem(wherry_tensor.device.unavailable, "gpu", "No NVIDIA driver was found.")
+    assert main(["libraries"]) == 1
+    assert capsys.readouterr().out == "No NVIDIA driver was found.\n"
 
 
 def test_wheels_come_before_the_system_and_a_named_file_before_all(monkeypatch, tmp_path):

@@ -69,17 +69,15 @@ bool type_of(int32_t dtype, bool rounds, Type *type) {
 struct Side {
   int64_t transposed, ld, stride;
 };
-// Ours of rows x columns with these strides is the library's matrix of `columns` rows, or that transposed.
+// Ours of rows x columns with these strides is the library's matrix of `columns` rows, or that transposed. A single row or column may be
+// either: what lies side by side is then its longer axis.
 bool side_of(int64_t rows, int64_t columns, int64_t row, int64_t column, Side *side) {
-  if (columns == 1 || column == 1) {
-    side->transposed = 0, side->ld = rows == 1 ? columns : row;
-    if (side->ld >= columns) return true;
-  }
-  if (rows == 1 || row == 1) {
-    side->transposed = 1, side->ld = columns == 1 ? rows : column;
-    if (side->ld >= rows) return true;
-  }
-  return false;
+  const int64_t ld = rows == 1 ? columns : row, ld_transposed = columns == 1 ? rows : column;
+  const bool may_be_plain = (columns == 1 || column == 1) && ld >= columns;
+  const bool may_be_transposed = (rows == 1 || row == 1) && ld_transposed >= rows;
+  side->transposed = !may_be_plain || (may_be_transposed && columns == 1);
+  side->ld = side->transposed ? ld_transposed : ld;
+  return may_be_plain || may_be_transposed;
 }
 
 struct Problem {
@@ -247,7 +245,12 @@ int multiply(Steps &steps, const wry_call *call, const LibraryProduct &p, Plan &
 
 Library &cublaslt_library() { return library; }
 
-int library_product(const wry_call *call, const LibraryProduct &p) {
+int library_product(const wry_call *call, const LibraryProduct &asked) {
+  LibraryProduct p = asked;
+  if (p.n == 1 && p.m > 1 && !p.bias) {  // a column is a row of the transposed product, which the library writes side by side
+    std::swap(p.x, p.y), std::swap(p.x_strides, p.y_strides), std::swap(p.m, p.n);
+    std::swap(p.x_row, p.y_column), std::swap(p.x_column, p.y_row);
+  }
   Type type;
   const int device = WRY_DEVICE_NUMBER(call->context->device);
   if (!library.ready() || !type_of(p.dtype, rounds_operands, &type) || p.k == 0 || device >= max_devices) return not_taken;
