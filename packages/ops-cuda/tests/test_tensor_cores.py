@@ -222,3 +222,54 @@ def test_attention_takes_two_products_forward_and_seven_backward(rng, emulator, 
     assert sum(kernel.products for kernel in found) == 7 * one
     for kernel in found:
         assert kernel.shared_passes == kernel.shared_least
+
+
+# ---- convolution ---------------------------------------------------------------------------------
+
+CONVOLUTIONS = {
+    "plain": ((2, 16, 9, 10), 24, (3, 3), {}),
+    "odd channels": ((2, 3, 12, 11), 10, (5, 3), {"strides": (2, 1), "paddings": (2, 1, 1, 1)}),
+    "strided and dilated": ((1, 8, 13, 14), 16, (3, 2), {"strides": (2, 3), "paddings": (1, 2, 0, 1), "dilations": (2, 1)}),
+    "groups": ((1, 16, 8, 8), 24, (3, 3), {"groups": 2, "paddings": (1, 1, 1, 1)}),
+    "groups of odd width": ((1, 18, 7, 8), 20, (2, 2), {"groups": 2}),
+    "one by one, several tiles": ((2, 40, 12, 12), 72, (1, 1), {}),
+    "narrow groups": ((1, 8, 6, 6), 8, (3, 3), {"groups": 4}),  # not in tensor cores
+}
+
+
+def convolution(name, layout):
+    shape, o, kernel, changes = CONVOLUTIONS[name]
+    attrs = {"strides": (1, 1), "paddings": (0, 0, 0, 0), "dilations": (1, 1), "groups": 1, **changes}
+    padded = [shape[2] + sum(attrs["paddings"][:2]), shape[3] + sum(attrs["paddings"][2:])]
+    sizes = [(n - d * (k - 1) - 1) // s + 1 for n, k, s, d in zip(padded, kernel, attrs["strides"], attrs["dilations"], strict=True)]
+    out = (shape[0], o, *sizes)
+    turn = (lambda s: s) if layout == "NCHW" else (lambda s: (s[0], s[2], s[3], s[1]))
+    return turn(shape), (o, shape[1] // attrs["groups"], *kernel), turn(out), {**attrs, "data_format": layout}
+
+
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_convolution_and_its_gradients(rng, dtype, name, layout):
+    x, weight, out, attrs = convolution(name, layout)
+    close(ops.conv2d, rng.standard_normal(x), rng.standard_normal(weight), rng.standard_normal(weight[0]), dtype=dtype, **attrs)
+    ct = rng.standard_normal(out)
+    close(ops.conv2d_input_vjp, ct, rng.standard_normal(weight), np.zeros(x), dtype=dtype, **attrs)
+    close(ops.conv2d_weight_vjp, ct, rng.standard_normal(x), np.zeros(weight), dtype=dtype, **attrs)
+
+
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+def test_convolution_takes_no_more_instructions_than_its_products_have(rng, emulator, gpu, layout):
+    shape = (1, 64, 8, 16) if layout == "NCHW" else (1, 8, 16, 64)
+    x, ct, weight = (tensor(rng.standard_normal(s), "float16") for s in (shape, shape, (64, 64, 1, 1)))
+    attrs = {"strides": (1, 1), "paddings": (0, 0, 0, 0), "dilations": (1, 1), "groups": 1, "data_format": layout}
+    for call, least in (
+        (lambda: ops.conv2d(x, weight, None, **attrs), 8 * 8 * 4),  # 128 places, 64 channels of 64
+        (lambda: ops.conv2d_input_vjp(ct, weight, x, **attrs), 8 * 8 * 4),
+        (lambda: ops.conv2d_weight_vjp(ct, x, weight, **attrs), 2 * 4 * 8 * 8),  # rows of a tile are 128 of which 64 are there
+    ):
+        with emulator.measure() as found:
+            call()
+            wherry_tensor.device.synchronize("gpu")
+        assert sum(kernel.products for kernel in found) == least
+        for kernel in found:
+            assert kernel.shared_passes == kernel.shared_least, kernel.kernel

@@ -538,7 +538,7 @@ WRY_GPU arithmetic_t<T> score_ct(const Problem &p, const Backward<T> &b, int64_t
 
 // Blocks: (tile of queries, head, part of the columns of q).
 template <typename Z, typename T>
-__global__ void __launch_bounds__(Z::Threads) query_ct(Problem p, Backward<T> b, T *out) {
+__global__ void __launch_bounds__(Z::Threads, 1) query_ct(Problem p, Backward<T> b, T *out) {
   using A = arithmetic_t<T>;
   WRY_SHARED(A, scratch, (scratch_size<Z, A>));
   WRY_SHARED(A, weights, Z::Tile * Z::Pitch);

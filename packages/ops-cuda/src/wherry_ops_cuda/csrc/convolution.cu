@@ -5,25 +5,13 @@
 //   for the input  x[c, q]      = sum over (o, t)  weight[(o, t), c] ct[(o, t), q]     q a place of the input
 //   for the weight w[o, (c, t)] = sum over (n, p)  ct[o, (n, p)] x[(n, p), (c, t)]
 // A block computes a 32 x 32 tile, each of its 256 threads 2 x 2 elements of that, from strips of 16 in shared memory; a strip is
-// gathered from the image, with zeros for what is outside of it. Floats of 16 bits are computed in float32. cuDNN is asked first, where
-// it is found.
-#include "images.h"
-#include "libraries.h"
+// gathered from the image, with zeros for what is outside of it. cuDNN is asked first, where it is found, and for floats of 16 bits the tensor
+// cores of convolution_lines.cu; those of narrow groups are computed here, in float32.
+#include "convolution.h"
 
 namespace wherry {
 namespace cuda {
 namespace {
-
-struct Window {
-  int64_t kh, kw, sy, sx, py, px, dy, dx;  // size, strides, padding before, dilation
-};
-
-// weight [groups * o, c, kh, kw]
-struct Convolution {
-  Image in, out;  // of the forward direction
-  Window window;
-  int64_t groups, c, o;
-};
 
 // Element (row, k) of the left operand and (k, column) of the right one, for each of the three products. Rows, columns and k are
 // numbers of one group.
@@ -181,7 +169,9 @@ int conv2d(const wry_call *call) {
   const bool last = attr_equals(call, 4, "NHWC");
   const int64_t groups = attr_int(call, 3);
   const Convolution s = {image_of(x, last), image_of(out, last), window_of(call, weight), groups, weight->shape[1], weight->shape[0] / groups};
-  const int status = by_library(call, FORWARD, s, last, x, out, weight, bias);
+  int status = by_library(call, FORWARD, s, last, x, out, weight, bias);
+  if constexpr (is_half<T>)
+    if (status == not_taken) status = convolve_lines(call, FORWARD, s, data<T>(x), data<T>(weight), bias, data<T>(out));
   if (status != not_taken) return status;
   const Forward<T> p = {s, data<T>(x), data<T>(weight), bias ? data<T>(bias) : nullptr, data<T>(out), bias ? bias->strides[0] : 0};
   return launch_product(call, p, s.o, s.out.n * s.out.h * s.out.w);
@@ -195,7 +185,9 @@ int transposed(const wry_call *call, const wry_tensor *bias, bool last) {
   if (out->size == 0) return WRY_OK;
   const int64_t groups = attr_int(call, 3);
   const Convolution s = {image_of(out, last), image_of(ct, last), window_of(call, weight), groups, weight->shape[1], weight->shape[0] / groups};
-  const int status = by_library(call, FOR_INPUT, s, last, out, ct, weight, bias);
+  int status = by_library(call, FOR_INPUT, s, last, out, ct, weight, bias);
+  if constexpr (is_half<T>)
+    if (status == not_taken) status = convolve_lines(call, FOR_INPUT, s, data<T>(ct), data<T>(weight), bias, data<T>(out));
   if (status != not_taken) return status;
   const ForInput<T> p = {s, data<T>(ct), data<T>(weight), bias ? data<T>(bias) : nullptr, data<T>(out), bias ? bias->strides[0] : 0};
   return launch_product(call, p, s.c, s.in.n * s.in.h * s.in.w);
@@ -212,7 +204,9 @@ int conv2d_weight_vjp(const wry_call *call) {
   const bool last = attr_equals(call, 4, "NHWC");
   const int64_t groups = attr_int(call, 3);
   const Convolution s = {image_of(x, last), image_of(ct, last), window_of(call, out), groups, out->shape[1], out->shape[0] / groups};
-  const int status = by_library(call, FOR_WEIGHT, s, last, x, ct, out, nullptr);
+  int status = by_library(call, FOR_WEIGHT, s, last, x, ct, out, nullptr);
+  if constexpr (is_half<T>)
+    if (status == not_taken) status = convolve_lines(call, FOR_WEIGHT, s, data<T>(ct), data<T>(x), nullptr, data<T>(out));
   if (status != not_taken) return status;
   const ForWeight<T> p = {s, data<T>(ct), data<T>(x), data<T>(out)};
   return launch_product(call, p, s.o, s.c * s.window.kh * s.window.kw);
