@@ -87,6 +87,21 @@ int describe(const Report &r, const char *op, char *error) {
                  "%s: the cotangent does not fit the mask. Got %lld values, expected %lld, the number of true elements. Do not change the mask between the "
                  "forward and the backward pass.",
                  value, size);
+    case STEPS_OUT_OF_RANGE:
+      return say(WRY_INVALID,
+                 "%s: input_lengths[%lld] is not a number of steps. Got %lld, expected one in [0, %lld], the size of axis 0 of log_probs. Each says how "
+                 "many steps of its example are used.",
+                 at, value, size);
+    case SYMBOLS_OUT_OF_RANGE:
+      return say(WRY_INVALID,
+                 "%s: label_lengths[%lld] is not a number of symbols. Got %lld, expected one in [0, %lld], the size of axis 1 of labels. Each says how "
+                 "many symbols of its example are used.",
+                 at, value, size);
+    case NOT_A_SYMBOL:
+      return say(WRY_INVALID,
+                 "%s: labels[%lld, %lld] is not a symbol. Got %lld, expected one in [0, %lld) other than blank=%lld. What lies beyond label_lengths is "
+                 "not looked at.",
+                 at, (long long)r.axis, value, size, least);
     default: break;
   }
   std::string where = "an axis of " + std::to_string(size);

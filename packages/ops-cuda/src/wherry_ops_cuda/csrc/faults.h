@@ -25,7 +25,10 @@ enum Fault : int32_t { NO_FAULT,
                        NOT_POSITIVE_DEFINITE,
                        MATRIX_IS_SINGULAR,
                        PIVOT_IS_NO_ROW,
-                       COUNT_DIFFERS };
+                       COUNT_DIFFERS,
+                       STEPS_OUT_OF_RANGE,
+                       SYMBOLS_OUT_OF_RANGE,
+                       NOT_A_SYMBOL };
 constexpr int32_t most_axes = 12;
 struct Report {
   int32_t fault, op;        // op: a number that `arm` has given
