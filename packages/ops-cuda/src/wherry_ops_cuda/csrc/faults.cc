@@ -102,6 +102,22 @@ int describe(const Report &r, const char *op, char *error) {
                  "%s: labels[%lld, %lld] is not a symbol. Got %lld, expected one in [0, %lld) other than blank=%lld. What lies beyond label_lengths is "
                  "not looked at.",
                  at, (long long)r.axis, value, size, least);
+    case BOX_IN_NO_IMAGE:
+      return say(WRY_OUT_OF_RANGE, "%s: box %lld lies in no image. Got image %lld, expected one in [0, %lld). Count images from 0.", at, value, size);
+    case SOURCE_OUT_OF_RANGE:
+      return say(WRY_OUT_OF_RANGE, "%s: source %lld (element %lld) is out of range. Got %lld, expected each in [0, %lld). Check the indices.", value, at,
+                 value, size);
+    case TARGET_OUT_OF_RANGE:
+      return say(WRY_OUT_OF_RANGE, "%s: target %lld (element %lld) is out of range. Got %lld, expected each in [0, %lld). Check the indices.", value, at,
+                 value, size);
+    case TARGETS_NOT_SORTED:
+      return say(WRY_INVALID,
+                 "%s: the targets are not sorted. Got %lld behind %lld at element %lld, expected none smaller than the one before.", value, least, at);
+    case DOES_NOT_CONVERGE:
+      return say(WRY_INVALID,
+                 "%s: the iteration does not converge. Got matrix %lld of the batch, which holds NaN or infinity or is of no use to it, expected finite "
+                 "numbers. Look for NaN with isfinite.",
+                 at);
     default: break;
   }
   std::string where = "an axis of " + std::to_string(size);

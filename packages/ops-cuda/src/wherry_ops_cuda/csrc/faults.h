@@ -28,7 +28,12 @@ enum Fault : int32_t { NO_FAULT,
                        COUNT_DIFFERS,
                        STEPS_OUT_OF_RANGE,
                        SYMBOLS_OUT_OF_RANGE,
-                       NOT_A_SYMBOL };
+                       NOT_A_SYMBOL,
+                       BOX_IN_NO_IMAGE,
+                       SOURCE_OUT_OF_RANGE,
+                       TARGET_OUT_OF_RANGE,
+                       TARGETS_NOT_SORTED,
+                       DOES_NOT_CONVERGE };
 constexpr int32_t most_axes = 12;
 struct Report {
   int32_t fault, op;        // op: a number that `arm` has given
