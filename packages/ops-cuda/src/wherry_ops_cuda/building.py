@@ -22,7 +22,7 @@ _CSRC = Path(__file__).parent / "csrc"
 ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)
 Registers = dict[str, int]
 # Sines and cosines of CUDA's library keep an array in local memory for huge arguments.
-_LOCAL_MEMORY = ("elementwise", "random")
+_LOCAL_MEMORY = ("complex", "elementwise", "random")
 
 
 def sources() -> list[Path]:

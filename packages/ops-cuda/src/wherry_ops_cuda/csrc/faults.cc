@@ -113,11 +113,20 @@ int describe(const Report &r, const char *op, char *error) {
     case TARGETS_NOT_SORTED:
       return say(WRY_INVALID,
                  "%s: the targets are not sorted. Got %lld behind %lld at element %lld, expected none smaller than the one before.", value, least, at);
+    case COLUMN_OUT_OF_RANGE:
+      return say(WRY_OUT_OF_RANGE, "%s: column %lld (element %lld) is out of range. Got %lld, expected each in [0, %lld). Check the indices.", value, at,
+                 value, size);
+    case ROWS_DO_NOT_DIVIDE:
+      return say(WRY_INVALID,
+                 "%s: crows does not divide the elements among rows. Got %lld to %lld for row %lld of %lld elements, expected to begin with 0, never to "
+                 "fall, and to end with their number.",
+                 value, least, at, size);
+    case HOLDS_NO_NUMBER:
     case DOES_NOT_CONVERGE:
       return say(WRY_INVALID,
-                 "%s: the iteration does not converge. Got matrix %lld of the batch, which holds NaN or infinity or is of no use to it, expected finite "
-                 "numbers. Look for NaN with isfinite.",
-                 at);
+                 "%s: the iteration did not converge. Got matrix %lld of the batch %s, expected finite values of moderate size. %s.", at,
+                 r.fault == DOES_NOT_CONVERGE ? "whose values are all finite" : "with values that are not finite",
+                 r.fault == DOES_NOT_CONVERGE ? "Scale it, or use float64" : "Look for NaN and infinity before the call");
     default: break;
   }
   std::string where = "an axis of " + std::to_string(size);

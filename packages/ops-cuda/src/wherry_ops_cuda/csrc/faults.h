@@ -33,6 +33,9 @@ enum Fault : int32_t { NO_FAULT,
                        SOURCE_OUT_OF_RANGE,
                        TARGET_OUT_OF_RANGE,
                        TARGETS_NOT_SORTED,
+                       COLUMN_OUT_OF_RANGE,
+                       ROWS_DO_NOT_DIVIDE,
+                       HOLDS_NO_NUMBER,
                        DOES_NOT_CONVERGE };
 constexpr int32_t most_axes = 12;
 struct Report {
