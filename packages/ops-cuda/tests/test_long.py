@@ -212,3 +212,65 @@ def test_dropout_keeps_what_the_cpu_keeps(gpu, n, dtype):
         answers.append((out.numpy(), mask.numpy(), ops.dropout_vjp(out, mask, scale=2.0).numpy()))
     for gpu_, cpu_ in zip(*answers, strict=True):
         np.testing.assert_array_equal(gpu_, cpu_)
+
+
+@pytest.mark.parametrize("n", [5 * 11 * 41, 2**11 * 3 * 5])
+def test_long_lines_are_transformed_in_several_launches(gpu, rng, n):
+    z = rng.standard_normal((2, n)) + 1j * rng.standard_normal((2, n))
+    close(ops.fft_c2c, z.astype("complex64"), rtol=2e-4, axes=(1,), normalization="none", forward=True)
+    close(ops.fft_c2c, z.T, rtol=1e-9, axes=(0,), normalization="n", forward=False)
+    close(ops.fft_r2c, z.real, rtol=1e-9, axes=(1,), normalization="sqrt", forward=False)
+    close(ops.fft_c2r, z[:, : n // 2 + 1], rtol=1e-9, axes=(1,), normalization="none", forward=True, size=n)
+
+
+def test_a_line_beyond_two_launches_takes_three(gpu, rng):
+    close(ops.fft_c2c, rng.standard_normal((1, 2**17)) + 0j, rtol=1e-9, axes=(1,), normalization="none", forward=True)
+
+
+def test_more_boxes_than_words_of_bits_hold_are_struck_as_on_the_cpu(gpu, rng):
+    corner = rng.integers(0, 200, (900, 2)) / 2
+    boxes = np.concatenate([corner, corner + rng.integers(1, 60, (900, 2)) / 2], 1).astype("float32")
+    same(ops.suppress, boxes, rng.integers(0, 3, 900), threshold=0.3, offset=0.0)
+
+
+def test_pixels_of_many_boxes_are_gathered_in_their_order(gpu, rng):
+    low = rng.uniform(-2, 12, (70, 2))
+    boxes, image = np.concatenate([low, low + rng.uniform(0, 9, (70, 2))], 1), rng.integers(0, 2, 70)
+    like = rng.standard_normal((2, 5, 17, 19))
+    attrs = {"height": 3, "width": 2, "scale": 0.9}
+    close(ops.roi_align, like, boxes, image, rtol=1e-9, ratio=2, aligned=True, **attrs)
+    close(ops.roi_align_vjp, rng.standard_normal((70, 5, 3, 2)), boxes, image, like, rtol=1e-9, ratio=2, aligned=True, **attrs)
+    close(ops.psroi_pool_vjp, rng.standard_normal((70, 1, 5, 1)), boxes, image, like, rtol=1e-9, height=5, width=1, scale=0.9)
+
+
+def test_many_edges_meet_at_their_rows(gpu, rng):
+    x, source, target = rng.standard_normal((40, 3)), rng.integers(0, 40, 3000), rng.integers(0, 50, 3000)
+    for op, attrs in ((ops.edge_sum, {"mean": True}), (ops.edge_extreme, {"largest": True})):
+        close(op, x, source, target, rtol=1e-10, count=50, sorted=False, **attrs)
+        close(op, x, source, np.sort(target), rtol=1e-10, count=50, sorted=True, **attrs)
+
+
+SPECIAL = (0.0, -0.0, 1.0, -1.0, 0.5, -3.0, 1e-9, -1e-300, 1e300, 800.0, -25.0, np.inf, -np.inf, np.nan, 1 + 1e-9, np.pi / 2)
+
+
+@pytest.mark.parametrize("name", "exp log log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh".split())
+def test_functions_of_complex_numbers_agree_at_zeros_infinities_and_cuts(gpu, name):
+    z = np.array([complex(a, b) for a in SPECIAL for b in SPECIAL])
+    with np.errstate(all="ignore"):
+        ((got, expected),) = both(getattr(ops, name), z)
+        undefined = np.isnan(got) & np.isnan(expected)
+        for part in np.real, np.imag:
+            a, b = part(got)[~undefined], part(expected)[~undefined]
+            assert np.all((a == b) | (np.isnan(a) & np.isnan(b)) | (np.abs(a - b) <= 1e-14 * np.abs(b)))
+
+
+def test_labels_that_repeat_their_symbols_have_one_gradient_for_each_class(gpu, rng):
+    x = np.log(rng.dirichlet(np.ones(4), (30, 2))).astype("float32")
+    labels, times, lengths = np.array([[1, 1, 2, 1, 1, 3, 1], [2, 2, 2, 2, 2, 2, 2]]), np.array([30, 25]), np.array([7, 5])
+    attrs = {"blank": 0, "norm_by_times": False}
+    wherry_tensor.set_device("cpu")
+    alpha = ops.ctc_loss(*(wherry_tensor.to_tensor(one) for one in (x, labels, times, lengths)), **attrs)[1].numpy()
+    ct = rng.standard_normal(2).astype("float32")
+    close(ops.ctc_loss, x, labels, times, lengths, rtol=1e-5, **attrs)
+    close(ops.ctc_loss_vjp, ct, x, labels, times, lengths, alpha, rtol=1e-5, **attrs)
+    close(ops.ctc_loss_curvature, x, ct, x, labels, times, lengths, alpha, rtol=1e-4, **attrs)

@@ -310,6 +310,24 @@ def cases() -> Iterator[Case]:
                lambda p, v, g, lr: ops.momentum(p, v, g, lr, None, mu=0.9, nesterov=False, weight_decay=0.0))
     yield call("contraction", "matmul 128 x 128 x 128", lambda: (floats(128, 128), floats(128, 128)),
                lambda x, y: ops.matmul(x, y, transpose_x=False, transpose_y=False))
+    def waves(*shape: int) -> Any:
+        return to_tensor((rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype("complex64"))
+
+    yield call("complex", f"exp [{n}]", lambda: (waves(n),), lambda x: ops.exp(x))
+    lines = {"normalization": "none", "forward": True}
+    yield call("spectral", "fft_c2c of rows [32, 512]", lambda: (waves(32, 512),), lambda x: ops.fft_c2c(x, axes=(1,), **lines))
+    yield call("spectral", "fft_c2c of columns [512, 32]", lambda: (waves(512, 32),), lambda x: ops.fft_c2c(x, axes=(0,), **lines))
+    yield call("spectral", "fft_r2c of rows [32, 512]", lambda: (floats(32, 512),), lambda x: ops.fft_r2c(x, axes=(1,), **lines))
+    yield call("sequence", "ctc_loss 64 steps, 8 examples, 32 classes",
+               lambda: (ops.log(floats(64, 8, 32)), to_tensor(rng.integers(1, 32, (8, 20))), to_tensor(np.full(8, 64)), to_tensor(np.full(8, 20))),
+               lambda x, labels, times, lengths: ops.ctc_loss(x, labels, times, lengths, blank=0, norm_by_times=False))
+    boxes = np.stack([rng.uniform(0, 8, 64), rng.uniform(0, 8, 64), rng.uniform(16, 31, 64), rng.uniform(16, 31, 64)], 1).astype("float32")
+    yield call("detection", "roi_align 64 boxes, 8 channels, 32 x 32 to 7 x 7",
+               lambda: (floats(1, 8, 32, 32), to_tensor(boxes), to_tensor(np.zeros(64, "int64"))),
+               lambda x, b, i: ops.roi_align(x, b, i, height=7, width=7, scale=1.0, ratio=2, aligned=True))
+    yield call("sparse", "edge_sum of 4096 edges, rows of 16",
+               lambda: (floats(256, 16), to_tensor(rng.integers(0, 256, 4096)), to_tensor(np.sort(rng.integers(0, 256, 4096)))),
+               lambda x, s, t: ops.edge_sum(x, s, t, count=256, mean=False, sorted=True))
     yield call("convolution", "conv2d 8 to 8 channels, 16 x 16, 3 x 3", lambda: (floats(1, 8, 16, 16), floats(8, 8, 3, 3)),
                lambda x, w: ops.conv2d(x, w, None, strides=(1, 1), paddings=(1, 1, 1, 1), dilations=(1, 1), groups=1, data_format="NCHW"))
     yield call("pooling", "max_pool2d 8 channels, 32 x 32, 2 x 2", lambda: (floats(1, 8, 32, 32),),

@@ -80,7 +80,7 @@ WRY_GPU Z cosh_of(Z z) {
   return {(half * c) * root, copysign(1.0, z.re) * (half * s) * root};
 }
 WRY_GPU Z tanh_of(Z z) {
-  if (fabs(z.re) > 22) {  // infinity too
+  if (fabs(z.re) > 22 && (is_infinite(z.re) || z.im - z.im == 0)) {
     const double turn = z.im - z.im == 0 ? sin(z.im) * cos(z.im) : 0.0;
     return {copysign(1.0, z.re), 4 * turn * exp(-2 * fabs(z.re))};
   }
@@ -89,33 +89,31 @@ WRY_GPU Z tanh_of(Z z) {
   return {beta * rho * s / under, t / under};
 }
 
+// asin of numbers so large that the root beside them does not count: the logarithm of twice the size.
+WRY_GPU bool is_huge(Z z) { return fabs(z.re) > 1e100 || fabs(z.im) > 1e100; }
+WRY_GPU double log_twice(Z z) { return log_of(z).re + 0.69314718055994530942; }
 WRY_GPU Z asin_of(Z z) {
-  if (is_infinite(z)) {  // the direction of z is all that is left of it
-    const double angle = is_infinite(z.im) ? (is_infinite(z.re) ? 0.25 : z.re == z.re ? 0.0
-                                                                                      : double(NAN))
-                                           : 0.5;
-    return {copysign(angle * pi, z.re), copysign(double(INFINITY), z.im)};
-  }
+  if (is_huge(z)) return {atan2(z.re, fabs(z.im)), copysign(log_twice(z), z.im)};
   const Z less = sqrt_of({1 - z.re, -z.im}), more = sqrt_of({1 + z.re, z.im});
   return {atan2(z.re, (less * more).re), asinh((conjugate(less) * more).im)};
 }
 WRY_GPU Z acos_of(Z z) {
-  if (is_infinite(z)) return {atan2(fabs(z.im), z.re), -copysign(double(INFINITY), z.im)};
+  if (is_huge(z)) return {atan2(fabs(z.im), z.re), -copysign(log_twice(z), z.im)};
   const Z less = sqrt_of({1 - z.re, -z.im}), more = sqrt_of({1 + z.re, z.im});
   return {2 * atan2(less.re, more.re), asinh((conjugate(more) * less).im)};
 }
 WRY_GPU Z acosh_of(Z z) {
-  if (is_infinite(z)) return {double(INFINITY), atan2(z.im, z.re)};
+  if (is_huge(z)) return {log_twice(z), atan2(z.im, z.re)};
   const Z less = sqrt_of({z.re - 1, z.im}), more = sqrt_of({z.re + 1, z.im});
   return {asinh((conjugate(less) * more).re), 2 * atan2(less.im, more.re)};
 }
 WRY_GPU Z atanh_of(Z z) {
   const double x = fabs(z.re), y = z.im;
-  if (x > 1e100 || fabs(y) > 1e100) {  // the squares would not fit into a double; 1 / z is what is left
+  if (is_huge(z)) {  // the squares would not fit into a double; 1 / z is what is left
     const double size = hypot(x, y);
-    return {copysign(is_infinite(z) ? 0.0 : x / size / size, z.re), copysign(0.5 * pi, y)};
+    return {copysign(is_infinite(z) ? 0.0 : x / size / size, z.re), y == y ? copysign(0.5 * pi, y) : y};
   }
-  const double real = 0.25 * log1p(4 * x / ((1 - x) * (1 - x) + y * y));
+  const double real = x == 1 && fabs(y) < 1e-100 ? 0.5 * log(hypot(2.0, y) / fabs(y)) : 0.25 * log1p(4 * x / ((1 - x) * (1 - x) + y * y));
   return {copysign(real, z.re), 0.5 * atan2(2 * y, (1 - x) * (1 + x) - y * y)};
 }
 

@@ -9,7 +9,7 @@ template <typename T>
 __global__ void __launch_bounds__(block_size) fill_kernel(T *out, int64_t n, T value) {
   for
     WRY_EACH(i, n)
-    out[i] = value;
+  out[i] = value;
 }
 
 template <typename T>
@@ -41,20 +41,20 @@ template <typename T>
 __global__ void __launch_bounds__(block_size) count_integers(T *out, int64_t n, uint64_t start, uint64_t step) {
   for
     WRY_EACH(i, n)
-    out[i] = narrow<T>(arithmetic_t<T>(int64_t(start + uint64_t(i) * step)));
+  out[i] = narrow<T>(arithmetic_t<T>(int64_t(start + uint64_t(i) * step)));
 }
 template <typename T>
 __global__ void __launch_bounds__(block_size) count_floats(T *out, int64_t n, double start, double step) {
   // Not fused: the cpu rounds the product, too.
   for
     WRY_EACH(i, n)
-    out[i] = narrow<T>(arithmetic_t<T>(__dadd_rn(start, __dmul_rn(double(i), step))));
+  out[i] = narrow<T>(arithmetic_t<T>(__dadd_rn(start, __dmul_rn(double(i), step))));
 }
 template <typename T>
 __global__ void __launch_bounds__(block_size) count_complex(T *out, int64_t n, complex128 start, complex128 step) {
   for
     WRY_EACH(i, n)
-    out[i] = T(complex128(__dadd_rn(start.re, __dmul_rn(double(i), step.re)), __dadd_rn(start.im, __dmul_rn(double(i), step.im))));
+  out[i] = T(complex128(__dadd_rn(start.re, __dmul_rn(double(i), step.re)), __dadd_rn(start.im, __dmul_rn(double(i), step.im))));
 }
 template <typename T>
 int arange(const wry_call *call) {
@@ -100,7 +100,7 @@ template <typename T>
 __global__ void __launch_bounds__(block_size) identity_matrix(T *out, int64_t n, int64_t columns, T one, T zero) {
   for
     WRY_EACH(i, n)
-    out[i] = i / columns == i % columns ? one : zero;
+  out[i] = i / columns == i % columns ? one : zero;
 }
 template <typename T>
 int eye(const wry_call *call) {

@@ -417,7 +417,7 @@ __global__ void __launch_bounds__(block_size) strike(int64_t n, int64_t begin, i
 __global__ void __launch_bounds__(block_size) keep(int64_t n, const uint64_t *struck, bool *out) {
   for
     WRY_EACH(i, n)
-    out[i] = !(struck[i / 64] >> i % 64 & 1);
+  out[i] = !(struck[i / 64] >> i % 64 & 1);
 }
 template <typename T>
 int suppress(const wry_call *call) {

@@ -38,13 +38,14 @@ WRY_GPU int64_t first_from(int64_t n, int64_t value, const F &at) {
 }
 
 __global__ void __launch_bounds__(block_size) check_edges(int64_t edges, bool sorted, Checked source, Checked target) {
-  for WRY_EACH (e, edges) {
-    (void)target[e];
-    if (source.index.data) (void)source[e];
-    if (!sorted || e == 0) continue;
-    const int64_t here = target.index[e], before = target.index[e - 1];
-    if (here < before) raise(target.report, TARGETS_NOT_SORTED, target.op, here, 0, e, before);
-  }
+  for
+    WRY_EACH(e, edges) {
+      (void)target[e];
+      if (source.index.data) (void)source[e];
+      if (!sorted || e == 0) continue;
+      const int64_t here = target.index[e], before = target.index[e - 1];
+      if (here < before) raise(target.report, TARGETS_NOT_SORTED, target.op, here, 0, e, before);
+    }
 }
 
 // Row r of a result takes the edges first[r] to first[r + 1] of `order`, or of the list itself.
@@ -52,14 +53,17 @@ struct Groups {
   int64_t *first, *order;
 };
 __global__ void __launch_bounds__(block_size) begin_rows(int64_t rows, int64_t edges, Labels target, int64_t *first) {
-  for WRY_EACH (r, rows + 1) first[r] = first_from(edges, r, [&](int64_t e) { return target[e]; });
+  for
+    WRY_EACH(r, rows + 1)
+    first[r] = first_from(edges, r, [&](int64_t e) { return target[e]; });
 }
 template <typename K>
 __global__ void __launch_bounds__(block_size) begin_groups(int64_t rows, int64_t edges, const Item<K> *items, int64_t *first, int64_t *order) {
-  for WRY_EACH (i, rows + 1 > edges ? rows + 1 : edges) {
-    if (i <= rows) first[i] = first_from(edges, i, [&](int64_t e) { return int64_t(items[e].key); });
-    if (i < edges) order[i] = int64_t(items[i].at);
-  }
+  for
+    WRY_EACH(i, rows + 1 > edges ? rows + 1 : edges) {
+      if (i <= rows) first[i] = first_from(edges, i, [&](int64_t e) { return int64_t(items[e].key); });
+      if (i < edges) order[i] = int64_t(items[i].at);
+    }
 }
 // Groups by `place`, which says for each of `count` where in [0, rows) it goes.
 template <typename P>
@@ -81,23 +85,24 @@ enum class Meeting : int32_t { sum,
                                largest,
                                smallest };
 template <typename T>
-__global__ void __launch_bounds__(block_size) meet(int64_t rows, int64_t row, Meeting how, Groups groups, Checked source, const T *x, T *out) {
+__global__ void __launch_bounds__(block_size, 1) meet(int64_t rows, int64_t row, Meeting how, Groups groups, Checked source, const T *x, T *out) {
   using A = arithmetic_t<T>;
-  for WRY_EACH (i, rows * row) {
-    const int64_t r = i / row, c = i % row, low = groups.first[r], high = groups.first[r + 1];
-    A total = A(0);
-    for (int64_t p = low; p < high; ++p) {
-      const int64_t e = groups.order ? groups.order[p] : p;
-      const A value = load(x + (source.index.data ? source[e] : e) * row + c);
-      if (p == low) total = value;
-      else if (how == Meeting::largest) total = value > total || value != value ? value : total;
-      else if (how == Meeting::smallest) total = value < total || value != value ? value : total;
-      else if constexpr (std::is_integral<A>::value) total = A(uint64_t(total) + uint64_t(value));
-      else total += value;
+  for
+    WRY_EACH(i, rows * row) {
+      const int64_t r = i / row, c = i % row, low = groups.first[r], high = groups.first[r + 1];
+      A total = A(0);
+      for (int64_t p = low; p < high; ++p) {
+        const int64_t e = groups.order ? groups.order[p] : p;
+        const A value = load(x + (source.index.data ? source[e] : e) * row + c);
+        if (p == low) total = value;
+        else if (how == Meeting::largest) total = value > total || value != value ? value : total;
+        else if (how == Meeting::smallest) total = value < total || value != value ? value : total;
+        else if constexpr (std::is_integral<A>::value) total = A(uint64_t(total) + uint64_t(value));
+        else total += value;
+      }
+      if (how == Meeting::mean && high > low + 1) total = A(total / A(high - low));
+      out[i] = narrow<T>(total);
     }
-    if (how == Meeting::mean && high > low + 1) total = A(total / A(high - low));
-    out[i] = narrow<T>(total);
-  }
 }
 template <typename T>
 int meet_edges(const wry_call *call, const char *op, Meeting how) {
@@ -145,7 +150,8 @@ struct Csr {
   // The row in which place p is stored.
   WRY_GPU int64_t row_of(int64_t p) const {
     const int64_t r = first_from(rows + 1, p + 1, [&](int64_t i) { return crows[i]; }) - 1;
-    return r < 0 ? 0 : r >= rows ? rows - 1 : r;
+    return r < 0 ? 0 : r >= rows ? rows - 1
+                                 : r;
   }
 };
 Csr csr_of(const wry_call *call, const char *op, const wry_tensor *crows, const wry_tensor *cols, int64_t columns) {
@@ -154,11 +160,12 @@ Csr csr_of(const wry_call *call, const char *op, const wry_tensor *crows, const 
   return m;
 }
 __global__ void __launch_bounds__(block_size) check_csr(Csr m) {
-  for WRY_EACH (i, m.rows > m.count ? m.rows : m.count) {
-    int64_t low, high;
-    if (i < m.rows) m.row(i, &low, &high);
-    if (i < m.count) (void)m.cols[i];
-  }
+  for
+    WRY_EACH(i, m.rows > m.count ? m.rows : m.count) {
+      int64_t low, high;
+      if (i < m.rows) m.row(i, &low, &high);
+      if (i < m.count) (void)m.cols[i];
+    }
 }
 int check_of(const wry_call *call, const Csr &m) {
   const int64_t n = m.rows > m.count ? m.rows : m.count;
@@ -167,14 +174,15 @@ int check_of(const wry_call *call, const Csr &m) {
 }
 
 template <typename T>
-__global__ void __launch_bounds__(block_size) multiply_csr(Csr m, int64_t n, const T *values, const T *x, T *out) {
-  for WRY_EACH (i, m.rows * n) {
-    int64_t low, high;
-    m.row(i / n, &low, &high);
-    T total = 0;
-    for (int64_t p = low; p < high; ++p) total += values[p] * x[m.cols[p] * n + i % n];
-    out[i] = total;
-  }
+__global__ void __launch_bounds__(block_size, 1) multiply_csr(Csr m, int64_t n, const T *values, const T *x, T *out) {
+  for
+    WRY_EACH(i, m.rows * n) {
+      int64_t low, high;
+      m.row(i / n, &low, &high);
+      T total = 0;
+      for (int64_t p = low; p < high; ++p) total += values[p] * x[m.cols[p] * n + i % n];
+      out[i] = total;
+    }
 }
 template <typename T>
 int csr_matmul(const wry_call *call) {
@@ -214,7 +222,9 @@ int csr_sample(const wry_call *call) {
 }
 
 __global__ void __launch_bounds__(block_size) name_rows(Csr m, const int64_t *order, int64_t *rows) {
-  for WRY_EACH (p, m.count) rows[p] = m.row_of(order[p]);
+  for
+    WRY_EACH(p, m.count)
+    rows[p] = m.row_of(order[p]);
 }
 int csr_transpose(const wry_call *call) {
   const int64_t columns = attr_int(call, 0);

@@ -320,7 +320,9 @@ int run(const wry_call *call, const Line<R> &line, int64_t outer, int64_t inner,
     int64_t rest = radix;
     for (const int factor : {7, 5, 3, 4, 2})
       for (; rest % factor == 0; rest /= factor) plan.factors |= uint64_t(factor) << 3 * plan.count++;
-    for (int64_t many = least(least(most_lines, 4096 / radix), lines); many > 1; --many) {
+    int64_t wanted = most_lines;  // a power of two, so that lines side by side fill whole sectors
+    while (wanted > 1 && (wanted > lines || wanted * radix > 4096)) wanted /= 2;
+    for (int64_t many = wanted; many > 1; many /= 2) {
       const int64_t pitch = many | 1;  // odd: no two rows begin at the same bank
       if (2 * radix * pitch * int64_t(sizeof(complex<R>)) > shared_bytes) continue;
       plan.lines = int32_t(many), plan.pitch = int32_t(pitch);
