@@ -55,7 +55,7 @@ struct Groups {
 __global__ void __launch_bounds__(block_size) begin_rows(int64_t rows, int64_t edges, Labels target, int64_t *first) {
   for
     WRY_EACH(r, rows + 1)
-    first[r] = first_from(edges, r, [&](int64_t e) { return target[e]; });
+  first[r] = first_from(edges, r, [&](int64_t e) { return target[e]; });
 }
 template <typename K>
 __global__ void __launch_bounds__(block_size) begin_groups(int64_t rows, int64_t edges, const Item<K> *items, int64_t *first, int64_t *order) {
@@ -224,7 +224,7 @@ int csr_sample(const wry_call *call) {
 __global__ void __launch_bounds__(block_size) name_rows(Csr m, const int64_t *order, int64_t *rows) {
   for
     WRY_EACH(p, m.count)
-    rows[p] = m.row_of(order[p]);
+  rows[p] = m.row_of(order[p]);
 }
 int csr_transpose(const wry_call *call) {
   const int64_t columns = attr_int(call, 0);
