@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import wherry_tensor
-from wherry_tensor import ops
+from wherry_tensor import _core, ops
 
 
 def both(op, *arrays, **attrs):
@@ -274,3 +274,63 @@ def test_labels_that_repeat_their_symbols_have_one_gradient_for_each_class(gpu, 
     close(ops.ctc_loss, x, labels, times, lengths, rtol=1e-5, **attrs)
     close(ops.ctc_loss_vjp, ct, x, labels, times, lengths, alpha, rtol=1e-5, **attrs)
     close(ops.ctc_loss_curvature, x, ct, x, labels, times, lengths, alpha, rtol=1e-4, **attrs)
+
+
+@pytest.mark.parametrize("n", [1, 3, 4, 31, 64, 1027, 70001])
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "int64", "complex64", "bool"])
+def test_packs_and_what_is_left_of_them_are_computed(gpu, rng, n, dtype):
+    x, y = ((rng.random(n) * 5 - 1).astype(dtype) for _ in range(2))
+    same(ops.bitwise_xor if dtype == "bool" else ops.add, x, y)
+    same(ops.equal, x, y)
+    same(ops.cast, x, dtype=_core.complex128 if dtype == "complex64" else _core.float32)
+    same(ops.where, rng.random(n) < 0.5, x, y)
+
+
+@pytest.mark.parametrize(
+    ("shape", "other"),
+    [((37, 64), (64,)), ((37, 64), (37, 1)), ((3, 5, 48), (5, 1)), ((3, 5, 48), (3, 1, 48)), ((2, 3, 4, 8), (3, 1, 8)), ((9, 7), (7,)), ((6, 64), ()),
+     ((3000, 8), (8,)), ((5, 1, 16), (1, 6, 1))],
+)  # fmt: skip
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_rows_of_one_operand_serve_all_rows_of_another(gpu, rng, shape, other, dtype):
+    x, y = rng.standard_normal(shape).astype(dtype), rng.standard_normal(other).astype(dtype)
+    same(ops.add, x, y)
+    same(ops.subtract, y, x)
+    same(ops.where, x > 0, x, y)
+
+
+def test_operands_that_begin_in_the_middle_of_a_pack_are_read_one_by_one(gpu, rng):
+    x, y = rng.standard_normal((2, 4, 64)).astype("float32")
+    expected = x + y
+    for make, other in (misaligned, wherry_tensor.to_tensor), (wherry_tensor.to_tensor, misaligned), (misaligned, misaligned):
+        np.testing.assert_array_equal(ops.add(make(x), other(y)).numpy(), expected)
+    whole = wherry_tensor.to_tensor(np.zeros(257, "float32"))
+    ops.add.into((whole[1:].reshape([4, 64]),), wherry_tensor.to_tensor(x), wherry_tensor.to_tensor(y))
+    np.testing.assert_array_equal(whole.numpy(), np.concatenate([[0], expected.ravel()]))
+
+
+@pytest.mark.parametrize("shape", [(64, 80), (3, 64, 96), (65, 63)])
+def test_turned_operands_are_added(gpu, rng, shape):
+    x, y = rng.standard_normal(shape).astype("float32"), rng.standard_normal((*shape[:-2], shape[-1], shape[-2])).astype("float32")
+    perm = [*range(len(shape) - 2), len(shape) - 1, len(shape) - 2]
+    own, turned = wherry_tensor.to_tensor(x), wherry_tensor.to_tensor(y).transpose(perm)
+    np.testing.assert_array_equal(ops.add(own, turned).numpy(), x + y.swapaxes(-1, -2))
+    np.testing.assert_array_equal(ops.subtract(turned, own).numpy(), y.swapaxes(-1, -2) - x)
+    np.testing.assert_array_equal(ops.multiply(turned, turned).numpy(), (y * y).swapaxes(-1, -2))
+    np.testing.assert_array_equal(ops.copy(own[..., 4:36]).numpy(), x[..., 4:36])
+
+
+@pytest.mark.parametrize(
+    ("shape", "axes"), [((70, 40), (0,)), ((3000, 9), (0,)), ((5, 90, 33), (1,)), ((5, 40, 3, 16), (0, 1)), ((40, 6, 64), (0, 2))]
+)
+@pytest.mark.parametrize("dtype", ["float32", "int64"])
+def test_columns_are_reduced(gpu, rng, shape, axes, dtype):
+    x = (rng.standard_normal(shape) * 9).astype(dtype)
+    close(ops.reduce_sum, x, axes=axes, keepdim=False, rtol=1e-5)
+    same(ops.reduce_max, x, axes=axes, keepdim=True)
+    same(ops.reduce_any, x > 20, axes=axes, keepdim=False)
+    if len(axes) == 1:
+        same(ops.argmin, x, axis=axes[0], keepdim=False)
+    if dtype == "float32":
+        close(ops.variance, x, axes=axes, keepdim=False, correction=1, rtol=1e-5)
+        close(ops.logsumexp, x, axes=axes, keepdim=False, rtol=1e-5)

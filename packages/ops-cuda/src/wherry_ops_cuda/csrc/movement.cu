@@ -39,8 +39,7 @@ static cudaError_t copy_words(const wry_tensor *to, const wry_tensor *from, cuda
     return wry_launch(turn<T>, grid, dim3(tile, tile_rows), 0, stream, data<T>(from), data<T>(to), rows, columns, w.strides[1][last],
                       w.strides[0][last - 1], w.rank == 3 ? w.strides[1][0] : 0, w.rank == 3 ? w.strides[0][0] : 0);
   }
-  const int threads = threads_for(w.size);
-  return wry_launch(pointwise_1<Identity, T, T>, blocks_for(w.size, threads), dim3(threads), 0, stream, w, Identity(), data<T>(to), data<T>(from));
+  return launch_pointwise<T, T>(stream, {to, from}, w, Identity());
 }
 
 cudaError_t copy_device(const wry_tensor *to, const wry_tensor *from, cudaStream_t stream) {
@@ -58,11 +57,12 @@ int strided_copy(const wry_call *call, const wry_tensor *to, const wry_tensor *f
 
 template <typename T>
 __global__ void __launch_bounds__(block_size) fill_strided(Walk<1> w, T *out, T value) {
-  for WRY_EACH (i, w.size) {
-    int64_t at[1];
-    places(w, i, at);
-    out[at[0]] = value;
-  }
+  for
+    WRY_EACH(i, w.size) {
+      int64_t at[1];
+      places(w, i, at);
+      out[at[0]] = value;
+    }
 }
 static cudaError_t fill_view(const wry_tensor *to, const void *item, cudaStream_t stream) {
   cudaError_t code = cudaSuccess;
@@ -78,7 +78,10 @@ static cudaError_t fill_view(const wry_tensor *to, const void *item, cudaStream_
   return code;
 }
 cudaError_t fill_device(void *to, size_t count, const void *item, size_t item_bytes, cudaStream_t stream) {
-  const int32_t code = item_bytes == 1 ? WRY_UINT8 : item_bytes == 2 ? WRY_INT16 : item_bytes == 4 ? WRY_INT32 : item_bytes == 8 ? WRY_INT64 : WRY_COMPLEX128;
+  const int32_t code = item_bytes == 1 ? WRY_UINT8 : item_bytes == 2 ? WRY_INT16
+                                                 : item_bytes == 4   ? WRY_INT32
+                                                 : item_bytes == 8   ? WRY_INT64
+                                                                     : WRY_COMPLEX128;
   const int64_t shape[1] = {int64_t(count)}, strides[1] = {1};
   const wry_tensor whole = {to, shape, strides, int64_t(count), code, 1, 0, 0};
   return fill_view(&whole, item, stream);
@@ -146,7 +149,8 @@ int pad(const wry_call *call) {
     const int64_t cut_before = before < 0 ? -before : 0, cut_after = after < 0 ? -after : 0;
     int64_t n = x->shape[axis] - cut_before - cut_after;
     if (n < 0) n = 0;
-    before = before < 0 ? 0 : before > out->shape[axis] ? out->shape[axis] : before;
+    before = before < 0 ? 0 : before > out->shape[axis] ? out->shape[axis]
+                                                        : before;
     const int64_t room = out->shape[axis] - before;
     after = room - (n < room ? n : room);
     source.narrow(axis, cut_before < x->shape[axis] ? cut_before : x->shape[axis], out->shape[axis] - before - after);
@@ -174,15 +178,16 @@ struct Roll {
 };
 template <typename T>
 __global__ void __launch_bounds__(block_size) roll_kernel(Roll r, T *out, const T *x) {
-  for WRY_EACH (i, r.walk.size) {
-    int64_t rest = i, from = 0;
-    for (int axis = r.walk.rank - 1; axis >= 0; --axis) {
-      const int64_t n = r.walk.shape[axis], index = rest % n - r.shift[axis];
-      rest /= n;
-      from += (index < 0 ? index + n : index) * r.walk.strides[1][axis];
+  for
+    WRY_EACH(i, r.walk.size) {
+      int64_t rest = i, from = 0;
+      for (int axis = r.walk.rank - 1; axis >= 0; --axis) {
+        const int64_t n = r.walk.shape[axis], index = rest % n - r.shift[axis];
+        rest /= n;
+        from += (index < 0 ? index + n : index) * r.walk.strides[1][axis];
+      }
+      out[i] = x[from];
     }
-    out[i] = x[from];
-  }
 }
 int roll(const wry_call *call) {
   const wry_tensor *x = input(call, 0), *out = output(call, 0);
@@ -220,13 +225,14 @@ int repeat_interleave(const wry_call *call) {
 // Keeps columns c of row r with c - r <= diagonal (lower) or c - r >= diagonal; zero elsewhere.
 template <typename T>
 __global__ void __launch_bounds__(block_size) triangle(Walk<2> w, T *out, const T *x, int64_t rows, int64_t columns, int64_t diagonal, bool lower) {
-  for WRY_EACH (i, w.size) {
-    int64_t at[2];
-    places(w, i, at);
-    const int64_t distance = i % columns - i / columns % rows;
-    const T zero = {};
-    out[at[0]] = (lower ? distance <= diagonal : distance >= diagonal) ? x[at[1]] : zero;
-  }
+  for
+    WRY_EACH(i, w.size) {
+      int64_t at[2];
+      places(w, i, at);
+      const int64_t distance = i % columns - i / columns % rows;
+      const T zero = {};
+      out[at[0]] = (lower ? distance <= diagonal : distance >= diagonal) ? x[at[1]] : zero;
+    }
 }
 template <bool Lower>
 int keep_triangle(const wry_call *call) {
@@ -311,7 +317,9 @@ int diagonal_vjp(const wry_call *call) {
 
 // ---- shapes as data -------------------------------------------------------------------------------
 
-struct Sizes { int32_t rank, at[WRY_MAX_RANK]; };
+struct Sizes {
+  int32_t rank, at[WRY_MAX_RANK];
+};
 __global__ void write_sizes(Sizes sizes, int32_t *out) {
   if (int(threadIdx.x) < sizes.rank) out[threadIdx.x] = sizes.at[threadIdx.x];
 }

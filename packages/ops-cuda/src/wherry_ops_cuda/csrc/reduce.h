@@ -1,8 +1,8 @@
 // Reducing some axes of a tensor to one value each, in an order that is the same each time.
 //
-// Many outputs of few values: one thread for each output. Few outputs: one block for each; and where even that would leave
-// the GPU idle, one block for each piece of an output, whose totals a second launch combines. No atomics of floats: their order, and so the
-// last bits, would change from run to run.
+// Many outputs of few values: one thread for each output. Few outputs: one block for each. Columns, whose neighbours are neighbours in memory:
+// 32 of them a block, whose threads share them row by row. And where that would leave the GPU idle, blocks for pieces of an
+// output, whose totals a second launch combines. No atomics of floats: their order, and so the last bits, would change from run to run.
 //
 // A reducer R has
 //   T, W, Out                        what is read, what is added up in, what is written
@@ -29,6 +29,7 @@ WRY_GPU int64_t offset_of(int64_t i, int rank, const int64_t *shape, const int64
   int64_t at = 0;
   if (i < int64_t(1) << 31) {
     uint32_t rest = uint32_t(i);
+#pragma unroll 1
     for (int axis = rank - 1; axis >= 0; --axis) {
       const uint32_t n = uint32_t(shape[axis]);
       at += int64_t(rest % n) * strides[axis];
@@ -36,6 +37,7 @@ WRY_GPU int64_t offset_of(int64_t i, int rank, const int64_t *shape, const int64
     }
     return at;
   }
+#pragma unroll 1
   for (int axis = rank - 1; axis >= 0; --axis) {
     at += i % shape[axis] * strides[axis];
     i /= shape[axis];
@@ -75,6 +77,18 @@ WRY_GPU typename R::W block_total(typename R::W value) {
   return value;
 }
 
+// The total of the threads of a block that have one threadIdx.x, in each of them.
+template <typename R>
+WRY_GPU typename R::W column_total(typename R::W value) {
+  WRY_SHARED(typename R::W, part, block_size);
+  __syncthreads();  // the total before this one may still be read
+  part[threadIdx.y * blockDim.x + threadIdx.x] = value;
+  __syncthreads();
+  value = part[threadIdx.x];
+  for (int y = 1; y < int(blockDim.y); ++y) value = R::combine(value, part[y * blockDim.x + threadIdx.x]);
+  return value;
+}
+
 template <typename R>
 __global__ void __launch_bounds__(block_size) reduce_by_threads(Axes a, const typename R::T *x, const typename R::W *shifts, typename R::Out *out, double n) {
   for
@@ -103,6 +117,27 @@ __global__ void __launch_bounds__(block_size) reduce_by_blocks(Axes a, const typ
       if (parts) parts[o * a.chunks + blockIdx.y] = total;
       else out[o] = narrow<typename R::Out>(R::finish(total, n));
     }
+  }
+}
+
+// Block (32 outputs that lie side by side, piece). Thread (c, y) takes values y, y + 8, ... of output c.
+template <typename R>
+__global__ void __launch_bounds__(block_size, 2) reduce_columns(Axes a, const typename R::T *x, const typename R::W *shifts, typename R::W *parts, typename R::Out *out, double n) {
+  const int64_t tiles = (a.kept + blockDim.x - 1) / blockDim.x;
+  for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    const int64_t o = tile * blockDim.x + threadIdx.x;
+    typename R::W total = R::start();
+    if (o < a.kept) {
+      const typename R::T *from = x + offset_of(o, a.kept_rank, a.kept_shape, a.kept_strides);
+      const typename R::W shift = shifts ? shifts[o] : R::start();
+      const int64_t first = blockIdx.y * a.chunk, end = first + a.chunk < a.reduced ? first + a.chunk : a.reduced;
+      for (int64_t i = first + threadIdx.y; i < end; i += blockDim.y)
+        total = R::combine(total, R::lift(load(from + offset_of(i, a.reduced_rank, a.reduced_shape, a.reduced_strides)), shift, i));
+    }
+    total = column_total<R>(total);
+    if (o >= a.kept || threadIdx.y) continue;
+    if (parts) parts[o * a.chunks + blockIdx.y] = total;
+    else out[o] = narrow<typename R::Out>(R::finish(total, n));
   }
 }
 
@@ -137,6 +172,10 @@ inline Axes axes_of(const wry_tensor *x, const int64_t *axes, int count) {
 }
 
 template <typename R>
+int combined(const wry_call *call, const Axes &a, const typename R::W *parts, typename R::Out *out, double n) {
+  return check(call, wry_launch(combine_parts<R>, blocks_for(a.kept, 32), dim3(32), 0, stream(call), a.kept, a.chunks, parts, out, n));
+}
+template <typename R>
 int reduce(const wry_call *call, const char *op, const wry_tensor *x, const int64_t *axes, int count, const typename R::W *shifts, void *to, double n = 1) {
   Axes a = axes_of(x, axes, count);
   using Out = typename R::Out;
@@ -148,6 +187,19 @@ int reduce(const wry_call *call, const char *op, const wry_tensor *x, const int6
     const int threads = threads_for(a.kept);
     return check(call, wry_launch(reduce_by_threads<R>, blocks_for(a.kept, threads), dim3(threads), 0, stream(call), a, from, shifts, out, n));
   }
+  const bool columns = a.kept_rank > 0 && a.kept_strides[a.kept_rank - 1] == 1 && a.kept_shape[a.kept_rank - 1] >= 8 &&
+                       !(a.reduced_rank > 0 && a.reduced_strides[a.reduced_rank - 1] == 1);
+  if (columns) {
+    const int64_t tiles = (a.kept + 31) / 32, wanted = (1024 + tiles - 1) / tiles, most = (a.reduced + 63) / 64;
+    a.chunks = wanted < most ? wanted : most;
+    a.chunk = (a.reduced + a.chunks - 1) / a.chunks;
+    a.chunks = (a.reduced + a.chunk - 1) / a.chunk;
+    auto *parts = a.chunks > 1 ? workspace<typename R::W>(call, a.kept * a.chunks) : nullptr;
+    if (a.chunks > 1 && !parts) return fail_memory(call, op, a.kept * a.chunks * int64_t(sizeof(typename R::W)));
+    const dim3 grid(unsigned(tiles < 65536 ? tiles : 65536), unsigned(a.chunks));
+    WRY_TRY(wry_launch(reduce_columns<R>, grid, dim3(32, 8), 0, stream(call), a, from, shifts, parts, out, n));
+    return parts ? combined<R>(call, a, parts, out, n) : int(WRY_OK);
+  }
   const int threads = threads_for((a.reduced + 3) / 4);
   const unsigned rows = unsigned(a.kept < 65536 ? a.kept : 65536);
   if (a.reduced <= 8192 || a.kept >= 1024)
@@ -158,8 +210,7 @@ int reduce(const wry_call *call, const char *op, const wry_tensor *x, const int6
   auto *parts = workspace<typename R::W>(call, a.kept * a.chunks);
   if (!parts) return fail_memory(call, op, a.kept * a.chunks * int64_t(sizeof(typename R::W)));
   WRY_TRY(wry_launch(reduce_by_blocks<R>, dim3(rows, unsigned(a.chunks)), dim3(threads), 0, stream(call), a, from, shifts, parts, out, n));
-  return check(call, wry_launch(combine_parts<R>, blocks_for(a.kept, 32), dim3(32), 0, stream(call), a.kept, a.chunks,
-                                const_cast<const typename R::W *>(parts), out, n));
+  return combined<R>(call, a, parts, out, n);
 }
 
 // Of a call whose first attribute names the axes.

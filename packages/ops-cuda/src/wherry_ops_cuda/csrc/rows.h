@@ -23,17 +23,6 @@ struct Total {
   static WRY_GPU W combine(W a, W b) { return a + b; }
 };
 
-// The total of the threads of a block that have one threadIdx.x, in each of them.
-template <typename R>
-WRY_GPU typename R::W column_total(typename R::W value) {
-  WRY_SHARED(typename R::W, part, block_size);
-  __syncthreads();  // the total before this one may still be read
-  part[threadIdx.y * blockDim.x + threadIdx.x] = value;
-  __syncthreads();
-  value = part[threadIdx.x];
-  for (int y = 1; y < int(blockDim.y); ++y) value = R::combine(value, part[y * blockDim.x + threadIdx.x]);
-  return value;
-}
 inline int threads_across(int64_t inner) {
   int wide = 1;
   while (wide < inner && wide < 32) wide *= 2;
