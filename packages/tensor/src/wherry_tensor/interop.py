@@ -127,10 +127,15 @@ def _dlpack(
                 f"__dlpack__: the tensor is on {x.place}. Got dl_device={dl_device}, expected {here}. Copy it there afterwards."
             )
         x, copy = _core.on_host(x), True
+    elif here[0] == 0:
+        raise BufferError(f"__dlpack__: DLPack has no number for {x.place}. Got a tensor there, expected one on the cpu. Use x.cpu().")
     elif copy:
         x = ops.copy(x)
-    if here[0] == 0:
-        raise BufferError(f"__dlpack__: DLPack has no number for {x.place}. Got a tensor there, expected one on the cpu. Use x.cpu().")
+    if stream is not None and (isinstance(stream, bool) or not isinstance(stream, int) or stream < -1):
+        raise InvalidTypeError(
+            f"__dlpack__: 'stream' is a stream's handle. Got {short(stream)}, expected an int, -1 for none, or None for the default one. "
+            f"Leave it out."
+        )
     _core.ready_for(_core.device_of(x), stream)
     newest = (0, 0) if max_version is None else _pair(max_version, "max_version")
     return _core.to_dlpack(x, versioned=newest[0] >= 1, copied=bool(copy))
@@ -185,6 +190,23 @@ def _array_interface(self: Tensor) -> dict[str, Any]:
     # Strides say that the values are not as they lie there: whoever reads asks for tobytes() then.
     strides = None if shared is x else tuple(n * x.itemsize for n in x.strides)
     return {"shape": tuple(x.shape), "typestr": code, "data": memoryview(shared), "strides": strides, "version": 3}
+
+
+def _cuda_array_interface(self: Tensor) -> dict[str, Any]:
+    """What libraries of CUDA (CuPy, Numba, ...) read a GPU tensor by, in version 3: where it lies, and the stream to come behind."""
+    device = _core.device_of(self)
+    code = _INTERFACE_CODES.get(self.dtype.name)
+    if not _core.name_of_device(device).startswith("gpu:") or code is None or _core.is_symbolic(self):
+        raise AttributeError(
+            f"__cuda_array_interface__: this is no array of CUDA's. Got {self.dtype.name} on {self.place}, expected a tensor on a GPU, of a "
+            f"dtype that NumPy has. x.cuda() copies it there."
+        )
+    x = self.detach()
+    strides = None if x.is_contiguous() else tuple(n * x.itemsize for n in x.strides)
+    return {
+        "shape": tuple(x.shape), "typestr": code, "data": (x.data_ptr() if x.size else 0, False), "strides": strides, "version": 3,
+        "stream": _core.get_stream(device).handle or 1,  # 1 is the default stream
+    }
 
 
 _INTERFACE_CODES = {
@@ -328,6 +350,7 @@ methods = {
     "__array__": _array,
     "__array_function__": _array_function,
     "__array_interface__": property(_array_interface, doc=_array_interface.__doc__),
+    "__cuda_array_interface__": property(_cuda_array_interface, doc=_cuda_array_interface.__doc__),
     "__round__": _round,
     "_repr_html_": _repr_html,
     "tobytes": _tobytes,

@@ -71,6 +71,7 @@ static void shrink(size_t bytes) {
 }
 
 static int pinned_allocate(void *, int32_t, size_t bytes, void *, void **out, char *error) {
+  if (in_fork(error)) return WRY_INTERNAL;
   size_t size = least_bytes;
   while (size < bytes) size *= 2;
   std::lock_guard<std::mutex> lock(mutex);
@@ -104,6 +105,7 @@ static int pinned_allocate(void *, int32_t, size_t bytes, void *, void **out, ch
 }
 
 static void pinned_free(void *, int32_t, void *data, size_t, void *) {
+  if (in_fork(nullptr)) return;
   std::lock_guard<std::mutex> lock(mutex);
   const auto found = blocks.find(static_cast<char *>(data));
   if (found == blocks.end() || !found->second.live) return;
@@ -146,6 +148,7 @@ wry_device pinned_device() {
   row.flags = WRY_HOST_VISIBLE | WRY_OWN_CACHE;
   row.allocate = pinned_allocate, row.free = pinned_free, row.copy = pinned_copy, row.fill = pinned_fill;
   row.strided_copy = pinned_strided_copy, row.synchronize = pinned_synchronize;
+  row.dlpack_type = 3;  // kDLCUDAHost
   return row;
 }
 

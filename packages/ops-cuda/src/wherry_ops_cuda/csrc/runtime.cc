@@ -4,6 +4,7 @@
 // none left is said here. Every row of every table goes through `dispatch`, which knows the op that runs: a launch that
 // fails names it, and what fails later names the ops that were put on the stream last.
 #include <cuda_runtime_api.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,16 @@ static thread_local const Row *current;
 
 static int count_of_gpus;
 static std::string unavailable;  // why there is none
+
+static volatile bool forked;  // this process is a fork of the one that uses the GPUs, where CUDA does not work
+
+bool in_fork(char *error) {
+  if (forked && error)
+    snprintf(error, WRY_ERROR_SIZE,
+             "(External) gpu: this process was forked from one that uses a GPU, and CUDA does not work in a fork. Start processes anew, as multiprocessing "
+             "does with set_start_method('spawn'), or keep GPU tensors out of the fork.");
+  return forked;
+}
 
 // A CUDA error as a status and a text.
 static int tell(char *error, const char *what, cudaError_t code) {
@@ -109,6 +120,7 @@ Report *arm(const wry_call *call, const char *op_name, int32_t *op) {
 // ---- every kernel ---------------------------------------------------------------------------------
 
 int dispatch(const wry_call *call) {
+  if (in_fork(call->context->error)) return WRY_INTERNAL;
   const Row *row = static_cast<const Row *>(call->data);
   const int number = WRY_DEVICE_NUMBER(call->context->device);
   Unit &u = units[number];
@@ -125,6 +137,7 @@ int dispatch(const wry_call *call) {
 // ---- the row of the device table ------------------------------------------------------------------
 
 static int gpu_allocate(void *, int32_t number, size_t bytes, void *stream, void **out, char *error) {
+  if (in_fork(error)) return WRY_INTERNAL;
   cudaSetDevice(number);
   cudaError_t code = cudaMallocAsync(out, bytes ? bytes : 1, static_cast<cudaStream_t>(stream));
   if (code == cudaErrorMemoryAllocation) {  // what other streams have freed comes back once they have run
@@ -153,6 +166,7 @@ static int gpu_allocate(void *, int32_t number, size_t bytes, void *stream, void
 }
 
 static void gpu_free(void *, int32_t number, void *data, size_t, void *stream) {
+  if (forked) return;
   cudaSetDevice(number);
   cudaFreeAsync(data, static_cast<cudaStream_t>(stream));
   std::lock_guard<std::mutex> lock(mutex);
@@ -163,6 +177,7 @@ static void gpu_free(void *, int32_t number, void *data, size_t, void *stream) {
 }
 
 static int gpu_copy(void *, int32_t number, int32_t kind, void *to, const void *from, size_t bytes, void *stream, char *error) {
+  if (in_fork(error)) return WRY_INTERNAL;
   cudaSetDevice(number);
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
   if (bytes) {
@@ -178,6 +193,7 @@ static int gpu_copy(void *, int32_t number, int32_t kind, void *to, const void *
 
 static int gpu_copy_between(void *, int32_t to_number, void *to, void *to_stream, int32_t from_number, const void *from, void *from_stream, size_t bytes,
                             char *error) {
+  if (in_fork(error)) return WRY_INTERNAL;
   const cudaStream_t target = static_cast<cudaStream_t>(to_stream), source = static_cast<cudaStream_t>(from_stream);
   cudaSetDevice(to_number);
   cudaEvent_t there = nullptr;
@@ -192,6 +208,7 @@ static int gpu_copy_between(void *, int32_t to_number, void *to, void *to_stream
 }
 
 static int gpu_fill(void *, int32_t number, void *to, size_t count, const void *item, size_t item_bytes, void *stream, char *error) {
+  if (in_fork(error)) return WRY_INTERNAL;
   cudaSetDevice(number);
   if (!count) return WRY_OK;
   const unsigned char *bytes = static_cast<const unsigned char *>(item);
@@ -202,37 +219,47 @@ static int gpu_fill(void *, int32_t number, void *to, size_t count, const void *
 }
 
 static int gpu_strided_copy(void *, int32_t number, const wry_tensor *to, const wry_tensor *from, void *stream, char *error) {
+  if (in_fork(error)) return WRY_INTERNAL;
   cudaSetDevice(number);
   return tell(error, "copy", copy_device(to, from, static_cast<cudaStream_t>(stream)));
 }
 
 static int gpu_synchronize(void *, int32_t number, void *stream, char *error) {
+  if (in_fork(error)) return WRY_INTERNAL;
   cudaSetDevice(number);
   return look_at_report(number, static_cast<cudaStream_t>(stream), error);
 }
 
 static int gpu_stream_create(void *, int32_t number, void **out, char *error) {
+  if (in_fork(error)) return WRY_INTERNAL;
   cudaSetDevice(number);
   return tell(error, "Stream", cudaStreamCreateWithFlags(reinterpret_cast<cudaStream_t *>(out), cudaStreamNonBlocking));
 }
 static void gpu_stream_destroy(void *, int32_t number, void *stream) {
+  if (forked) return;
   cudaSetDevice(number);
   cudaStreamDestroy(static_cast<cudaStream_t>(stream));
 }
 static int gpu_event_create(void *, int32_t number, void **out, char *error) {
+  if (in_fork(error)) return WRY_INTERNAL;
   cudaSetDevice(number);
   return tell(error, "Event", cudaEventCreate(reinterpret_cast<cudaEvent_t *>(out)));
 }
-static void gpu_event_destroy(void *, int32_t, void *event) { cudaEventDestroy(static_cast<cudaEvent_t>(event)); }
+static void gpu_event_destroy(void *, int32_t, void *event) {
+  if (!forked) cudaEventDestroy(static_cast<cudaEvent_t>(event));
+}
 static int gpu_event_record(void *, int32_t number, void *event, void *stream, char *error) {
+  if (in_fork(error)) return WRY_INTERNAL;
   cudaSetDevice(number);
   return tell(error, "Event.record", cudaEventRecord(static_cast<cudaEvent_t>(event), static_cast<cudaStream_t>(stream)));
 }
-static int gpu_event_query(void *, int32_t, void *event) { return cudaEventQuery(static_cast<cudaEvent_t>(event)) != cudaErrorNotReady; }
+static int gpu_event_query(void *, int32_t, void *event) { return forked || cudaEventQuery(static_cast<cudaEvent_t>(event)) != cudaErrorNotReady; }
 static int gpu_event_synchronize(void *, int32_t number, void *event, char *error) {
+  if (in_fork(error)) return WRY_INTERNAL;
   return late(number, error, cudaEventSynchronize(static_cast<cudaEvent_t>(event)));
 }
 static int gpu_stream_wait(void *, int32_t number, void *stream, void *event, char *error) {
+  if (in_fork(error)) return WRY_INTERNAL;
   cudaSetDevice(number);
   return tell(error, "Stream.wait_event", cudaStreamWaitEvent(static_cast<cudaStream_t>(stream), static_cast<cudaEvent_t>(event), 0));
 }
@@ -245,6 +272,7 @@ static double gpu_event_elapsed(void *, int32_t, void *from, void *to) {
   return milliseconds;
 }
 static int gpu_memory(void *, int32_t number, int64_t *total, int64_t *available) {
+  if (forked) return WRY_INTERNAL;
   cudaSetDevice(number);
   size_t free_bytes = 0, all = 0;
   if (cudaMemGetInfo(&free_bytes, &all) != cudaSuccess) return WRY_INTERNAL;
@@ -321,6 +349,7 @@ EXPORT int wry_cuda_register(const wry_host *host) {
       return -3;
   }
   cudaSetDevice(0);
+  pthread_atfork(nullptr, nullptr, [] { forked = true; });
   wry_device gpu = {};
   gpu.size = sizeof gpu;
   gpu.name = "gpu";
@@ -329,8 +358,8 @@ EXPORT int wry_cuda_register(const wry_host *host) {
   gpu.flags = WRY_OWN_CACHE | WRY_COPIES_LATER;  // every block has its own size and its own guards, or the checks would see large blocks only
 #else
   gpu.flags = WRY_COPIES_LATER;
-  gpu.dlpack_type = 2;  // kDLCUDA
 #endif
+  gpu.dlpack_type = 2;  // kDLCUDA
   gpu.allocate = gpu_allocate, gpu.free = gpu_free, gpu.copy = gpu_copy, gpu.fill = gpu_fill, gpu.strided_copy = gpu_strided_copy;
   gpu.synchronize = gpu_synchronize, gpu.stream_create = gpu_stream_create, gpu.stream_destroy = gpu_stream_destroy;
   gpu.event_create = gpu_event_create, gpu.event_destroy = gpu_event_destroy, gpu.event_record = gpu_event_record;

@@ -84,7 +84,9 @@ cdef Tensor new_tensor(int32_t dtype, int32_t rank, const int64_t *shape):
 
 cdef object device_memory_error(Op op, int32_t device, int32_t dtype, int32_t rank, const int64_t *shape, str reason):
     from wherry_tensor.device import who_holds
-    from wherry_tensor.errors import ResourceExhaustedError
+    from wherry_tensor.errors import ExternalError, ResourceExhaustedError
+    if reason.startswith("(External)"):  # it is not memory that is missing
+        return ExternalError(reason)
     sizes = [shape[i] for i in range(rank)]
     return ResourceExhaustedError(
         f"{'tensor' if op is None else op.name}: not enough memory on {device_name(device)} for a {dtype_of_code(dtype).name} tensor of shape {sizes}. "
