@@ -35,6 +35,9 @@ int main(int argc, char **argv) {
   told("threads", PD_ConfigSetCpuMathLibraryNumThreads(config, 0));
   told("create of nothing", PD_PredictorCreate(config) != NULL);
   told("create without a configuration", PD_PredictorCreate(NULL) != NULL);
+  told("8 bits on a gpu", PD_ConfigEnableUseGpu(config, 100, 0, PD_PRECISION_INT8));
+  told("no such gpu", PD_ConfigEnableUseGpu(config, 100, -1, PD_PRECISION_FLOAT32) || PD_ConfigUseGpu(config));
+  told("gpu and back", PD_ConfigEnableUseGpu(config, 100, 0, PD_PRECISION_HALF) && PD_ConfigUseGpu(config) && PD_ConfigDisableGpu(config));
   PD_ConfigSetModel(config, argv[1], argv[2]);
   PD_Predictor *predictor = PD_PredictorCreate(config);
   told("create", predictor != NULL);

@@ -357,6 +357,7 @@ def test_errors_of_the_c_interface_say_what_is_wrong_and_belong_to_their_thread(
     assert done.returncode == 0, done.stderr
     told = dict(line.split(": ", 1) for line in done.stdout.splitlines())
     expected = {
+        "8 bits on a gpu": "Got Int8", "no such gpu": "device_id=-1", "gpu and back": "worked",
         "threads": ">= 1", "create of nothing": "no model was named", "create without a configuration": "the configuration is missing",
         "create": "worked", "run without inputs": "Got none for ['x']", "handle of another name": "no such input",
         "handle without a name": "no such input", "another shape": "[2, 7]", "no shape": "the shape is missing",

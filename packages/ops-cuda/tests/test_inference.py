@@ -240,8 +240,10 @@ def test_what_a_configuration_says_of_the_gpu(gpu, rows):
     assert (config.use_gpu(), config.gpu_device_id(), config.memory_pool_init_size_mb()) == (True, 0, 256)
     assert config.fraction_of_gpu_memory_for_pool() == 256 * 2**20 / cuda.get_device_properties(0).total_memory
     assert "gpu:0" in config.summary()
+    config.exp_enable_use_gpu_fp16()
     config.disable_gpu()
-    assert (config.use_gpu(), config.fraction_of_gpu_memory_for_pool()) == (False, 0.0)
+    assert (config.use_gpu(), config.fraction_of_gpu_memory_for_pool(), config.gpu_fp16_enabled()) == (False, 0.0, False)
+    assert "Float32" in config.summary()
 
 
 def test_memory_that_a_predictor_keeps_is_given_back_on_request(gpu, rows):

@@ -354,7 +354,8 @@ class Config:
 
     def disable_gpu(self) -> None:
         """Run on the CPU, whatever device the process has set."""
-        self._hardware.pop("gpu", None)
+        if self._hardware.pop("gpu", None):
+            self._mixed = PrecisionType.Float32  # 16 bits were asked for there
         self._device, self._stream = ("cpu", 0), None
 
     def use_gpu(self) -> bool:

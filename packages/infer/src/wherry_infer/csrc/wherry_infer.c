@@ -154,6 +154,30 @@ bool PD_ConfigSwitchIrOptim(PD_Config *config, PD_Bool on) {
   return ok;
 }
 
+bool PD_ConfigEnableUseGpu(PD_Config *config, uint64_t memory_pool_init_size_mb, int32_t device_id, PD_PrecisionType precision) {
+  PyGILState_STATE state = enter();
+  PyObject *args = Py_BuildValue("(Kii)", (unsigned long long)memory_pool_init_size_mb, (int)device_id, (int)precision);
+  bool ok = done(call(OBJECT(config), "enable_use_gpu", args));
+  PyGILState_Release(state);
+  return ok;
+}
+
+bool PD_ConfigDisableGpu(PD_Config *config) {
+  PyGILState_STATE state = enter();
+  bool ok = done(call(OBJECT(config), "disable_gpu", PyTuple_New(0)));
+  PyGILState_Release(state);
+  return ok;
+}
+
+bool PD_ConfigUseGpu(PD_Config *config) {
+  PyGILState_STATE state = enter();
+  PyObject *answer = call(OBJECT(config), "use_gpu", PyTuple_New(0));
+  bool asked = answer == Py_True;
+  done(answer);
+  PyGILState_Release(state);
+  return asked;
+}
+
 /* Predictors. */
 
 PD_Predictor *PD_PredictorCreate(PD_Config *config) {

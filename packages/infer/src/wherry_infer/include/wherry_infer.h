@@ -37,6 +37,11 @@ typedef enum {
   PD_DATA_INT8 = 4,
 } PD_DataType;
 
+typedef enum { PD_PRECISION_FLOAT32 = 0,
+               PD_PRECISION_INT8,
+               PD_PRECISION_HALF,
+               PD_PRECISION_BFLOAT16 } PD_PrecisionType;
+
 /* Texts, and lists of numbers; free them with the function of their name. */
 typedef struct PD_OneDimArrayCstr {
   size_t size;
@@ -65,6 +70,10 @@ bool PD_ConfigSetModelDir(PD_Config *config, const char *folder);
 bool PD_ConfigSetModelBuffer(PD_Config *config, const char *program, size_t program_size, const char *params, size_t params_size);
 bool PD_ConfigSetCpuMathLibraryNumThreads(PD_Config *config, int32_t threads);
 bool PD_ConfigSwitchIrOptim(PD_Config *config, PD_Bool on);
+/* Run on a GPU, in 16 bits perhaps; PD_PredictorCreate says what is missing where there is none. The last one answers whether one was asked for. */
+bool PD_ConfigEnableUseGpu(PD_Config *config, uint64_t memory_pool_init_size_mb, int32_t device_id, PD_PrecisionType precision);
+bool PD_ConfigDisableGpu(PD_Config *config);
+bool PD_ConfigUseGpu(PD_Config *config);
 
 /* A predictor belongs to one thread at a time; a clone shares its weights and may outlive it. Clones run side by side: only what goes in
  * and out takes the interpreter. ../examples of the sources has a program with four threads. */
