@@ -55,6 +55,40 @@ def test_a_label_out_of_range_is_reported_with_its_place(gpu):
 
 
 
+def test_streams_have_priorities_and_events_take_times(gpu, emulator):
+    import ctypes
+
+    def priority(stream):
+        found = ctypes.c_int()
+        emulator.library.cudaStreamGetPriority(ctypes.c_void_p(stream.stream_base.handle), ctypes.byref(found))
+        return found.value
+
+    first, second = cuda.Stream(priority=1), cuda.Stream(priority=2)
+    assert priority(first) < priority(second) == priority(cuda.Stream()) == 0
+    handle = first.stream_base.handle
+    del first
+    assert cuda.Stream().stream_base.handle != handle  # what is used again keeps its priority
+    assert priority(cuda.Stream(priority=1)) < 0
+    with pytest.raises(ValueError, match="Stream: unknown priority. Got 0, expected 1"):
+        cuda.Stream(priority=0)
+
+    x = to_tensor(np.ones(2000, "float32"))
+    begin, end = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True, blocking=True)
+    begin.record()
+    for _ in range(3):
+        x = x * 2
+    end.record()
+    assert not end.query()
+    assert 0 < begin.elapsed_time(end) < 60_000
+    with pytest.raises(RuntimeError, match="elapsed_time: an event takes no times. Got one without enable_timing"):
+        begin.elapsed_time(cuda.Event())
+    with pytest.raises(RuntimeError, match="no time between these events. Got one that was never recorded"):
+        begin.elapsed_time(cuda.Event(enable_timing=True))
+    with pytest.raises(ValueError, match="an event of several processes takes no times"):
+        cuda.Event(enable_timing=True, interprocess=True)
+    assert cuda.Event(interprocess=True).query()
+
+
 def test_streams_and_events_order_work(gpu):
     first, second = cuda.Stream(), cuda.Stream()
     x = to_tensor(np.arange(1000, dtype="float32"))

@@ -12,12 +12,22 @@
 
 #define MAX_STREAMS 64
 
+typedef struct pool pool;
+
 typedef struct block {
   wry_storage storage;
   struct block *next;
+  pool *pool;   /* of a capture that it was made for */
   void *stream; /* where it was first used */
   int foreign;  /* used on another stream too */
 } block;
+
+/* Memory of what was captured: whoever replays it writes there again, so nobody else gets it. */
+struct pool {
+  block *free;
+  int64_t out; /* blocks that tensors hold */
+  int released;
+};
 
 /* One device of a kind. */
 typedef struct unit {
@@ -26,6 +36,10 @@ typedef struct unit {
   size_t cached, cache_limit;
   void *streams[MAX_STREAMS]; /* those that were made; the default one is not among them */
   char idle[MAX_STREAMS];     /* nobody holds it */
+  char priority[MAX_STREAMS];
+  pool *capture;  /* that goes on */
+  void *captured; /* its stream */
+  block *later;   /* freed meanwhile */
   int n_streams;
   volatile char locked;
 } unit;
@@ -71,6 +85,7 @@ static void return_block(const wry_device *d, int32_t device, block *b, size_t b
 static void release_lists(int32_t device, unit *u) {
   const wry_device *d = wry_device_of(device);
   block *all = NULL;
+  if (u->capture) return; /* what is freed would become a part of it */
   lock(u);
   for (int c = 0; c < WRY_CLASSES; ++c)
     while (u->free_lists[c]) {
@@ -97,7 +112,18 @@ wry_storage *wry_device_storage_new(int32_t device, size_t nbytes, void *stream,
   int caching = !(d->flags & WRY_OWN_CACHE);
   size_t bytes = caching ? wry_bytes_of(c) : nbytes;
   block *b = NULL;
-  if (caching) {
+  pool *p = u->capture && u->captured == stream ? u->capture : NULL;
+  if (p) {
+    lock(u);
+    for (block **at = &p->free; caching && *at; at = &(*at)->next)
+      if ((*at)->storage.size_class == c) {
+        b = *at;
+        *at = b->next;
+        break;
+      }
+    p->out += 1;
+    unlock(u);
+  } else if (caching) {
     lock(u);
     block **at = &u->free_lists[c];
     for (int tries = 0; *at && tries < 8; ++tries, at = &(*at)->next)
@@ -116,6 +142,7 @@ wry_storage *wry_device_storage_new(int32_t device, size_t nbytes, void *stream,
       release_lists(device, u); /* what the cache keeps may be just what is missing */
       if (d->allocate(d->self, WRY_DEVICE_NUMBER(device), bytes, stream, &b->storage.data, error) != WRY_OK) {
         free(b);
+        if (p) p->out -= 1;
         return NULL;
       }
     }
@@ -136,6 +163,7 @@ wry_storage *wry_device_storage_new(int32_t device, size_t nbytes, void *stream,
   b->storage.device = device;
   b->storage.size_class = c;
   b->stream = stream;
+  b->pool = p;
   return &b->storage;
 }
 
@@ -164,6 +192,29 @@ void wry_device_storage_free(wry_storage *s) {
   unit *u = unit_of(device);
   int caching = !(d->flags & WRY_OWN_CACHE);
   size_t bytes = caching ? wry_bytes_of(s->size_class) : s->nbytes;
+  if (b->pool) {
+    lock(u);
+    pool *p = b->pool;
+    int kept = !p->released, last = --p->out == 0 && p->released;
+    if (kept) {
+      b->next = p->free;
+      p->free = b;
+      u->stats.allocated -= (int64_t)bytes;
+    }
+    unlock(u);
+    if (last) free(p);
+    if (kept) return;
+    b->pool = NULL;
+    b->stream = NULL; /* that of the capture may be gone */
+    b->foreign = 1;   /* and the graph may have been launched anywhere */
+  }
+  if (u->capture) { /* nothing may be said to the stream now but what belongs to the capture */
+    lock(u);
+    b->next = u->later;
+    u->later = b;
+    unlock(u);
+    return;
+  }
   if (b->foreign) wait_for_others(d, u, WRY_DEVICE_NUMBER(device), b);
   b->foreign = 0;
   lock(u);
@@ -180,12 +231,57 @@ void wry_device_storage_free(wry_storage *s) {
   if (!keep) return_block(d, device, b, bytes);
 }
 
-int wry_device_stream_create(int32_t device, void **out, char *error) {
+int wry_device_capturing(int32_t device) { return device && unit_of(device)->capture != NULL; }
+
+void *wry_device_pool_begin(int32_t device, void *stream) {
+  unit *u = unit_of(device);
+  if (u->capture) return NULL;
+  pool *p = calloc(1, sizeof *p);
+  u->captured = stream;
+  u->capture = p;
+  return p;
+}
+
+void wry_device_pool_end(int32_t device) {
+  unit *u = unit_of(device);
+  lock(u);
+  block *later = u->later;
+  u->later = NULL;
+  u->capture = NULL;
+  unlock(u);
+  while (later) {
+    block *b = later;
+    later = b->next;
+    wry_device_storage_free(&b->storage);
+  }
+}
+
+void wry_device_pool_release(int32_t device, void *which) {
+  unit *u = unit_of(device);
+  pool *p = which;
+  int caching = !(wry_device_of(device)->flags & WRY_OWN_CACHE);
+  lock(u);
+  block *all = p->free;
+  p->free = NULL;
+  p->released = 1;
+  int last = p->out == 0;
+  for (block *b = all; b; b = b->next) u->stats.reserved -= (int64_t)(caching ? wry_bytes_of(b->storage.size_class) : b->storage.nbytes);
+  unlock(u);
+  while (all) {
+    block *b = all;
+    all = b->next;
+    b->stream = NULL;
+    return_block(wry_device_of(device), device, b, caching ? wry_bytes_of(b->storage.size_class) : b->storage.nbytes);
+  }
+  if (last) free(p);
+}
+
+int wry_device_stream_create(int32_t device, int32_t priority, void **out, char *error) {
   const wry_device *d = wry_device_of(device);
   unit *u = unit_of(device);
   lock(u);
   for (int i = 0; i < u->n_streams; ++i)
-    if (u->idle[i]) {
+    if (u->idle[i] && u->priority[i] == priority) {
       u->idle[i] = 0;
       *out = u->streams[i];
       unlock(u);
@@ -196,8 +292,12 @@ int wry_device_stream_create(int32_t device, void **out, char *error) {
     snprintf(error, WRY_ERROR_SIZE, "there are %d streams on this device already, let go of some", MAX_STREAMS);
     return WRY_UNSUPPORTED;
   }
-  int status = d->stream_create(d->self, WRY_DEVICE_NUMBER(device), out, error);
-  if (status == WRY_OK) u->streams[u->n_streams++] = *out;
+  int status = d->stream_create_with ? d->stream_create_with(d->self, WRY_DEVICE_NUMBER(device), priority, out, error)
+                                     : d->stream_create(d->self, WRY_DEVICE_NUMBER(device), out, error);
+  if (status == WRY_OK) {
+    u->priority[u->n_streams] = (char)priority;
+    u->streams[u->n_streams++] = *out;
+  }
   return status;
 }
 

@@ -17,6 +17,9 @@ class Fused:
 
 class Planned:
     device: int
+    graphs: list[Any]
+    captures: int
+    launches: int
     numbers: tuple[tuple[int, int], ...]
     generation: int
     interpreted: bool

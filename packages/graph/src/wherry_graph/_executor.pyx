@@ -17,9 +17,9 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
 from wherry_tensor._core cimport (
-    CONTIGUOUS, STOP_GRADIENT, WRY_ABI_VERSION, WRY_BOOL, WRY_OK, WRY_UINT8, WRY_USES_RANDOM, DType, Op, Plan, Tensor,
-    allocated_now, current_kernel_generation, device_scratch, device_scratch_free, goes_along, kernel_threads, layers_active, new_ghost,
-    new_tensor, new_tensor_on, raise_text, thread_device, thread_stream, trace_event, trace_now, tracing, used_on, workspace_mark, workspace_reset, workspace_take, wry_attr, wry_call, wry_context, wry_kernel, wry_storage, wry_tensor,
+    CONTIGUOUS, STOP_GRADIENT, WRY_ABI_VERSION, WRY_BOOL, WRY_OK, WRY_UINT8, WRY_USES_RANDOM, DeviceGraph, DeviceStream, DType, Op, Plan, Tensor,
+    allocated_now, current_kernel_generation, device_graphs, device_scratch, device_scratch_free, goes_along, kernel_threads, layers_active, new_alias, new_ghost,
+    new_tensor, new_tensor_on, raise_text, set_grad_enabled_flag, thread_device, thread_stream, trace_event, trace_now, tracing, used_on, workspace_mark, workspace_reset, workspace_take, wry_attr, wry_call, wry_context, wry_kernel, wry_storage, wry_tensor,
 )
 
 from wherry_tensor import _core, ops, paddle_random
@@ -32,6 +32,8 @@ cdef enum:
     BY_RULE = 15       # Op.view_code of a view that has a rule in Python
     KEPT_PLANS = 32    # for shapes that a segment was run with
     OPERATOR_EVENT = 0 # what a profiler calls a step
+    MAX_GRAPHS = 4     # of a plan: results of as many calls can be held at once
+    MAX_CAPTURES = 12  # of a plan: where addresses change again and again, nothing is gained
     MAX_SCRATCH = 32   # pieces of memory that one kernel may ask for on a device
 
 cdef Op copy_op = ops.copy
@@ -227,6 +229,32 @@ cdef int fill(int64_t *to, object numbers) except -1:
 
 
 @cython.final
+cdef class Captured:
+    """A run of a plan as a graph of its device: kernels with the addresses that they were captured with.
+
+    Its results are given out again when nobody holds them any more. Inputs whose address changes from call to call are copied into tensors of
+    the graph; the others are read where they are.
+    """
+    cdef DeviceGraph graph
+    cdef list made        # the results
+    cdef list own         # of each external, a tensor of the graph that stands for it, or None
+    cdef Tensor arena
+    cdef void **bases     # of each external, as it was captured
+    cdef size_t stream    # that it is launched on: the next launch may write what the one before still reads
+
+    def __dealloc__(self):
+        free(self.bases)
+
+    cdef bint idle(self) noexcept:
+        cdef Tensor x
+        for item in self.made:
+            x = <Tensor>item
+            if x.storage != NULL and x.storage.refs != 1:
+                return False
+        return True
+
+
+@cython.final
 cdef class Planned:
     """A segment of a program for inputs of certain shapes, ready to run. Made by `planner.plan`.
 
@@ -266,6 +294,10 @@ cdef class Planned:
     cdef readonly int64_t generation
     cdef readonly bint interpreted
     cdef readonly int32_t device
+    cdef readonly list graphs         # Captured
+    cdef readonly int captures        # how often one was made; -1: this plan is not run as one
+    cdef readonly int64_t launches    # of graphs
+    cdef int64_t runs
     cdef Arenas arenas
 
     def __init__(self, externals, list constants, results, slots, steps, outputs, int64_t arena, Arenas arenas, tuple numbers, bint interpreted=False, tiles=(),
@@ -276,6 +308,7 @@ cdef class Planned:
         self.generation = current_kernel_generation()
         self.interpreted = interpreted
         self.device = device
+        self.graphs = []
         self.arenas, self.numbers, self.constants, self.arena = arenas, numbers, constants, arena
         self.n_externals, self.n_given = len(externals), len(externals) - len(constants)
         self.n_results, self.n_outputs, self.n_steps, self.n_slots = len(results), len(outputs), len(steps), len(slots)
@@ -480,6 +513,12 @@ cdef class Planned:
             return None
         if self.n_random and paddle_random.enabled():
             return None
+        if self.device and not self.n_random and not tracing and self.captures >= 0 and self.n_steps > 1:
+            self.runs += 1
+            if self.runs > 1 and device_graphs(self.device):  # the first run prepares what libraries keep
+                found = self.run_graph(all_of_them, stream, threads)
+                if found is not None:
+                    return found
         run = self.acquire()
         arena = self.arenas.take(self.arena, self.device, <size_t>stream) if self.arena else None
         try:
@@ -532,6 +571,124 @@ cdef class Planned:
             if arena is not None:
                 self.arenas.give(arena, <size_t>stream)
         return out
+
+    cdef list run_graph(self, list externals, void *stream, int32_t threads):
+        """`run` as a graph; None where it has to run as it is this time."""
+        cdef Captured c, found = None
+        cdef Tensor x
+        cdef list out = []
+        cdef int i, k, moved = -1
+        cdef bint recording
+        for item in self.graphs:
+            c = <Captured>item
+            if c.stream == <size_t>stream and c.idle():
+                found = c
+                break
+        if found is None and len(self.graphs) == MAX_GRAPHS:
+            return None
+        if found is not None:
+            for k in range(self.n_externals):
+                if found.own[k] is None and found.bases[k] != (<Tensor>externals[k]).t.data:
+                    # What is written, or lies with gaps, has no copy that could stand for it.
+                    if self.externals[k].writes or not (<Tensor>externals[k]).flags & CONTIGUOUS:
+                        self.captures = -1
+                        self.graphs = []
+                        return None
+                    found.own[k] = new_tensor_on(self.device, self.externals[k].dtype, self.externals[k].rank, self.externals[k].dims)
+                    moved = k
+        if found is None or moved >= 0:
+            if self.captures == MAX_CAPTURES:
+                self.captures = -1
+                self.graphs = []
+                return None
+            self.captures += 1
+            fresh = self.captured(externals, found, stream, threads)
+            if found is not None:
+                self.graphs.remove(found)
+            if fresh is None:  # something in it waits for the device: it never runs as a graph
+                self.captures = -1
+                self.graphs = []
+                return None
+            found = fresh
+            self.graphs.append(found)
+        recording = set_grad_enabled_flag(False)
+        try:
+            for k in range(self.n_externals):
+                if found.own[k] is not None:
+                    copy_op.into((found.own[k],), externals[k])
+                used_on((<Tensor>externals[k]).storage, stream)
+        finally:
+            set_grad_enabled_flag(recording)
+        found.graph.launch_on(stream)
+        self.launches += 1
+        for k in range(self.n_given if self.n_written else 0):
+            x = <Tensor>externals[k]
+            if self.externals[k].writes and x.storage != NULL:
+                x.storage.version += self.externals[k].writes
+        for i in range(self.n_outputs):
+            if self.outputs[i].region == RESULT and self.outputs[i].whole:
+                out.append(new_alias(<Tensor>found.made[self.outputs[i].index]))  # the graph keeps its own: it sees when it is alone
+            else:
+                out.append(output_of(self.outputs + i, externals, found.made))
+        return out
+
+    cdef Captured captured(self, list externals, Captured old, void *stream, int32_t threads):
+        """The plan as a graph, which has not run yet; None where it cannot be captured."""
+        cdef Captured c = Captured.__new__(Captured)
+        cdef Run *run
+        cdef Tensor x
+        cdef External *e
+        cdef Result *r
+        cdef DeviceStream side = self.side_stream()
+        cdef int i, k, status, failed = -1
+        c.bases = <void **>calloc(self.n_externals + 1, sizeof(void *))
+        if c.bases == NULL:
+            raise MemoryError()
+        c.stream = <size_t>stream
+        c.own = old.own if old is not None else [None] * self.n_externals
+        c.arena = None
+        c.made = []
+        if self.arena:
+            c.arena = old.arena if old is not None else new_tensor_on(self.device, WRY_UINT8, 1, &self.arena)
+        for k in range(self.n_results):
+            r = self.results + k
+            c.made.append(old.made[k] if old is not None else new_tensor_on(self.device, r.dtype, r.rank, r.dims))
+        run = self.acquire()
+        try:
+            c.graph = DeviceGraph(self.device)
+            for i in range(self.n_arena):
+                run.slots[i].data = <char *>c.arena.t.data + self.offsets[i]
+            run.arena = NULL  # the slots are those of the graph now: the next run enters its own
+            for k in range(self.n_externals):
+                x = <Tensor>(externals[k] if c.own[k] is None else c.own[k])
+                c.bases[k] = x.t.data
+                run.bases[k] = x.t.data
+                e = self.externals + k
+                for i in range(e.first, e.last):
+                    run.slots[i].data = <char *>x.t.data + self.offsets[i]
+            for k in range(self.n_results):
+                r = self.results + k
+                for i in range(r.first, r.last):
+                    run.slots[i].data = <char *>(<Tensor>c.made[k]).t.data + self.offsets[i]
+            for i in range(self.n_random + 1):
+                run.contexts[i].num_threads = threads
+                run.contexts[i].stream = side.stream
+            c.graph.begin(side, 1)
+            status = go(run, self.steps, self.n_steps, self.tiles, self.n_tiles, &failed)
+            try:
+                c.graph.end()
+            except (RuntimeError, NotImplementedError):
+                return None  # a kernel asked for what a capture cannot hold
+            return c if status == WRY_OK else None
+        finally:
+            run.next = self.idle
+            self.idle = run
+
+    cdef DeviceStream side_stream(self):
+        found = side_streams.get(self.device)
+        if found is None:
+            found = side_streams[self.device] = DeviceStream(self.device)
+        return found
 
     cdef int go_traced(self, Run *run, int *failed) except -1:
         """`go` while a profiler records: an event for each step, one for steps that are done tile by tile."""
@@ -590,6 +747,9 @@ cdef class Planned:
             raise_text(status, f"{name}: the kernel failed with status {status} (in {where})", b"")
         raise_text(status, name, f"{text.decode('utf-8', 'replace')} (in {where})".encode())
         return 0
+
+
+cdef dict side_streams = {}  # device -> the stream that plans are captured on, which runs nothing
 
 
 cdef int fill_wires(int32_t *to, object numbers) except -1:

@@ -127,6 +127,13 @@ cdef extern from "wherry/device.h":
         double (*event_elapsed)(void *, int32_t, void *, void *) noexcept nogil
         int (*memory)(void *, int32_t, int64_t *, int64_t *) noexcept nogil
         int (*copy_between)(void *, int32_t, void *, void *, int32_t, const void *, void *, size_t, char *) noexcept nogil
+        int (*stream_create_with)(void *, int32_t, int32_t, void **, char *) noexcept nogil
+        int (*event_create_with)(void *, int32_t, uint32_t, void **, char *) noexcept nogil
+        int (*capture_begin)(void *, int32_t, void *, int32_t, char *) noexcept nogil
+        int (*capture_end)(void *, int32_t, void *, void **, char *) noexcept nogil
+        int (*graph_launch)(void *, int32_t, void *, void *, char *) noexcept nogil
+        void (*graph_destroy)(void *, int32_t, void *) noexcept nogil
+        int (*graph_print)(void *, int32_t, void *, const char *, char *) noexcept nogil
 
 
 cdef extern from "wherry/memory.h":
@@ -243,6 +250,20 @@ cdef class Tensor:
     cdef object __weakref__
 
 
+cdef class DeviceStream:
+    cdef void *stream
+    cdef readonly int32_t device
+
+
+cdef class DeviceGraph:
+    cdef void *graph
+    cdef void *pool
+    cdef DeviceStream stream      # while it is captured
+    cdef readonly int32_t device
+    cdef int let_go(self) noexcept
+    cdef int launch_on(self, void *stream) except -1
+
+
 # How an op is recorded. Called after a kernel ran, when an input asks for gradients and gradients
 # are enabled: sets `node` and `output_index` of the outputs and clears their STOP_GRADIENT.
 ctypedef int (*record_function)(Op op, PyObject **inputs, Py_ssize_t n_inputs, tuple attrs,
@@ -283,6 +304,7 @@ cdef wry_storage *device_scratch(int32_t device, size_t bytes, void *stream, cha
 cdef void device_scratch_free(wry_storage *storage) noexcept nogil
 cdef void *thread_stream(int32_t device) noexcept nogil      # that this thread puts work on
 cdef void used_on(wry_storage *storage, void *stream) noexcept nogil   # its memory: freed, it waits for that stream
+cdef bint device_graphs(int32_t device) noexcept   # may programs on the device be captured and run as graphs?
 cdef bint goes_along(Tensor x) noexcept           # a number of the host, which goes along with tensors of any device
 cdef int32_t kernel_threads() noexcept nogil      # that a kernel called by this thread may use
 cdef bint layers_active() noexcept nogil          # does anything stand between ops of this thread and kernels?

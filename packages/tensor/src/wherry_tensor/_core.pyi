@@ -91,6 +91,21 @@ class DeviceEvent:
     def synchronize(self) -> Any:
         """Wait until everything before the mark has run."""
 
+class DeviceGraph:
+    """Work of a stream that is written down once, and then run as one as often as it is launched."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def begin(self, stream: Any, mode: Any = ...) -> Any:
+        """Write down from now on what is put on `stream`, which is not the default one."""
+    device: Any
+    def end(self) -> Any:
+        """End the capture."""
+    def launch(self, stream: Any) -> Any:
+        """Run what was captured, on `stream`."""
+    def print_to(self, path: Any) -> Any:
+        """Write a description of the graph to a file, as DOT."""
+    def reset(self) -> Any:
+        """Let go of what was captured and of its memory, but for what tensors still hold."""
+
 class DeviceStream:
     """A queue of work on a device; `handle` 0 is the default one."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
@@ -1134,6 +1149,8 @@ def get_num_threads() -> Any:
     """How many threads a kernel may use: all cores that the process may use, until somebody says otherwise."""
 def get_stream(device: Any) -> Any:
     """The DeviceStream that the calling thread works on."""
+def is_capturing(device: Any) -> Any:
+    """Is work of the device being written down?"""
 def is_grad_enabled() -> Any:
     """Are ops of this thread recorded for gradients?"""
 def is_symbolic(x: Any) -> Any:
@@ -1186,6 +1203,8 @@ def set_current_device(device: Any) -> Any:
     """Let ops without inputs run on `device`, in all threads."""
 def set_default_generator(generator: Any) -> Any:
     """Make random ops of this thread draw from `generator`, on any device; returns the one before."""
+def set_device_graphs(on: Any, flag: Any) -> Any:
+    """Whether executors may capture programs and run them as graphs, as far as `flag` is concerned."""
 def set_fallback(name: Any, function: Any) -> Any:
     """Tell the core which Python function answers what it does not answer itself."""
 def set_grad_mode(enabled: Any) -> Any:

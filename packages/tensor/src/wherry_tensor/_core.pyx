@@ -38,7 +38,11 @@ cdef extern from "wherry/memory.h":
     const wry_device *wry_device_of(int32_t device) noexcept nogil
     wry_storage *wry_device_storage_new(int32_t device, size_t nbytes, void *stream, char *error) nogil
     void wry_device_used_on(wry_storage *storage, void *stream) noexcept nogil
-    int wry_device_stream_create(int32_t device, void **out, char *error)
+    int wry_device_stream_create(int32_t device, int32_t priority, void **out, char *error)
+    void *wry_device_pool_begin(int32_t device, void *stream)
+    void wry_device_pool_end(int32_t device)
+    void wry_device_pool_release(int32_t device, void *pool)
+    int wry_device_capturing(int32_t device) noexcept nogil
     void wry_device_stream_release(int32_t device, void *stream)
     int wry_device_synchronize(int32_t device, char *error) nogil
     void *wry_workspace_take(size_t bytes) noexcept nogil

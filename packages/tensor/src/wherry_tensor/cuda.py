@@ -159,22 +159,24 @@ class Stream(devices.Stream):
 
     Args:
         device: which GPU.
-        priority: accepted for compatibility; unused.
+        priority: 1: where work of several streams waits, that of this one goes first; 2 (None): it does not.
     """
 
     def __init__(self, device: Any = None, priority: int | None = None) -> None:
-        super().__init__(stream_base=_core.DeviceStream(_gpu("Stream", device)))
+        super().__init__(devices._place_of_code(_gpu("Stream", device)), priority)
 
 
 class Event(devices.Event):
     """A mark in a stream of a GPU. Raises ValueError without one. Source: `paddle.device.cuda.Event`.
 
     Args:
-        enable_timing, blocking, interprocess: accepted for compatibility; unused.
+        enable_timing: `elapsed_time` is going to be asked for.
+        blocking: who waits for it sleeps, instead of looking again and again.
+        interprocess: other processes may wait for it; such an event takes no times.
     """
 
     def __init__(self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False) -> None:
-        self.event_base = _core.DeviceEvent(_gpu("Event", None))
+        super().__init__(devices._place_of_code(_gpu("Event", None)), enable_timing, blocking, interprocess)
 
 
 def current_stream(device: Any = None) -> devices.Stream:

@@ -605,20 +605,23 @@ class Stream:
 
     Args:
         device: a device that has streams; None is the current one.
-        priority, blocking: accepted for compatibility; unused.
+        priority: 1: where work of several streams waits, that of this one goes first; 2 (None): it does not.
+        blocking: accepted for compatibility; unused.
 
     Raises:
         NotImplementedError: the device has one stream only, as the CPU has.
-        ValueError: there is no such device.
+        ValueError: there is no such device, or no such priority.
         TypeError: `stream_base`, or what a method is given, is no stream or event (also a ValueError).
 
     Source:
         `paddle.device.Stream`.
     """
 
-    def __init__(self, device: Any = None, priority: int = 2, blocking: bool = False, stream_base: Any = None) -> None:
+    def __init__(self, device: Any = None, priority: int | None = 2, blocking: bool = False, stream_base: Any = None) -> None:
+        if priority not in (None, 1, 2):
+            raise InvalidArgumentError(f"Stream: unknown priority. Got {short(priority)}, expected 1 (goes first) or 2.")
         self.stream_base: Any = (
-            _core.DeviceStream(device_code(device, "Stream")) if stream_base is None
+            _core.DeviceStream(device_code(device, "Stream"), False, priority or 2) if stream_base is None
             else require(stream_base, _core.DeviceStream, "Stream", "stream_base", "Leave it out.")
         )
 
@@ -667,7 +670,9 @@ class Event:
 
     Args:
         device: a device that has streams; None is the current one.
-        enable_timing, blocking, interprocess: accepted for compatibility; unused.
+        enable_timing: `elapsed_time` is going to be asked for.
+        blocking: who waits for it sleeps, instead of looking again and again.
+        interprocess: other processes may wait for it; such an event takes no times.
 
     Raises:
         NotImplementedError: the device has one stream only, as the CPU has.
@@ -680,7 +685,12 @@ class Event:
     def __init__(
         self, device: Any = None, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
     ) -> None:
-        self.event_base = _core.DeviceEvent(device_code(device, "Event"))
+        if enable_timing and interprocess:
+            raise InvalidArgumentError(
+                "Event: an event of several processes takes no times. Got enable_timing and interprocess, expected one of them."
+            )
+        self.event_base = _core.DeviceEvent(device_code(device, "Event"), enable_timing + 2 * blocking + 4 * interprocess)
+        self._timed = enable_timing
 
     def record(self, stream: Stream | None = None) -> None:
         """Mark the place that `stream` has come to; None is the current stream."""
@@ -696,8 +706,20 @@ class Event:
         self.event_base.synchronize()
 
     def elapsed_time(self, end_event: Event) -> float:
-        """Milliseconds from this mark to another."""
-        return float(self.event_base.elapsed(require(end_event, Event, "elapsed_time", "end_event", _EVENTS).event_base))
+        """Milliseconds from this mark to another, on the device; waits for both.
+
+        Raises:
+            RuntimeError: one of the two was made without `enable_timing`, or not recorded.
+        """
+        end_event = require(end_event, Event, "elapsed_time", "end_event", _EVENTS)
+        if not (self._timed and end_event._timed):
+            raise RuntimeError("elapsed_time: an event takes no times. Got one without enable_timing, expected Event(enable_timing=True).")
+        self.synchronize()
+        end_event.synchronize()
+        milliseconds = float(self.event_base.elapsed(end_event.event_base))
+        if milliseconds < 0:
+            raise RuntimeError("elapsed_time: there is no time between these events. Got one that was never recorded, expected record() for both.")
+        return milliseconds
 
 
 def current_stream(device: Any = None) -> Stream:

@@ -31,6 +31,7 @@ FLAGS: dict[str, tuple[Value, str]] = {
     "FLAGS_host_fallback": (True, "Wherry's own: what a device cannot run, runs on the cpu"),
     "FLAGS_use_cublaslt": (True, "Wherry's own: matrix products on a GPU are cuBLASLt's where it is installed"),
     "FLAGS_use_cudnn": (True, "Wherry's own: convolutions on a GPU are cuDNN's where it is installed"),
+    "FLAGS_new_executor_use_cuda_graph": (True, "programs on a GPU run as CUDA graphs from their second run on; Paddle's default is False"),
     "FLAGS_paddle_random": (False, "Wherry's own: the random numbers of Paddle 2.6.2 on a CPU"),
     "FLAGS_call_stack_level": (1, "2: tracebacks show what lies below the user's line"),
     "FLAGS_init_allocated_mem": (False, "fresh memory of the cpu is filled with bytes that are not zero"),
@@ -297,6 +298,8 @@ _effects: dict[str, list[Callable[[Value], Any]]] = {
     "FLAGS_check_nan_inf": [_check_nan_inf],
     "FLAGS_host_fallback": [lambda value: _core.set_host_fallback(bool(value))],
     "FLAGS_init_allocated_mem": [lambda value: _core.fill_fresh_memory(bool(value))],
+    "FLAGS_benchmark": [lambda value: _core.set_device_graphs(not value, "FLAGS_benchmark")],
+    "FLAGS_new_executor_use_cuda_graph": [lambda value: _core.set_device_graphs(bool(value), "FLAGS_new_executor_use_cuda_graph")],
     "FLAGS_paddle_random": [_paddle_random],
     "FLAGS_paddle_num_threads": [lambda value: _core.set_num_threads(max(1, int(value)))],
 }

@@ -4,23 +4,53 @@
 // once): host code that reads a result too early, fills a pinned buffer again too early or forgets an event sees it.
 #include "state.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <algorithm>
 #include <deque>
 #include <functional>
 #include <memory>
+#include <set>
+#include <thread>
 
 struct CUstream_st {
   int device = 0;
   std::deque<std::function<void()>> queue;
   bool busy = false;
   uint64_t pushed = 0, done = 0;
+  int priority = 0;
+  struct Capture *capture = nullptr;  // that it is part of
+  bool loose = false;                 // work of a stream that has joined, which the first one does not wait for yet
+};
+// Work that waits to be run; as it was written down, in an order that holds all its dependencies.
+struct Captured {
+  std::function<void()> work;
+  std::string what;
+};
+struct CUgraph_st {
+  std::vector<Captured> nodes;
+};
+struct CUgraphExec_st {
+  std::vector<Captured> nodes;
+};
+struct Capture {
+  CUstream_st *first;
+  cudaStreamCaptureMode mode;
+  std::thread::id thread;
+  bool failed = false;
+  std::vector<CUstream_st *> members;
+  std::vector<Captured> nodes;
 };
 struct CUevent_st {
   CUstream_st *stream = nullptr;
   uint64_t at = 0;
+  Capture *capture = nullptr;  // that it was recorded in
+  bool times = true;
+  int64_t when = -1;  // nanoseconds, when the stream has passed it
+  bool recorded = false;
 };
 
 namespace cuda_emulator {
@@ -61,9 +91,37 @@ static void drain(CUstream_st *s, uint64_t until = ~0ull) {
 void drain_all() {
   for (size_t i = 0; i < streams.size(); ++i) drain(streams[i]);
 }
+static std::set<Capture *> captures;
+static thread_local cudaStreamCaptureMode thread_mode = cudaStreamCaptureModeGlobal;
+
+// A call that CUDA forbids while a stream is captured: it fails, and so does the capture.
+static cudaError_t spoil(Capture *c, const char *) {
+  c->failed = true;
+  return result(cudaErrorStreamCaptureUnsupported);
+}
+// Whether a capture forbids calls that may wait for the device, such as cudaMalloc: any that goes on, by its mode.
+static Capture *forbidding() {
+  for (Capture *c : captures) {
+    const bool mine = c->thread == std::this_thread::get_id();
+    if (c->mode == cudaStreamCaptureModeGlobal && (mine || thread_mode == cudaStreamCaptureModeGlobal) && !(mine && thread_mode == cudaStreamCaptureModeRelaxed)) return c;
+    if (c->mode == cudaStreamCaptureModeThreadLocal && mine && thread_mode != cudaStreamCaptureModeRelaxed) return c;
+  }
+  return nullptr;
+}
+#define WAITS(stream, what) \
+  if (Capture *c_ = stream_of(stream)->capture) return spoil(c_, what)
+#define UNSAFE(what) \
+  if (Capture *c_ = forbidding()) return spoil(c_, what)
+
 // Work does not run on a device that has failed, but what frees memory does.
-static cudaError_t push(cudaStream_t stream, std::function<void()> work, bool always = false) {
+static cudaError_t push(cudaStream_t stream, std::function<void()> work, bool always = false, std::string what = "") {
   CUstream_st *s = stream_of(stream);
+  if (s->capture) {
+    if (s->capture->failed) return result(cudaErrorStreamCaptureInvalidated);
+    s->capture->nodes.push_back({std::move(work), what.empty() ? "work" : std::move(what)});
+    s->loose = s != s->capture->first;
+    return result(sticky);
+  }
   ++s->pushed;
   s->queue.push_back([=] { if (always || sticky == cudaSuccess) work(); });
   if (!settings.lazy) drain(s);
@@ -104,8 +162,7 @@ cudaError_t enqueue(void *kernel, dim3 grid, dim3 block, size_t shared, cudaStre
     l.kernel = kernel, l.grid = grid, l.block = block, l.shared = shared;
     l.shared_limit = limit;
     l.closure = kept.get(), l.closure_size = closure_size, l.call = call;
-    run(l);
-  });
+    run(l); }, false, stream_of(stream)->capture ? "kernel " + kernel_name(kernel) : "");
 }
 
 static void mark(void *p, size_t bytes) {
@@ -140,19 +197,23 @@ using namespace cuda_emulator;
 
 CUDA_EMULATOR_API cudaError_t cudaMalloc(void **p, size_t bytes) {
   LOCK;
+  UNSAFE("cudaMalloc");
   return result(allocate(p, bytes, device_now));
 }
 CUDA_EMULATOR_API cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaStream_t s) {
   LOCK;
+  WAITS(s, "cudaMallocAsync (the emulator has no nodes that allocate)");
   return result(allocate(p, bytes, stream_of(s)->device));
 }
 CUDA_EMULATOR_API cudaError_t cudaFree(void *p) {
   LOCK;
+  UNSAFE("cudaFree");
   drain_all();
   return result(give_back(p));
 }
 CUDA_EMULATOR_API cudaError_t cudaFreeAsync(void *p, cudaStream_t s) {
   LOCK;
+  WAITS(s, "cudaFreeAsync of memory that the graph has not allocated");
   return push(s, [=] { if (give_back(p) != cudaSuccess) sticky = cudaErrorInvalidValue; }, true);
 }
 CUDA_EMULATOR_API cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned) {
@@ -185,10 +246,12 @@ CUDA_EMULATOR_API cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t
     return result(cudaErrorInvalidValue);
   }
   if (!from_device && !is_pinned(from)) {  // pageable memory is staged before the call returns
+    WAITS(stream, "cudaMemcpyAsync from memory that is not pinned");
     auto staged = std::make_shared<std::vector<char>>((const char *)from, (const char *)from + bytes);
     return push(stream, [=] { copy(to, staged->data(), bytes); });
   }
-  const cudaError_t e = push(stream, [=] { copy(to, from, bytes); });
+  if (from_device && !to_device && !is_pinned(to)) WAITS(stream, "cudaMemcpyAsync to memory that is not pinned");
+  const cudaError_t e = push(stream, [=] { copy(to, from, bytes); }, false, "copy");
   if (from_device && !to_device && !is_pinned(to)) {  // and so is the way back: it blocks
     drain(stream_of(stream));
     return result(sticky);
@@ -197,6 +260,7 @@ CUDA_EMULATOR_API cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t
 }
 CUDA_EMULATOR_API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind) {
   LOCK;
+  UNSAFE("cudaMemcpy");
   const cudaError_t e = cudaMemcpyAsync(to, from, bytes, kind, nullptr);
   drain_all();
   return e != cudaSuccess ? e : result(sticky);
@@ -222,8 +286,7 @@ CUDA_EMULATOR_API cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, 
   return push(s, [=] {
     if (!whole(p, bytes, "cudaMemset")) return;
     memset(p, value, bytes);
-    mark(p, bytes);
-  });
+    mark(p, bytes); }, false, "set");
 }
 CUDA_EMULATOR_API cudaError_t cudaMemset(void *p, int value, size_t bytes) { return cudaMemsetAsync(p, value, bytes, nullptr); }
 
@@ -236,8 +299,25 @@ CUDA_EMULATOR_API cudaError_t cudaStreamCreate(cudaStream_t *s) {
   return cudaSuccess;
 }
 CUDA_EMULATOR_API cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned) { return cudaStreamCreate(s); }
+CUDA_EMULATOR_API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
+  *least = 0, *greatest = -5;
+  return cudaSuccess;
+}
+// What is beyond the range counts as its end, as in CUDA.
+CUDA_EMULATOR_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *s, unsigned, int priority) {
+  LOCK;
+  const cudaError_t e = cudaStreamCreate(s);
+  (*s)->priority = priority > 0 ? 0 : priority < -5 ? -5
+                                                    : priority;
+  return e;
+}
+CUDA_EMULATOR_API cudaError_t cudaStreamGetPriority(cudaStream_t s, int *priority) {
+  *priority = stream_of(s)->priority;
+  return cudaSuccess;
+}
 CUDA_EMULATOR_API cudaError_t cudaStreamDestroy(cudaStream_t s) {
   LOCK;
+  WAITS(s, "cudaStreamDestroy");
   drain(s);
   streams.erase(std::find(streams.begin(), streams.end(), s));
   delete s;
@@ -245,51 +325,179 @@ CUDA_EMULATOR_API cudaError_t cudaStreamDestroy(cudaStream_t s) {
 }
 CUDA_EMULATOR_API cudaError_t cudaStreamSynchronize(cudaStream_t s) {
   LOCK;
+  WAITS(s, "cudaStreamSynchronize");
   drain(stream_of(s));
   return result(sticky);
 }
 CUDA_EMULATOR_API cudaError_t cudaStreamQuery(cudaStream_t s) {
   LOCK;
+  WAITS(s, "cudaStreamQuery");
   return stream_of(s)->queue.empty() ? result(sticky) : cudaErrorNotReady;
 }
 CUDA_EMULATOR_API cudaError_t cudaDeviceSynchronize() {
   LOCK;
+  if (!captures.empty()) return spoil(*captures.begin(), "cudaDeviceSynchronize");
   drain_all();
   return result(sticky);
 }
-CUDA_EMULATOR_API cudaError_t cudaEventCreate(cudaEvent_t *e) {
+
+static int64_t nanoseconds() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t(now.tv_sec) * 1000000000 + now.tv_nsec;
+}
+CUDA_EMULATOR_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned flags) {
+  LOCK;
+  if (flags & cudaEventInterprocess && !(flags & cudaEventDisableTiming)) return result(cudaErrorInvalidValue);
   *e = new CUevent_st;
+  (*e)->times = !(flags & cudaEventDisableTiming);
   return cudaSuccess;
 }
-CUDA_EMULATOR_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned) { return cudaEventCreate(e); }
+CUDA_EMULATOR_API cudaError_t cudaEventCreate(cudaEvent_t *e) { return cudaEventCreateWithFlags(e, 0); }
+static std::map<cudaEvent_t, int> waiting;  // events that are destroyed when the streams have passed them
 CUDA_EMULATOR_API cudaError_t cudaEventDestroy(cudaEvent_t e) {
-  delete e;
+  LOCK;
+  auto it = waiting.find(e);
+  if (it == waiting.end()) delete e;
+  else it->second = -it->second;
   return cudaSuccess;
 }
 CUDA_EMULATOR_API cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) {
   LOCK;
   e->stream = stream_of(s);
+  e->capture = e->stream->capture;
+  e->recorded = true;
+  if (e->capture) return cudaSuccess;
+  if (!e->times) {
+    e->at = e->stream->pushed;
+    return cudaSuccess;
+  }
+  e->when = -1;
+  ++waiting[e];
+  const cudaError_t status = push(s, [e] {
+    e->when = nanoseconds();
+    int &left = waiting[e];
+    if (left == 1) waiting.erase(e);
+    else if (left == -1) waiting.erase(e), delete e;
+    else left += left > 0 ? -1 : 1; }, true);
   e->at = e->stream->pushed;
-  return cudaSuccess;
+  return status;
 }
 CUDA_EMULATOR_API cudaError_t cudaEventQuery(cudaEvent_t e) {
   LOCK;
+  if (e->capture) return spoil(e->capture, "cudaEventQuery");
   return !e->stream || e->stream->done >= e->at ? cudaSuccess : cudaErrorNotReady;
 }
 CUDA_EMULATOR_API cudaError_t cudaEventSynchronize(cudaEvent_t e) {
   LOCK;
+  if (e->capture) return spoil(e->capture, "cudaEventSynchronize");
   if (e->stream) drain(e->stream, e->at);
   return result(sticky);
 }
-CUDA_EMULATOR_API cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t, cudaEvent_t) {
-  *milliseconds = 0;  // the emulator knows no time
+// How long the emulator took from one to the other.
+CUDA_EMULATOR_API cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t from, cudaEvent_t to) {
+  LOCK;
+  if (!from->times || !to->times || !from->recorded || !to->recorded) return result(cudaErrorInvalidResourceHandle);
+  if (from->when < 0 || to->when < 0) return result(cudaErrorNotReady);
+  *milliseconds = float(double(to->when - from->when) / 1e6);
   return cudaSuccess;
 }
-CUDA_EMULATOR_API cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned) {
+CUDA_EMULATOR_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t e, unsigned) {
   LOCK;
-  CUstream_st *other = e->stream;
+  CUstream_st *s = stream_of(stream), *other = e->stream;
+  if (e->capture) {  // who waits for captured work becomes a part of the capture
+    if (!captures.count(e->capture)) return result(cudaErrorStreamCaptureIsolation);
+    if (s->capture && s->capture != e->capture) return spoil(s->capture, "cudaStreamWaitEvent of another capture");
+    if (!s->capture) s->capture = e->capture, e->capture->members.push_back(s), s->loose = true;
+    if (s == e->capture->first) other->loose = false;
+    return cudaSuccess;
+  }
+  if (s->capture) return spoil(s->capture, "cudaStreamWaitEvent for work that is not captured"), result(cudaErrorStreamCaptureIsolation);
   const uint64_t at = e->at;
-  return other ? push(s, [=] { drain(other, at); }, true) : cudaSuccess;
+  return other ? push(stream, [=] { drain(other, at); }, true) : cudaSuccess;
+}
+
+// ---- graphs ---------------------------------------------------------------------------------------
+
+CUDA_EMULATOR_API cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *mode) {
+  std::swap(*mode, thread_mode);
+  return cudaSuccess;
+}
+CUDA_EMULATOR_API cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+  LOCK;
+  CUstream_st *s = stream_of(stream);
+  if (s == &null_streams[s->device]) {
+    fail("cudaStreamBeginCapture: the default stream cannot be captured");
+    return result(cudaErrorStreamCaptureUnsupported);
+  }
+  if (s->capture) return spoil(s->capture, "cudaStreamBeginCapture of a stream that is captured");
+  s->capture = new Capture{s, mode, std::this_thread::get_id(), false, {s}, {}};
+  captures.insert(s->capture);
+  return cudaSuccess;
+}
+CUDA_EMULATOR_API cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status) {
+  LOCK;
+  const Capture *c = stream_of(stream)->capture;
+  *status = !c ? cudaStreamCaptureStatusNone : c->failed ? cudaStreamCaptureStatusInvalidated
+                                                         : cudaStreamCaptureStatusActive;
+  return cudaSuccess;
+}
+CUDA_EMULATOR_API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
+  LOCK;
+  Capture *c = stream_of(stream)->capture;
+  *graph = nullptr;
+  if (!c) return result(cudaErrorIllegalState);
+  if (c->first != stream_of(stream)) return spoil(c, "cudaStreamEndCapture"), result(cudaErrorStreamCaptureUnmatched);
+  if (c->mode != cudaStreamCaptureModeRelaxed && c->thread != std::this_thread::get_id()) return spoil(c, "cudaStreamEndCapture"), result(cudaErrorStreamCaptureWrongThread);
+  bool loose = false;
+  for (CUstream_st *s : c->members) loose = loose || s->loose, s->capture = nullptr, s->loose = false;
+  captures.erase(c);
+  const bool failed = c->failed;
+  if (loose && !failed) fail("cudaStreamEndCapture: a stream has joined the capture, and the first one does not wait for its work");
+  if (!loose && !failed) *graph = new CUgraph_st{std::move(c->nodes)};
+  delete c;
+  return failed ? result(cudaErrorStreamCaptureInvalidated) : loose ? result(cudaErrorStreamCaptureUnjoined)
+                                                                    : cudaSuccess;
+}
+CUDA_EMULATOR_API cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *, size_t *count) {
+  *count = graph->nodes.size();
+  return cudaSuccess;
+}
+CUDA_EMULATOR_API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *runs, cudaGraph_t graph, unsigned long long) {
+  LOCK;
+  *runs = new CUgraphExec_st{graph->nodes};
+  return cudaSuccess;
+}
+// Memory that was freed since it was captured is found when the work runs.
+CUDA_EMULATOR_API cudaError_t cudaGraphLaunch(cudaGraphExec_t runs, cudaStream_t stream) {
+  LOCK;
+  CUstream_st *s = stream_of(stream);
+  if (s->capture) return spoil(s->capture, "cudaGraphLaunch (the emulator has no graphs in graphs)");
+  cudaError_t status = cudaSuccess;
+  for (const Captured &node : runs->nodes) status = push(stream, node.work);
+  return status;
+}
+CUDA_EMULATOR_API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t runs) {
+  LOCK;
+  delete runs;  // launches that wait have copies
+  return cudaSuccess;
+}
+CUDA_EMULATOR_API cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  LOCK;
+  delete graph;
+  return cudaSuccess;
+}
+CUDA_EMULATOR_API cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned) {
+  LOCK;
+  FILE *f = fopen(path, "w");
+  if (!f) return result(cudaErrorOperatingSystem);
+  fprintf(f, "digraph captured {\n");
+  for (size_t i = 0; i < graph->nodes.size(); ++i) {
+    fprintf(f, "  n%zu [label=\"%s\"];\n", i, graph->nodes[i].what.c_str());
+    if (i) fprintf(f, "  n%zu -> n%zu;\n", i - 1, i);
+  }
+  fprintf(f, "}\n");
+  return fclose(f) == 0 ? cudaSuccess : result(cudaErrorOperatingSystem);
 }
 
 // ---- devices and errors ---------------------------------------------------------------------------
@@ -382,6 +590,10 @@ CUDA_EMULATOR_API const char *cudaGetErrorString(cudaError_t e) {
   switch (e) {
     case cudaErrorMemoryAllocation: return "out of memory";
     case cudaErrorNotReady: return "device not ready";
+    case cudaErrorStreamCaptureUnsupported: return "operation not permitted when stream is capturing";
+    case cudaErrorStreamCaptureInvalidated: return "operation failed due to a previous error during capture";
+    case cudaErrorStreamCaptureUnjoined: return "capturing stream has unjoined work";
+    case cudaErrorStreamCaptureIsolation: return "dependency created on uncaptured work in another stream";
     case cudaErrorNoDevice: return "no CUDA-capable device is detected";
     case cudaErrorInsufficientDriver: return "CUDA driver version is insufficient for CUDA runtime version";
     case cudaErrorNoKernelImageForDevice: return "no kernel image is available for execution on the device";
@@ -402,6 +614,11 @@ CUDA_EMULATOR_API const char *cudaGetErrorString(cudaError_t e) {
 CUDA_EMULATOR_API void cuda_emulator_clear() {
   LOCK;
   if (sticky == cudaSuccess) sticky = cudaErrorLaunchFailure;
+  for (Capture *c : captures) {
+    for (CUstream_st *s : c->members) s->capture = nullptr, s->loose = false;
+    delete c;
+  }
+  captures.clear();
   drain_all();
   sticky = last = cudaSuccess;
   report.clear();

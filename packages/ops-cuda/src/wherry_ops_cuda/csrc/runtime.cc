@@ -13,6 +13,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "faults.h"
@@ -32,7 +33,9 @@ struct Unit {                                 // a GPU
   const char *recent[remembered] = {};        // the ops that were called last
   unsigned calls = 0;
   std::unordered_map<void *, size_t> held;  // blocks that the core has
+  std::unordered_set<void *> fixed;         // those of graphs, which no stream frees
   size_t bytes = 0;
+  cudaStream_t captured = nullptr;  // what is put there is written down instead of run
 };
 static Unit units[max_devices];
 static std::mutex mutex;
@@ -77,8 +80,18 @@ static int late(int number, char *error, cudaError_t code) {
   return WRY_INTERNAL;
 }
 
+// What would wait for a stream that is captured, or for the host.
+static int refuse(int number, char *error, const char *what) {
+  snprintf(error, WRY_ERROR_SIZE,
+           "gpu:%d: %s cannot be captured into a graph. Got it between capture_begin and capture_end, where work is written down and does not run. Do it "
+           "before or after the capture.",
+           number, what);
+  return WRY_UNSUPPORTED;
+}
+
 static int look_at_report(int number, cudaStream_t stream, char *error) {
   Unit &u = units[number];
+  if (u.captured && u.captured == stream) return refuse(number, error, "waiting for the GPU, as numpy(), item() and print do,");
   if (!u.armed) return late(number, error, cudaStreamSynchronize(stream));
   u.armed = false;
   cudaError_t code = cudaMemcpyAsync(u.seen, u.report, sizeof(Report), cudaMemcpyDeviceToHost, stream);
@@ -129,7 +142,7 @@ int dispatch(const wry_call *call) {
   const Row *outer = current;
   current = row;
   int status = row->kernel(call);
-  if (status == WRY_OK && synchronous) status = look_at_report(number, static_cast<cudaStream_t>(call->context->stream), call->context->error);
+  if (status == WRY_OK && synchronous && !u.captured) status = look_at_report(number, static_cast<cudaStream_t>(call->context->stream), call->context->error);
   current = outer;
   return status;
 }
@@ -139,8 +152,20 @@ int dispatch(const wry_call *call) {
 static int gpu_allocate(void *, int32_t number, size_t bytes, void *stream, void **out, char *error) {
   if (in_fork(error)) return WRY_INTERNAL;
   cudaSetDevice(number);
-  cudaError_t code = cudaMallocAsync(out, bytes ? bytes : 1, static_cast<cudaStream_t>(stream));
-  if (code == cudaErrorMemoryAllocation) {  // what other streams have freed comes back once they have run
+  cudaError_t code;
+  if (units[number].captured && units[number].captured == stream) {  // it has to be there when the graph runs, each time
+    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+    cudaThreadExchangeStreamCaptureMode(&mode);
+    code = cudaMalloc(out, bytes ? bytes : 1);
+    cudaThreadExchangeStreamCaptureMode(&mode);
+    if (code == cudaSuccess) {
+      std::lock_guard<std::mutex> lock(mutex);
+      units[number].fixed.insert(*out);
+    }
+  } else {
+    code = cudaMallocAsync(out, bytes ? bytes : 1, static_cast<cudaStream_t>(stream));
+  }
+  if (code == cudaErrorMemoryAllocation && !units[number].captured) {  // what other streams have freed comes back once they have run
     cudaGetLastError();
     cudaDeviceSynchronize();
     code = cudaMallocAsync(out, bytes ? bytes : 1, static_cast<cudaStream_t>(stream));
@@ -168,7 +193,11 @@ static int gpu_allocate(void *, int32_t number, size_t bytes, void *stream, void
 static void gpu_free(void *, int32_t number, void *data, size_t, void *stream) {
   if (forked) return;
   cudaSetDevice(number);
-  cudaFreeAsync(data, static_cast<cudaStream_t>(stream));
+  std::unique_lock<std::mutex> fixing(mutex);
+  const bool fixed = units[number].fixed.erase(data) != 0;
+  fixing.unlock();
+  if (fixed) cudaFree(data);  // which waits for everything
+  else cudaFreeAsync(data, static_cast<cudaStream_t>(stream));
   std::lock_guard<std::mutex> lock(mutex);
   auto found = units[number].held.find(data);
   if (found == units[number].held.end()) return;
@@ -176,10 +205,27 @@ static void gpu_free(void *, int32_t number, void *data, size_t, void *stream) {
   units[number].held.erase(found);
 }
 
+// The numbers of a program go into the graph with the kernel that writes them; what is longer would have to stay where it is.
+static int capture_constant(int number, void *to, const void *from, size_t bytes, cudaStream_t stream, char *error) {
+  if (bytes > 1024) return refuse(number, error, "a copy of the host's memory");
+  for (size_t at = 0; at < bytes;) {
+    size_t piece = 16;
+    while (at + piece > bytes || at % piece) piece /= 2;
+    const cudaError_t code = fill_device(static_cast<char *>(to) + at, 1, static_cast<const char *>(from) + at, piece, stream);
+    if (code != cudaSuccess) return tell(error, "copy", code);
+    at += piece;
+  }
+  return WRY_OK;
+}
+
 static int gpu_copy(void *, int32_t number, int32_t kind, void *to, const void *from, size_t bytes, void *stream, char *error) {
   if (in_fork(error)) return WRY_INTERNAL;
   cudaSetDevice(number);
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
+  if (s && units[number].captured == s && kind != WRY_DEVICE_TO_DEVICE) {
+    if (kind == WRY_DEVICE_TO_HOST) return refuse(number, error, "reading a value, as numpy(), item() and print do,");
+    return capture_constant(number, to, from, bytes, s, error);
+  }
   if (bytes) {
     const cudaMemcpyKind kinds[] = {cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyHostToDevice};
     cudaError_t code = cudaMemcpyAsync(to, from, bytes, kinds[kind], s);
@@ -266,11 +312,65 @@ static int gpu_stream_wait(void *, int32_t number, void *stream, void *event, ch
 static double gpu_event_elapsed(void *, int32_t, void *from, void *to) {
   float milliseconds = 0;
   if (cudaEventElapsedTime(&milliseconds, static_cast<cudaEvent_t>(from), static_cast<cudaEvent_t>(to)) != cudaSuccess) return -1;
-#ifdef WHERRY_CUDA_EMULATED
-  return -1;  // not known
-#endif
   return milliseconds;
 }
+static int gpu_stream_create_with(void *, int32_t number, int32_t priority, void **out, char *error) {
+  cudaSetDevice(number);
+  int least = 0, greatest = 0;
+  cudaError_t code = cudaDeviceGetStreamPriorityRange(&least, &greatest);
+  if (code == cudaSuccess)
+    code = cudaStreamCreateWithPriority(reinterpret_cast<cudaStream_t *>(out), cudaStreamNonBlocking, priority == 1 ? greatest : least);
+  return tell(error, "Stream", code);
+}
+static int gpu_event_create_with(void *, int32_t number, uint32_t flags, void **out, char *error) {
+  cudaSetDevice(number);
+  const bool shared = flags & WRY_EVENT_INTERPROCESS;  // CUDA takes no times of events of several processes
+  const unsigned chosen = (flags & WRY_EVENT_TIMES && !shared ? 0 : cudaEventDisableTiming) | (flags & WRY_EVENT_BLOCKS ? cudaEventBlockingSync : 0) |
+                          (shared ? cudaEventInterprocess : 0);
+  return tell(error, "Event", cudaEventCreateWithFlags(reinterpret_cast<cudaEvent_t *>(out), chosen));
+}
+
+static int gpu_capture_begin(void *, int32_t number, void *stream, int32_t mode, char *error) {
+  cudaSetDevice(number);
+  const cudaStreamCaptureMode modes[] = {cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed};
+  const cudaError_t code = cudaStreamBeginCapture(static_cast<cudaStream_t>(stream), modes[mode]);
+  if (code == cudaSuccess) units[number].captured = static_cast<cudaStream_t>(stream);
+  return tell(error, "capture_begin", code);
+}
+struct CapturedGraph {
+  cudaGraph_t graph;
+  cudaGraphExec_t runs;
+};
+static int gpu_capture_end(void *, int32_t number, void *stream, void **out, char *error) {
+  cudaSetDevice(number);
+  units[number].captured = nullptr;
+  CapturedGraph made = {};
+  cudaError_t code = cudaStreamEndCapture(static_cast<cudaStream_t>(stream), &made.graph);
+  if (code == cudaSuccess) code = cudaGraphInstantiate(&made.runs, made.graph, 0);
+  if (code != cudaSuccess && made.graph) cudaGraphDestroy(made.graph);
+  cudaGetLastError();
+  *out = code == cudaSuccess ? new CapturedGraph(made) : nullptr;
+  return tell(error, "capture_end", code);
+}
+static int gpu_graph_launch(void *, int32_t number, void *graph, void *stream, char *error) {
+  cudaSetDevice(number);
+  Unit &u = units[number];
+  u.armed = true;
+  u.recent[u.calls++ % remembered] = "a captured graph";
+  const cudaError_t code = cudaGraphLaunch(static_cast<CapturedGraph *>(graph)->runs, static_cast<cudaStream_t>(stream));
+  return code == cudaSuccess ? WRY_OK : late(number, error, code);
+}
+static void gpu_graph_destroy(void *, int32_t number, void *graph) {
+  cudaSetDevice(number);
+  CapturedGraph *g = static_cast<CapturedGraph *>(graph);
+  cudaGraphExecDestroy(g->runs);
+  cudaGraphDestroy(g->graph);
+  delete g;
+}
+static int gpu_graph_print(void *, int32_t, void *graph, const char *path, char *error) {
+  return tell(error, "print_to_dot_files", cudaGraphDebugDotPrint(static_cast<CapturedGraph *>(graph)->graph, path, cudaGraphDebugDotFlagsVerbose));
+}
+
 static int gpu_memory(void *, int32_t number, int64_t *total, int64_t *available) {
   if (forked) return WRY_INTERNAL;
   cudaSetDevice(number);
@@ -366,6 +466,9 @@ EXPORT int wry_cuda_register(const wry_host *host) {
   gpu.event_query = gpu_event_query, gpu.event_synchronize = gpu_event_synchronize, gpu.stream_wait = gpu_stream_wait;
   gpu.event_elapsed = gpu_event_elapsed, gpu.memory = gpu_memory;
   gpu.copy_between = gpu_copy_between;
+  gpu.stream_create_with = gpu_stream_create_with, gpu.event_create_with = gpu_event_create_with;
+  gpu.capture_begin = gpu_capture_begin, gpu.capture_end = gpu_capture_end, gpu.graph_launch = gpu_graph_launch;
+  gpu.graph_destroy = gpu_graph_destroy, gpu.graph_print = gpu_graph_print;
   if (host->register_device(&gpu) != 0) return -1;
   const wry_device pinned = pinned_device();
   if (host->register_device(&pinned) != 0) return -1;

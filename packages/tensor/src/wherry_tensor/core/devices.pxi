@@ -195,10 +195,8 @@ cdef const wry_device *with_streams(int32_t device, str what) except NULL:
 @cython.binding(False)   # methods check their self
 cdef class DeviceStream:
     """A queue of work on a device; `handle` 0 is the default one."""
-    cdef void *stream
-    cdef readonly int32_t device
 
-    def __init__(self, int32_t device, bint default=False):
+    def __init__(self, int32_t device, bint default=False, int32_t priority=2):
         cdef char error[512]
         if self.stream != NULL:
             raise TypeError("Stream: this stream is there already. Got a second __init__, expected one.")
@@ -206,7 +204,7 @@ cdef class DeviceStream:
         if not default:
             with_streams(device, "Stream")
             error[0] = 0
-            status = wry_device_stream_create(device, &self.stream, error)
+            status = wry_device_stream_create(device, priority, &self.stream, error)
             if status != WRY_OK:
                 self.stream = NULL
                 raise_text(status, "Stream", error)
@@ -251,14 +249,17 @@ cdef class DeviceEvent:
     cdef void *event
     cdef readonly int32_t device
 
-    def __init__(self, int32_t device):
+    def __init__(self, int32_t device, uint32_t flags=1):
         cdef char error[512]
         cdef const wry_device *d = with_streams(device, "Event")
         if self.event != NULL:
             raise TypeError("Event: this event is there already. Got a second __init__, expected one.")
         self.device = device
         error[0] = 0
-        status = d.event_create(d.self, WRY_DEVICE_NUMBER(device), &self.event, error)
+        if d.event_create_with != NULL:
+            status = d.event_create_with(d.self, WRY_DEVICE_NUMBER(device), flags, &self.event, error)
+        else:
+            status = d.event_create(d.self, WRY_DEVICE_NUMBER(device), &self.event, error)
         if status != WRY_OK:
             self.event = NULL
             raise_text(status, "Event", error)
@@ -300,6 +301,135 @@ cdef class DeviceEvent:
         cdef const wry_device *d = device_of_event(self, -1)
         device_of_event(later, self.device)
         return d.event_elapsed(d.self, WRY_DEVICE_NUMBER(self.device), self.event, later.event)
+
+
+cdef set against_graphs = set()  # flags that ask for programs to run kernel by kernel
+
+
+def set_device_graphs(bint on, str flag not None):
+    """Whether executors may capture programs and run them as graphs, as far as `flag` is concerned."""
+    if on:
+        against_graphs.discard(flag)
+    else:
+        against_graphs.add(flag)
+
+
+cdef bint device_graphs(int32_t device) noexcept:
+    cdef const wry_device *d = wry_device_of(device)
+    return not against_graphs and d != NULL and d.capture_begin != NULL and not wry_device_capturing(device)
+
+
+cdef int refuse_capture(Op op, int32_t device, str why) except -1:
+    """An op that cannot be part of what is captured, before anything of it runs."""
+    raise RuntimeError(
+        f"{op.name}: this cannot be captured into a graph on {device_name(device)}: {why}. Got it between capture_begin and capture_end, expected ops "
+        f"that run on the device alone. Run it before or after the capture."
+    )
+
+
+@cython.final
+@cython.binding(False)
+cdef class DeviceGraph:
+    """Work of a stream that is written down once, and then run as one as often as it is launched.
+
+    Memory that was made meanwhile belongs to it: results lie there, and each launch writes them anew.
+
+    Args:
+        device: an int.
+
+    Raises:
+        NotImplementedError: the device has no graphs.
+    """
+    def __init__(self, int32_t device):
+        cdef const wry_device *d = with_streams(device, "CUDAGraph")
+        if d.capture_begin == NULL:
+            raise NotImplementedError(f"CUDAGraph: {device_name(device)} has no graphs. Got a request for one, expected a GPU. Run the work as it is.")
+        self.device = device
+
+    def __dealloc__(self):
+        if self.stream is None:
+            self.let_go()
+
+    cdef int let_go(self) noexcept:
+        cdef const wry_device *d = wry_device_of(self.device)
+        if self.graph != NULL:
+            d.graph_destroy(d.self, WRY_DEVICE_NUMBER(self.device), self.graph)
+            self.graph = NULL
+        if self.pool != NULL:
+            wry_device_pool_release(self.device, self.pool)
+            self.pool = NULL
+        return 0
+
+    def begin(self, DeviceStream stream not None, int mode=1):
+        """Write down from now on what is put on `stream`, which is not the default one."""
+        cdef char error[512]
+        cdef const wry_device *d = wry_device_of(self.device)
+        if self.graph != NULL or self.stream is not None:
+            raise RuntimeError("capture_begin: this graph was captured already. Got a second capture, expected one. Call reset() first.")
+        if stream.stream == NULL or stream.device != self.device:
+            raise ValueError(f"capture_begin: got the default stream, or one of another device, expected another stream of {device_name(self.device)}.")
+        self.pool = wry_device_pool_begin(self.device, stream.stream)
+        if self.pool == NULL:
+            raise RuntimeError(f"capture_begin: something is being captured on {device_name(self.device)}. Got a second capture, expected one at a time.")
+        error[0] = 0
+        status = d.capture_begin(d.self, WRY_DEVICE_NUMBER(self.device), stream.stream, mode, error)
+        if status != WRY_OK:
+            wry_device_pool_end(self.device)
+            self.let_go()
+            raise_text(status, "capture_begin", error)
+        self.stream = stream
+
+    def end(self):
+        """End the capture."""
+        cdef char error[512]
+        cdef const wry_device *d = wry_device_of(self.device)
+        if self.stream is None:
+            raise RuntimeError("capture_end: nothing is being captured. Got no capture_begin before it, expected one.")
+        error[0] = 0
+        status = d.capture_end(d.self, WRY_DEVICE_NUMBER(self.device), self.stream.stream, &self.graph, error)
+        self.stream = None
+        wry_device_pool_end(self.device)
+        if status != WRY_OK:
+            self.let_go()
+            raise_text(status, "capture_end", error)
+
+    def launch(self, DeviceStream stream not None):
+        """Run what was captured, on `stream`."""
+        self.launch_on(stream.stream)
+
+    cdef int launch_on(self, void *stream) except -1:
+        cdef char error[512]
+        cdef const wry_device *d = wry_device_of(self.device)
+        if self.graph == NULL:
+            raise RuntimeError("replay: this graph holds nothing. Got no capture, expected capture_begin, work and capture_end before it.")
+        error[0] = 0
+        status = d.graph_launch(d.self, WRY_DEVICE_NUMBER(self.device), self.graph, stream, error)
+        if status != WRY_OK:
+            raise_text(status, "replay", error)
+        return 0
+
+    def reset(self):
+        """Let go of what was captured and of its memory, but for what tensors still hold."""
+        if self.stream is not None:
+            raise RuntimeError("reset: the graph is being captured. Got it before capture_end, expected it afterwards.")
+        self.let_go()
+
+    def print_to(self, str path not None):
+        """Write a description of the graph to a file, as DOT."""
+        cdef char error[512]
+        cdef const wry_device *d = wry_device_of(self.device)
+        if self.graph == NULL:
+            raise RuntimeError("print_to_dot_files: this graph holds nothing. Got no capture, expected one before it.")
+        error[0] = 0
+        name = path.encode()
+        status = d.graph_print(d.self, WRY_DEVICE_NUMBER(self.device), self.graph, name, error)
+        if status != WRY_OK:
+            raise_text(status, "print_to_dot_files", error)
+
+
+def is_capturing(int32_t device):
+    """Is work of the device being written down?"""
+    return wry_device_capturing(checked_device(device)) != 0
 
 
 cdef const wry_device *device_of_event(DeviceEvent event, int32_t device) except NULL:

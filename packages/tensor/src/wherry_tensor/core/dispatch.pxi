@@ -407,6 +407,8 @@ cdef int run_on_host(Op op, int32_t device, PyObject **inputs, Py_ssize_t n, tup
     cdef Tensor x
     cdef list host = []
     kind = kind_names[WRY_DEVICE_KIND(device)]
+    if wry_device_capturing(device):
+        refuse_capture(op, device, "it has no kernel there and runs on the cpu")
     if (op.name, kind) not in fell_back:
         fell_back.add((op.name, kind))
         import warnings
@@ -637,6 +639,11 @@ cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs
             if plan.device == 0:
                 context.workspace = give_workspace
             else:
+                if wry_device_capturing(plan.device):
+                    if op.random:
+                        refuse_capture(op, plan.device, "each run would draw the same numbers")
+                    if plan.allocates:
+                        refuse_capture(op, plan.device, "the shape of its result depends on data")
                 context.workspace = give_device_workspace
                 context.stream = stream_of(thread, plan.device)
                 note_uses(context.stream, inputs, n, outs, plan.n_outputs)

@@ -39,6 +39,12 @@ typedef enum wry_copy_kind {
   WRY_HOST_TO_DEVICE_LATER = 3
 } wry_copy_kind;
 
+typedef enum wry_event_flags {
+  WRY_EVENT_TIMES = 1,       /* `event_elapsed` is asked for */
+  WRY_EVENT_BLOCKS = 2,      /* who waits for it sleeps, instead of looking again and again */
+  WRY_EVENT_INTERPROCESS = 4 /* other processes may wait for it */
+} wry_event_flags;
+
 /* `self` and `number` (which device of this kind, from 0) come first in every call. Calls come from any
  * thread, most with the GIL held: no lock of the device may be held while it calls back. Functions
  * marked "optional" may be NULL. */
@@ -87,6 +93,22 @@ typedef struct wry_device {
    * complete when the call returns. Without it such copies go through the host. */
   int (*copy_between)(void *self, int32_t to_number, void *to, void *to_stream, int32_t from_number, const void *from,
                       void *from_stream, size_t bytes, char *error);
+
+  /* Optional: a stream whose work goes before that of others where both wait (`priority` 1) or does not (2), and events
+   * with wry_event_flags. Where they are NULL, stream_create and event_create serve. */
+  int (*stream_create_with)(void *self, int32_t number, int32_t priority, void **out, char *error);
+  int (*event_create_with)(void *self, int32_t number, uint32_t flags, void **out, char *error);
+
+  /* Optional, all or none: between capture_begin and capture_end, work that is put on the stream is written down instead of
+   * run; graph_launch runs it as one. capture_end ends it in any case, with *graph NULL unless WRY_OK is returned. Memory that is
+   * allocated on the stream meanwhile stays where it is until the core frees it. Functions that wait for the stream, or copy
+   * from or to the host, refuse. `mode` is what others may do meanwhile: 0 nothing that waits for the device (global), 1 the
+   * same for the calling thread alone, 2 anything. graph_print writes a description (DOT) to a file. */
+  int (*capture_begin)(void *self, int32_t number, void *stream, int32_t mode, char *error);
+  int (*capture_end)(void *self, int32_t number, void *stream, void **graph, char *error);
+  int (*graph_launch)(void *self, int32_t number, void *graph, void *stream, char *error);
+  void (*graph_destroy)(void *self, int32_t number, void *graph);
+  int (*graph_print)(void *self, int32_t number, void *graph, const char *path, char *error);
 } wry_device;
 
 #ifdef __cplusplus

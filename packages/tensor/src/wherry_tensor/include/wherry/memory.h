@@ -49,7 +49,13 @@ const wry_device *wry_device_of(int32_t device); /* NULL for the cpu */
 wry_storage *wry_device_storage_new(int32_t device, size_t nbytes, void *stream, char *error);
 /* The storage is used on `stream`: where that is not the one it was made on, its end waits for it. */
 void wry_device_used_on(wry_storage *storage, void *stream);
-int wry_device_stream_create(int32_t device, void **out, char *error);
+int wry_device_stream_create(int32_t device, int32_t priority, void **out, char *error); /* priority: 1 first, 2 as others */
+/* While `stream` is captured: memory that is made on it belongs to a pool, is given out again within it alone, and goes back
+ * to the device when the pool is released. One capture of a device at a time: NULL while there is one. */
+void *wry_device_pool_begin(int32_t device, void *stream);
+void wry_device_pool_end(int32_t device);
+void wry_device_pool_release(int32_t device, void *pool);
+int wry_device_capturing(int32_t device);
 void wry_device_stream_release(int32_t device, void *stream);
 int wry_device_synchronize(int32_t device, char *error); /* all streams of the device */
 
