@@ -108,3 +108,19 @@ def test_more_registers_than_the_file_says_are_an_error(tmp_path, old, status, c
     said = capsys.readouterr().err
     assert said.partition("Where")[0] == {40: "", 39: f"{name}: 40 registers, 39 before\n", None: f"{name}: not in {file}\n"}[old]
     assert ("without --check" in said) == bool(status)
+
+
+# Instructions of tensor cores by operations, and conflicts of banks; to be lowered when kernels get better. Attention's gradients compute the scores
+# twice (7 products of 5), and half of a causal tile counts for nothing.
+CORES = {"matmul 256 x 128 x 128, float16": 1.0, "matmul 256 x 128 x 128, x turned": 1.0, "attention, 128 queries and keys of 64, float16": 1.0,
+         "attention_vjp, 128 queries and keys of 64, float16": 1.4, "attention, 128 queries and keys of 64, causal": 2.0,
+         "conv2d 64 to 64 channels, 16 x 16, 3 x 3, NHWC": 1.0}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(CORES))
+def test_tensor_cores_run_no_more_instructions_than_their_operations_take(gpu, emulator, name):
+    (found,) = report.counted(emulator, name)
+    assert 4096 * found.products / found.case.flops <= CORES[name]
+    assert found.conflicts == 1.0
+    assert found.coalescing > 0.9  # 3 x 3 weights are turned from pieces of 18 bytes
+    assert found.case.name in report.tensor_core_table([found], {})

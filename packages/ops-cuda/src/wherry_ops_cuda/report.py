@@ -173,11 +173,13 @@ class Case(NamedTuple):
         family: the file of the kernels.
         name: what is called, and on what.
         run: makes the inputs and returns the call and the bytes that it has to move at least.
+        flops: multiplications and additions of what goes to tensor cores; 0 where nothing does.
     """
 
     family: str
     name: str
     run: Callable[[], tuple[Callable[[], Any], int]]
+    flops: int = 0
 
 
 class Counted(NamedTuple):
@@ -209,6 +211,11 @@ class Counted(NamedTuple):
         return sum(t.least for k in self.kernels for t in (k.loads, k.stores, k.atomics)) / max(1, touched)
 
     @property
+    def products(self) -> int:
+        """Instructions of tensor cores that warps have run, of 16 x 8 x 16 products each."""
+        return sum(k.products for k in self.kernels)
+
+    @property
     def conflicts(self) -> float:
         """Passes over shared memory, by those without conflicts of banks."""
         return sum(k.shared_passes for k in self.kernels) / max(1, sum(k.shared_least for k in self.kernels))
@@ -231,13 +238,14 @@ def cases() -> Iterator[Case]:
     def floats(*shape: int) -> Any:
         return to_tensor(rng.uniform(0.1, 0.9, shape).astype("float32"))
 
-    def call(family: str, name: str, make: Callable[[], tuple[Any, ...]], then: Callable[..., Any], least: int | None = None) -> Case:
+    def call(family: str, name: str, make: Callable[[], tuple[Any, ...]], then: Callable[..., Any], least: int | None = None,
+             flops: int = 0) -> Case:
         def run() -> tuple[Callable[[], Any], int]:
             inputs = make()
             out = then(*inputs)
             return lambda: then(*inputs), _nbytes(inputs) + _nbytes(out) if least is None else least
 
-        return Case(family, name, run)
+        return Case(family, name, run, flops)
 
     def several(*shapes: tuple[int, ...]) -> Callable[[], tuple[Any, ...]]:
         return lambda: tuple(floats(*shape) for shape in shapes)
@@ -330,8 +338,41 @@ def cases() -> Iterator[Case]:
                lambda x, s, t: ops.edge_sum(x, s, t, count=256, mean=False, sorted=True))
     yield call("convolution", "conv2d 8 to 8 channels, 16 x 16, 3 x 3", lambda: (floats(1, 8, 16, 16), floats(8, 8, 3, 3)),
                lambda x, w: ops.conv2d(x, w, None, strides=(1, 1), paddings=(1, 1, 1, 1), dilations=(1, 1), groups=1, data_format="NCHW"))
+    yield from _tensor_core_cases(call, lambda *shape: floats(*shape).astype("float16"))
     yield call("pooling", "max_pool2d 8 channels, 32 x 32, 2 x 2", lambda: (floats(1, 8, 32, 32),),
                lambda x: ops.max_pool2d(x, kernel=(2, 2), strides=(2, 2), paddings=(0, 0, 0, 0), ceil_mode=False, data_format="NCHW"))
+
+
+def _tensor_core_cases(call: Callable[..., Case], halves: Callable[..., Any]) -> Iterator[Case]:
+    from wherry_tensor import ops
+
+    for turned_x, turned_y in ((False, False), (True, False), (False, True)):
+        yield call("contraction", f"matmul 256 x 128 x 128{', x turned' if turned_x else ''}{', y turned' if turned_y else ''}, float16",
+                   lambda t=turned_x: (halves(128, 256) if t else halves(256, 128), halves(128, 128)),
+                   lambda x, y, t=turned_x, u=turned_y: ops.matmul(x, y, transpose_x=t, transpose_y=u), flops=2 * 256 * 128 * 128)
+    for width in (64, 128):
+        for causal in (False, True):
+            name = f"128 queries and keys of {width}{', causal' if causal else ''}, float16"
+            make, attrs = lambda n=width: tuple(halves(1, 1, 128, n) for _ in range(4)), {"scale": width**-0.5, "causal": causal}  # noqa: E731
+            one = 2 * 128 * 128 * width // (2 if causal else 1)
+            yield call("attention", f"attention, {name}", make, lambda q, k, v, _, a=attrs: ops.attention(q, k, v, None, **a)[0], flops=2 * one)
+
+            def with_out(make: Any = make, attrs: Any = attrs) -> tuple[Any, ...]:
+                q, k, v, ct = make()
+                return ct, q, k, v, *ops.attention(q, k, v, None, **attrs)
+
+            yield call("attention", f"attention_vjp, {name}", with_out,
+                       lambda ct, q, k, v, out, lse, a=attrs: ops.attention_vjp(ct, q, k, v, None, out, lse, **a), flops=5 * one)
+    for layout in ("NHWC", "NCHW"):
+        shape = (1, 16, 16, 64) if layout == "NHWC" else (1, 64, 16, 16)
+        attrs = {"strides": (1, 1), "paddings": (1, 1, 1, 1), "dilations": (1, 1), "groups": 1, "data_format": layout}
+        make = lambda s=shape: (halves(*s), halves(*s), halves(64, 64, 3, 3))  # noqa: E731
+        for name, then in {
+            "conv2d": lambda x, _, w, a=attrs: ops.conv2d(x, w, None, **a),
+            "conv2d_input_vjp": lambda x, ct, w, a=attrs: ops.conv2d_input_vjp(ct, w, x, **a),
+            "conv2d_weight_vjp": lambda x, ct, w, a=attrs: ops.conv2d_weight_vjp(ct, x, w, **a),
+        }.items():
+            yield call("convolution", f"{name} 64 to 64 channels, 16 x 16, 3 x 3, {layout}, float16", make, then, flops=2 * 256 * 64 * 64 * 9)
 
 
 def counted(emulator: Emulator, chosen: str = "") -> list[Counted]:
@@ -355,6 +396,29 @@ def counted(emulator: Emulator, chosen: str = "") -> list[Counted]:
 # ---- the tables ---------------------------------------------------------------------------------
 
 
+_TENSOR_CORES = ("HMMA", "IMMA", "DMMA", "BMMA", "HGMMA", "QGMMA", "IGMMA", "UTCHMMA")
+
+
+def tensor_core_table(found: list[Counted], known: dict[str, Static]) -> str:
+    """Markdown: a row for each case that goes to tensor cores: their instructions, by the floating-point operations that the call has."""
+    head = ["call", "million operations", "instructions", "for 4096 operations", "coalesced", "bank passes"]
+    head += ["of the code", "of the kernels' instructions"] if known else []
+    lines = [_row(head), _row(["---"] * len(head))]
+    for one in found:
+        if not one.case.flops:
+            continue
+        cells = [
+            one.case.name, f"{one.case.flops / 1e6:.2f}", str(one.products), f"{4096 * one.products / one.case.flops:.2f}", f"{one.coalescing:.0%}",
+            f"{one.conflicts:.2f}",
+        ]  # fmt: skip
+        if known:
+            ran = [known[name] for k in one.kernels if k.products and (name := building.plain_name(k.kernel)) in known]
+            ours = [sum(s.opcodes.get(o, 0) for o in _TENSOR_CORES) for s in ran]
+            cells += [" + ".join(map(str, ours)), " + ".join(f"{n / s.instructions:.0%}" for n, s in zip(ours, ran))]
+        lines.append(_row(cells))
+    return "\n".join(lines)
+
+
 def traffic_table(found: list[Counted], known: dict[str, Static], architecture: int) -> str:
     """Markdown: a row for each case; empty where CUDA's own copies do the work."""
     head = ["family", "call", "no cache", "a block's", "the GPU's", "coalesced", "bank passes"]
@@ -374,9 +438,6 @@ def traffic_table(found: list[Counted], known: dict[str, Static], architecture: 
             ]
         lines.append(_row(cells))
     return "\n".join(lines)
-
-
-_TENSOR_CORES = ("HMMA", "IMMA", "DMMA", "BMMA", "HGMMA", "QGMMA", "IGMMA", "UTCHMMA")
 
 
 def kernel_table(compiled: list[Static], architecture: int) -> str:
@@ -434,6 +495,8 @@ def main(arguments: list[str] | None = None) -> int:
     parts = ["Counted, not timed: no GPU has run these kernels.", traffic_table(found, {s.name: s for s in compiled}, chosen.architecture)]
     if compiled:
         parts.append(kernel_table(compiled, chosen.architecture))
+    if any(one.case.flops for one in found):
+        parts.insert(2, tensor_core_table(found, {s.name: s for s in compiled}))
     text = "\n\n".join(parts) + "\n"
     if chosen.output:
         chosen.output.write_text(text)

@@ -9,6 +9,8 @@
 #include "convolution.h"
 #include "tensor_cores.h"
 
+#include <algorithm>
+
 namespace wherry {
 namespace cuda {
 namespace {
@@ -17,10 +19,10 @@ int64_t whole_chunks(int64_t n) { return (n + 7) / 8 * 8; }
 
 // ---- copies ---------------------------------------------------------------------------------------
 
-// An image with its channels last: of each group the first `channels` of `width` values count, the others are zeros.
+// An image with its channels last, `width` values for each group; those beyond its channels are zeros.
 struct Places {
   const void *data;
-  int n, h, w, groups, channels, width;
+  int n, h, w, groups, width;
 };
 
 // Blocks: (32 places, 32 values of a place, image) of 32 x 8 threads.
@@ -42,30 +44,23 @@ __global__ void __launch_bounds__(256) turn_image(Image from, int groups, int ch
   }
 }
 // The same of an image whose channels are last.
-__global__ void __launch_bounds__(block_size) pad_image(int64_t n, int groups, int channels, int width, const uint16_t *x, uint16_t *out) {
+__global__ void __launch_bounds__(block_size) pad_image(int64_t n, int channels, int width, const uint16_t *x, uint16_t *out) {
   for
     WRY_EACH(i, n) {
-      const int64_t group = i / width, channel = i % width;  // of a place
+      const int64_t group = i / width, channel = i % width;  // groups of all places
       out[i] = channel < channels ? x[group * channels + channel] : uint16_t(0);
     }
 }
-// [rows, c, taps] to [rows, taps, width]
-__global__ void __launch_bounds__(block_size) arrange_weight(int64_t n, int c, int taps, int width, const uint16_t *weight, uint16_t *out) {
+// parts [parts, rows, taps, width] to their sums [rows, c, taps]: neighbouring threads read neighbours, of which there are more than results.
+template <typename T>
+__global__ void __launch_bounds__(block_size) add_parts(int64_t n, int parts, int c, int taps, int width, const float *from, T *out) {
   for
     WRY_EACH(i, n) {
       const int64_t channel = i % width, tap = i / width % taps, row = i / width / taps;
-      out[i] = channel < c ? weight[(row * c + channel) * taps + tap] : uint16_t(0);
-    }
-}
-// parts [parts, rows, taps, width] to their sums [rows, c, taps]
-template <typename T>
-__global__ void __launch_bounds__(block_size) add_parts(int64_t n, int64_t part, int parts, int c, int taps, int width, const float *from, T *out) {
-  for
-    WRY_EACH(i, n) {
-      const int64_t tap = i % taps, channel = i / taps % c, row = i / taps / c, at = (row * taps + tap) * width + channel;
+      if (channel >= c) continue;
       float sum = 0;
-      for (int p = 0; p < parts; ++p) sum += from[p * part + at];
-      out[i] = narrow<T>(sum);
+      for (int p = 0; p < parts; ++p) sum += from[p * n + i];
+      out[(row * c + channel) * taps + tap] = narrow<T>(sum);
     }
 }
 
@@ -225,19 +220,21 @@ __global__ void __launch_bounds__(Z::Threads) convolve_for_weight(Lines s, int p
 
 // ---- calls ----------------------------------------------------------------------------------------
 
-// The image as products read it: as it is, or copied.
-int arrange_image(const wry_call *call, const Image &image, int64_t groups, const void *data, Places *to) {
-  const int64_t channels = image.channels / groups, width = whole_chunks(channels), n = image.n * image.h * image.w * groups * width;
-  *to = {data, int(image.n), int(image.h), int(image.w), int(groups), int(channels), int(width)};
-  if (!data || (image.at_channel == 1 && width == channels && is_aligned(data))) return WRY_OK;
+// An image as products read it, [n, places, groups, width]: as it is, or copied unless something has failed. Null when there is no memory for that.
+const void *arrange(const wry_call *call, const Image &image, int64_t groups, int64_t width, const void *data, int *status) {
+  const int64_t channels = image.channels / groups, places = image.h * image.w, n = image.n * places * groups * width;
+  const bool last = image.at_channel == 1;
+  if (*status != WRY_OK || (last && width == channels && is_aligned(data))) return data;
   uint16_t *const copy = workspace<uint16_t>(call, n);
-  if (!copy) return not_taken;
-  to->data = copy;
+  if (!copy) return nullptr;
   const auto *const from = static_cast<const uint16_t *>(data);
-  if (image.at_channel == 1)
-    return check(call, wry_launch(pad_image, blocks_for(n), dim3(block_size), 0, stream(call), n, int(groups), int(channels), int(width), from, copy));
-  const dim3 grid(unsigned((image.h * image.w + 31) / 32), unsigned((groups * width + 31) / 32), unsigned(image.n < 65535 ? image.n : 65535));
-  return check(call, wry_launch(turn_image, grid, dim3(256), 0, stream(call), image, int(groups), int(channels), int(width), from, copy));
+  const dim3 grid(unsigned((places + 31) / 32), unsigned((groups * width + 31) / 32), unsigned(image.n < 65535 ? image.n : 65535));
+  *status = check(call, last ? wry_launch(pad_image, blocks_for(n), dim3(block_size), 0, stream(call), n, int(channels), int(width), from, copy)
+                             : wry_launch(turn_image, grid, dim3(256), 0, stream(call), image, int(groups), int(channels), int(width), from, copy));
+  return copy;
+}
+Places places_of(const Image &image, int64_t groups) {
+  return {nullptr, int(image.n), int(image.h), int(image.w), int(groups), int(whole_chunks(image.channels / groups))};
 }
 
 }  // namespace
@@ -249,36 +246,33 @@ int convolve_lines(const wry_call *call, Direction direction, const Convolution 
   for (const Image *image : {&s.in, &s.out})
     if (image->n * image->h * image->w >= most) return not_taken;
   if (taps * whole_chunks(s.c > s.o ? s.c : s.o) >= most || s.o >= 65535 * Z::Columns || taps * width >= 65535 * Z::Columns) return not_taken;
-  Lines p = {};
   const Window &w = s.window;
+  Lines p = {places_of(s.in, s.groups), places_of(s.out, s.groups), {}, nullptr, int(s.o), int(s.c)};
   p.taps = {int(w.kh), int(w.kw), int(w.sy), int(w.sx), int(w.py), int(w.px), int(w.dy), int(w.dx)};
-  p.o = int(s.o), p.c = int(s.c);
-  const void *const of_x = direction == FORWARD ? source : direction == FOR_WEIGHT ? weight
-                                                                                   : nullptr;
-  if (const int status = arrange_image(call, s.in, s.groups, of_x, &p.x)) return status;
-  if (const int status = arrange_image(call, s.out, s.groups, direction == FORWARD ? nullptr : source, &p.ct)) return status;
-  const int64_t depth = taps * width, across = (direction == FORWARD ? s.o : direction == FOR_INPUT ? s.c
-                                                                                                    : depth);
+  int status = WRY_OK;
+  if (direction == FORWARD) p.x.data = arrange(call, s.in, s.groups, p.x.width, source, &status);
+  else p.ct.data = arrange(call, s.out, s.groups, p.ct.width, source, &status);
+  if (direction == FOR_WEIGHT) {
+    p.x.data = arrange(call, s.in, s.groups, p.x.width, weight, &status);
+  } else {  // [rows, c, taps] lies as an image of rows whose places are the taps
+    const Image of_weight = {rows, s.c, taps, 1, s.c * taps, taps, 1, 1};
+    p.weight = arrange(call, of_weight, 1, width, weight, &status);
+  }
+  if (!(direction == FORWARD ? p.x.data : p.ct.data) || !(direction == FOR_WEIGHT ? p.x.data : p.weight)) return not_taken;
+  if (status != WRY_OK) return status;
+  const int64_t depth = taps * width, results[] = {s.o, s.c, depth}, across = results[direction];
   const unsigned columns = unsigned((across + Z::Columns - 1) / Z::Columns);
   if (direction == FOR_WEIGHT) {
     const int64_t steps = (s.out.n * s.out.h * s.out.w + Z::Depth - 1) / Z::Depth, down = (s.o + Z::Rows - 1) / Z::Rows, tiles = down * columns * s.groups;
     // Enough parts to give each multiprocessor work, none of them short.
-    int64_t parts = (4 * multiprocessors() + tiles - 1) / tiles, longest = (steps + 15) / 16;
-    parts = parts < longest ? parts : longest;
-    parts = parts * s.groups > 65535 ? 65535 / s.groups : parts < 1 ? 1
-                                                                    : parts;
+    const int64_t wanted = (4 * multiprocessors() + tiles - 1) / tiles, longest = (steps + 15) / 16;
+    const int64_t parts = std::max(std::min({wanted, longest, 65535 / s.groups}), int64_t(1));
     float *const sums = workspace<float>(call, parts * rows * depth);
     if (!sums) return not_taken;
     WRY_TRY(wry_launch(convolve_for_weight<T>, dim3(unsigned(down), columns, unsigned(parts * s.groups)), dim3(Z::Threads), 0, stream(call), p, int(parts), sums));
-    const int64_t n = rows * s.c * taps;
-    return check(call, wry_launch(add_parts<T>, blocks_for(n), dim3(block_size), 0, stream(call), n, rows * depth, int(parts), int(s.c), int(taps), int(width),
-                                  sums, result));
+    const int64_t n = rows * depth;
+    return check(call, wry_launch(add_parts<T>, blocks_for(n), dim3(block_size), 0, stream(call), n, int(parts), int(s.c), int(taps), int(width), sums, result));
   }
-  uint16_t *const arranged = workspace<uint16_t>(call, rows * depth);
-  if (!arranged) return not_taken;
-  p.weight = arranged;
-  WRY_TRY(wry_launch(arrange_weight, blocks_for(rows * depth), dim3(block_size), 0, stream(call), rows * depth, int(s.c), int(taps), int(width),
-                     reinterpret_cast<const uint16_t *>(weight), arranged));
   const Image &to = direction == FORWARD ? s.out : s.in;
   const bool aligned = is_aligned(result) && (to.at_channel == 1 ? to.channels % 8 == 0 && across % 8 == 0 : to.h * to.w % 8 == 0);
   const dim3 grid(unsigned((to.n * to.h * to.w + Z::Rows - 1) / Z::Rows), columns, unsigned(s.groups));
