@@ -382,3 +382,17 @@ print("equal")
 
 def test_what_a_device_lacks_runs_on_copies_in_host_memory_and_waits_for_them():
     assert in_a_child(HOST_FALLBACK) == "equal\n"
+
+
+def test_a_device_is_told_when_calls_for_many_groups_of_tensors_come(current):
+    params, grads, rate = [there([1.0, 2.0]), there([3.0])], [there([1.0, 1.0]), there([1.0])], w.to_tensor(0.5, place="cpu")
+    begun = current.reference_brackets()
+    ops.sgd.each_into((params,), (params, grads, rate), (0.0,))
+    assert current.reference_brackets() == begun + 1
+    assert [p.tolist() for p in params] == [[0.5, 1.5], [2.5]]
+    with pytest.raises(ValueError, match="must have one shape"):
+        ops.sgd.each_into((params,), (params, grads[::-1], rate), (0.0,))
+    ops.sgd.each_into((params,), (params, grads, rate), (0.0,))  # the end came after the error too
+    assert current.reference_brackets() == begun + 3
+    ops.sgd.each_into((params[:1],), (params[:1], grads[:1], rate), (0.0,))  # one is no many
+    assert current.reference_brackets() == begun + 3

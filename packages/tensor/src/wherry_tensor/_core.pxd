@@ -134,6 +134,7 @@ cdef extern from "wherry/device.h":
         int (*graph_launch)(void *, int32_t, void *, void *, char *) noexcept nogil
         void (*graph_destroy)(void *, int32_t, void *) noexcept nogil
         int (*graph_print)(void *, int32_t, void *, const char *, char *) noexcept nogil
+        int (*together)(void *, int32_t, int32_t, char *) noexcept
 
 
 cdef extern from "wherry/memory.h":

@@ -4,7 +4,13 @@
 // it, and no element uses another's. Arithmetic is in float for parameters of 16 bits. The learning rate, the scale of the
 // gradients and the powers of beta are tensors of one element of any float dtype on the device; kernels read them there, the
 // host never waits for them.
+//
+// sgd, momentum, adam and adamw of many parameters are one launch for each 128 of them (together.h): a block takes a piece of one.
+#include "packs.h"
 #include "reduce.h"
+#include "together.h"
+
+#include <memory>
 
 namespace wherry {
 namespace cuda {
@@ -37,93 +43,239 @@ WRY_GPU void set_number(const Number &n, double value) {
   }
 }
 
-template <typename T>
-__global__ void __launch_bounds__(block_size) sgd_kernel(int64_t n, const T *param, const T *grad, Number lr_, Number scale_, double decay_, T *out) {
-  using A = arithmetic_t<T>;
-  const A lr = A(value_of(lr_)), scale = A(value_of(scale_)), decay = A(decay_);
-  for WRY_EACH (i, n) {
-    const A p = load(param + i);
-    out[i] = narrow<T>(p - (load(grad + i) * scale + p * decay) * lr);
-  }
-}
-template <typename T>
-int sgd(const wry_call *call) {
-  const int64_t n = input(call, 0)->size;
-  if (n == 0) return WRY_OK;
-  const int threads = threads_for(n);
-  return check(call, wry_launch(sgd_kernel<T>, blocks_for(n, threads), dim3(threads), 0, stream(call), n, data<T>(input(call, 0)), data<T>(input(call, 1)),
-                                number_of(call, 2), number_of(call, 3), attr_float(call, 0), data<T>(output(call, 0))));
-}
+// ---- sgd, momentum, adam, adamw -------------------------------------------------------------------
 
-// momentum(param, velocity, grad, lr, scale?) -> param_out, velocity_out
-template <typename T>
-__global__ void __launch_bounds__(block_size) momentum_kernel(int64_t n, const T *param, const T *velocity, const T *grad, Number lr_, Number scale_,
-                                                              double mu_, double decay_, bool nesterov, T *out, T *velocity_out) {
-  using A = arithmetic_t<T>;
-  const A lr = A(value_of(lr_)), scale = A(value_of(scale_)), mu = A(mu_), decay = A(decay_);
-  for WRY_EACH (i, n) {
-    const A p = load(param + i), g = load(grad + i) * scale + p * decay, v = load(velocity + i) * mu + g;
-    out[i] = narrow<T>(p - (nesterov ? g + v * mu : v) * lr);
-    velocity_out[i] = narrow<T>(v);
-  }
-}
-template <typename T>
-int momentum(const wry_call *call) {
-  const int64_t n = input(call, 0)->size;
-  if (n == 0) return WRY_OK;
-  const int threads = threads_for(n);
-  return check(call, wry_launch(momentum_kernel<T>, blocks_for(n, threads), dim3(threads), 0, stream(call), n, data<T>(input(call, 0)),
-                                data<T>(input(call, 1)), data<T>(input(call, 2)), number_of(call, 3), number_of(call, 4), attr_float(call, 0),
-                                attr_float(call, 2), attr_bool(call, 1), data<T>(output(call, 0)), data<T>(output(call, 1))));
-}
+constexpr int64_t update_piece = 4096;  // what a block takes of a parameter
+constexpr int max_states = 2, max_terms = 8;
 
-struct Adam {
-  Number power1, power2, lr, scale;
-  double beta1, beta2, epsilon, decay;
+struct Update {              // of one parameter
+  void *in[max_states + 2];  // the parameter, what goes with it, the gradient
+  void *out[max_states + 1];
+  int64_t size;
+  Number scale, power1, power2, power1_out, power2_out;
+  int32_t first;  // among the pieces of the launch
+  bool packed;    // all begin at multiples of 16 bytes
 };
-template <typename T, bool Decoupled>
-__global__ void __launch_bounds__(block_size) adam_kernel(int64_t n, Adam a, const T *param, const T *first, const T *second, const T *grad, T *out,
-                                                          T *first_out, T *second_out) {
-  using A = arithmetic_t<T>;
-  const double lr = value_of(a.lr), root = sqrt(1 - value_of(a.power2));
-  // epsilon joins the corrected root: both corrections become factors of whole tensors' scalars.
-  const A rate = A(lr * root / (1 - value_of(a.power1))), epsilon = A(a.epsilon * root), shrink = A(1 - lr * a.decay), l2 = A(a.decay);
-  // 1 - beta from the rounded beta, as the powers are made of it: in the first steps the errors cancel.
-  const A b1 = A(a.beta1), b2 = A(a.beta2), c1 = A(1) - b1, c2 = A(1) - b2, scale = A(value_of(a.scale));
-  for WRY_EACH (i, n) {
-    A p = load(param + i), g = load(grad + i) * scale;
-    if (Decoupled) p = p * shrink;
-    else g = g + p * l2;
-    const A m = load(first + i) * b1 + g * c1, v = load(second + i) * b2 + g * g * c2;
-    out[i] = narrow<T>(p - m * rate / (sqrt(v) + epsilon));
-    first_out[i] = narrow<T>(m);
-    second_out[i] = narrow<T>(v);
+struct Settings {
+  Number lr;
+  double a, b, c, d;
+  bool flag;
+  bool operator==(const Settings &other) const {
+    return lr.data == other.lr.data && lr.dtype == other.lr.dtype && a == other.a && b == other.b && c == other.c && d == other.d && flag == other.flag;
   }
+};
+template <int Most>
+struct Updates {
+  Settings settings;
+  int32_t count;
+  Update each[Most];
+};
+constexpr int most_updates = 128;
+
+// A rule says what a thread computes once, and what of each element.
+template <typename A>
+struct Sgd {
+  static constexpr int states = 0, term_count = 3;
+  static WRY_GPU void terms(const Settings &s, const Update &u, A *t) { t[0] = A(value_of(s.lr)), t[1] = A(value_of(u.scale)), t[2] = A(s.a); }
+  static WRY_GPU void step(const Settings &, const A *t, A &p, A g, A *) { p = p - (g * t[1] + p * t[2]) * t[0]; }
+};
+template <typename A>
+struct Momentum {
+  static constexpr int states = 1, term_count = 4;
+  static WRY_GPU void terms(const Settings &s, const Update &u, A *t) {
+    t[0] = A(value_of(s.lr)), t[1] = A(value_of(u.scale)), t[2] = A(s.a), t[3] = A(s.b);
+  }
+  static WRY_GPU void step(const Settings &s, const A *t, A &p, A g, A *v) {
+    g = g * t[1] + p * t[2];
+    v[0] = v[0] * t[3] + g;
+    p = p - (s.flag ? g + v[0] * t[3] : v[0]) * t[0];
+  }
+};
+template <typename A, bool Decoupled>
+struct AdamRule {
+  static constexpr int states = 2, term_count = 8;
+  static WRY_GPU void terms(const Settings &s, const Update &u, A *t) {
+    const double lr = value_of(s.lr), root = sqrt(1 - value_of(u.power2));
+    // epsilon joins the corrected root: both corrections become factors of whole tensors' scalars.
+    t[0] = A(lr * root / (1 - value_of(u.power1))), t[1] = A(s.c * root), t[2] = Decoupled ? A(1 - lr * s.d) : A(s.d);
+    // 1 - beta from the rounded beta, as the powers are made of it: in the first steps the errors cancel.
+    t[3] = A(s.a), t[4] = A(s.b), t[5] = A(1) - t[3], t[6] = A(1) - t[4], t[7] = A(value_of(u.scale));
+  }
+  static WRY_GPU void step(const Settings &, const A *t, A &p, A g, A *state) {
+    g = g * t[7];
+    if (Decoupled) p = p * t[2];
+    else g = g + p * t[2];
+    state[0] = state[0] * t[3] + g * t[5], state[1] = state[1] * t[4] + g * g * t[6];
+    p = p - state[0] * t[0] / (sqrt(state[1]) + t[1]);
+  }
+};
+
+template <int V, typename T, typename Rule, typename A>
+WRY_GPU void update_pack(const Settings &settings, const Update &u, const A *terms, int64_t i) {
+  A values[Rule::states + 2][V];
+#pragma unroll
+  for (int k = 0; k < Rule::states + 2; ++k) read_pack<V>(static_cast<const T *>(u.in[k]) + i, values[k]);
+#pragma unroll
+  for (int j = 0; j < V; ++j) {
+    A state[Rule::states + 1];
+#pragma unroll
+    for (int k = 0; k < Rule::states; ++k) state[k] = values[k + 1][j];
+    Rule::step(settings, terms, values[0][j], values[Rule::states + 1][j], state);
+#pragma unroll
+    for (int k = 0; k < Rule::states; ++k) values[k + 1][j] = state[k];
+  }
+#pragma unroll
+  for (int k = 0; k < Rule::states + 1; ++k) write_pack<V>(static_cast<T *>(u.out[k]) + i, values[k]);
+}
+template <typename T, typename Rule, int Most>
+__global__ void __launch_bounds__(block_size) update_kernel(Updates<Most> all) {
+  using A = arithmetic_t<T>;
+  constexpr int V = pack_size<T>();
+  WRY_SHARED(A, shared_terms, max_terms);
+  int low = 0, high = all.count - 1;
+  while (low < high) {  // the last parameter whose first piece is not after this one
+    const int middle = (low + high + 1) / 2;
+    if (all.each[middle].first <= int(blockIdx.x)) low = middle;
+    else high = middle - 1;
+  }
+  const Update &u = all.each[low];
+  if (threadIdx.x == 0) Rule::terms(all.settings, u, shared_terms);
+  __syncthreads();
+  A terms[max_terms];
+#pragma unroll
+  for (int k = 0; k < Rule::term_count; ++k) terms[k] = shared_terms[k];
+  const int64_t begin = (int(blockIdx.x) - u.first) * update_piece, end = begin + update_piece < u.size ? begin + update_piece : u.size;
+  const int64_t packs = u.packed ? (end - begin) / V : 0;
+  for (int64_t i = threadIdx.x; i < packs; i += blockDim.x) update_pack<V, T, Rule>(all.settings, u, terms, begin + i * V);
+  for (int64_t i = begin + packs * V + threadIdx.x; i < end; i += blockDim.x) update_pack<1, T, Rule>(all.settings, u, terms, i);
 }
 // After the pass that reads the powers: their outputs may be their own memory.
 __global__ void next_power(Number power, double factor, Number out) {
   if (threadIdx.x == 0) set_number(out, value_of(power) * factor);
 }
+template <int Most>
+__global__ void __launch_bounds__(block_size) next_powers(Updates<Most> all, double factor1, double factor2) {
+  for
+    WRY_EACH(i, 2 * all.count) {
+      const Update &u = all.each[i / 2];
+      set_number(i % 2 ? u.power2_out : u.power1_out, value_of(i % 2 ? u.power2 : u.power1) * (i % 2 ? factor2 : factor1));
+    }
+}
 Number output_number(const wry_call *call, int i) { return {output(call, i)->data, output(call, i)->dtype}; }
 
-template <typename T, bool Decoupled>
-int adam_step(const wry_call *call) {
+template <typename T, typename Rule, int Most>
+cudaError_t launch_updates(const Updates<Most> &all, cudaStream_t stream) {
   using A = arithmetic_t<T>;
-  const int64_t n = input(call, 0)->size;
-  const Adam a = {number_of(call, 3), number_of(call, 4), number_of(call, 6), number_of(call, 7),
-                  attr_float(call, 0), attr_float(call, 1), attr_float(call, 2), attr_float(call, 3)};
-  const int threads = threads_for(n);
-  if (n)
-    WRY_TRY(wry_launch(adam_kernel<T, Decoupled>, blocks_for(n, threads), dim3(threads), 0, stream(call), n, a, data<T>(input(call, 0)),
-                       data<T>(input(call, 1)), data<T>(input(call, 2)), data<T>(input(call, 5)), data<T>(output(call, 0)), data<T>(output(call, 1)),
-                       data<T>(output(call, 2))));
-  WRY_TRY(wry_launch(next_power, dim3(1), dim3(32), 0, stream(call), a.power1, double(A(a.beta1)), output_number(call, 3)));
-  return check(call, wry_launch(next_power, dim3(1), dim3(32), 0, stream(call), a.power2, double(A(a.beta2)), output_number(call, 4)));
+  int64_t pieces = 0, longest = 0;
+  for (int i = 0; i < all.count; ++i) pieces += (all.each[i].size + update_piece - 1) / update_piece, longest = all.each[i].size > longest ? all.each[i].size : longest;
+  cudaError_t code = cudaSuccess;
+  if (pieces) {
+    const int threads = threads_for(longest < update_piece ? (longest + 3) / 4 : block_size);
+    code = wry_launch(update_kernel<T, Rule, Most>, dim3(unsigned(pieces)), dim3(threads), 0, stream, all);
+  }
+  if (code == cudaSuccess && Rule::states == 2)
+    code = wry_launch(next_powers<Most>, dim3(unsigned((2 * all.count + block_size - 1) / block_size)), dim3(threads_for(2 * all.count)), 0, stream, all,
+                      double(A(all.settings.a)), double(A(all.settings.b)));
+  return code;
+}
+
+// What is kept back, in the thread that has said that calls come together.
+struct Kept {
+  bool on = false;
+  Updates<most_updates> all = {};
+  int64_t pieces = 0;
+  cudaStream_t stream = nullptr;
+  int device = 0;
+  const char *op = nullptr;
+  cudaError_t (*launch)(const Updates<most_updates> &, cudaStream_t) = nullptr;
+  cudaError_t failed = cudaSuccess;
+};
+Kept &kept_back() {
+  static thread_local std::unique_ptr<Kept> own;
+  if (!own) own.reset(new Kept);
+  return *own;
+}
+
+bool meet(const void *a, const void *b, int64_t a_bytes, int64_t b_bytes) {
+  const char *x = static_cast<const char *>(a), *y = static_cast<const char *>(b);
+  return x && y && x < y + b_bytes && y < x + a_bytes;
+}
+// Whether one of the two writes what the other reads or writes.
+bool depend(const Update &a, const Update &b, int states, int64_t item) {
+  for (int k = 0; k < states + 1; ++k)
+    for (int j = 0; j < states + 2; ++j)
+      if (meet(a.out[k], b.in[j], a.size * item, b.size * item) || meet(b.out[k], a.in[j], b.size * item, a.size * item)) return true;
+  return (a.power1.data && a.power1.data == b.power1.data) || (a.power2.data && a.power2.data == b.power2.data);
+}
+// Of a call that is one of many: kept, or false where it has to be launched by itself. Only in place: what is kept must not outlive outputs that
+// the caller copies from.
+template <typename T, typename Rule>
+bool keep(const wry_call *call, const char *op, const Settings &settings, const Update &u) {
+  Kept &kept = kept_back();
+  if (!kept.on) return false;
+  const int device = WRY_DEVICE_NUMBER(call->context->device);
+  bool joins = kept.all.count < most_updates && (kept.all.count == 0 || (kept.stream == stream(call) && kept.device == device && kept.all.settings == settings &&
+                                                                         kept.launch == launch_updates<T, Rule, most_updates>));
+  for (int i = 0; joins && i < kept.all.count; ++i) joins = !depend(kept.all.each[i], u, Rule::states, int64_t(sizeof(T)));
+  bool in_place = kept.pieces < 1 << 30;
+  for (int k = 0; k < Rule::states + 1; ++k) in_place = in_place && u.in[k] == u.out[k];
+  if (!joins || !in_place) settle_quietly();
+  if (!in_place) return false;
+  kept.stream = stream(call), kept.device = device, kept.op = op, kept.launch = launch_updates<T, Rule, most_updates>;
+  kept.all.settings = settings;
+  Update &own = kept.all.each[kept.all.count++];
+  own = u, own.first = int32_t(kept.pieces);
+  kept.pieces += (u.size + update_piece - 1) / update_piece;
+  return true;
+}
+
+template <typename T, typename Rule>
+int update(const wry_call *call, const char *op, const Settings &settings, Update u) {
+  u.packed = true;
+  for (int k = 0; k < Rule::states + 2; ++k) u.packed = u.packed && is_aligned(u.in[k]);
+  for (int k = 0; k < Rule::states + 1; ++k) u.packed = u.packed && is_aligned(u.out[k]);
+  if (keep<T, Rule>(call, op, settings, u)) return WRY_OK;
+  Updates<1> one = {settings, 1, {u}};
+  return check(call, launch_updates<T, Rule, 1>(one, stream(call)));
+}
+
+template <typename T>
+int sgd(const wry_call *call) {
+  Update u = {};
+  u.in[0] = input(call, 0)->data, u.in[1] = input(call, 1)->data, u.out[0] = output(call, 0)->data;
+  u.size = input(call, 0)->size, u.scale = number_of(call, 3);
+  return update<T, Sgd<arithmetic_t<T>>>(call, "sgd", {number_of(call, 2), attr_float(call, 0), 0, 0, 0, false}, u);
+}
+// momentum(param, velocity, grad, lr, scale?) -> param_out, velocity_out
+template <typename T>
+int momentum(const wry_call *call) {
+  Update u = {};
+  for (int k = 0; k < 3; ++k) u.in[k] = input(call, k)->data;
+  for (int k = 0; k < 2; ++k) u.out[k] = output(call, k)->data;
+  u.size = input(call, 0)->size, u.scale = number_of(call, 4);
+  return update<T, Momentum<arithmetic_t<T>>>(call, "momentum", {number_of(call, 3), attr_float(call, 2), attr_float(call, 0), 0, 0, attr_bool(call, 1)}, u);
+}
+template <typename T, bool Decoupled>
+int adam_step(const wry_call *call, const char *op) {
+  Update u = {};
+  for (int k = 0; k < 3; ++k) u.in[k] = input(call, k)->data, u.out[k] = output(call, k)->data;
+  u.in[3] = input(call, 5)->data;
+  u.size = input(call, 0)->size, u.scale = number_of(call, 7);
+  u.power1 = number_of(call, 3), u.power2 = number_of(call, 4), u.power1_out = output_number(call, 3), u.power2_out = output_number(call, 4);
+  const Settings settings = {number_of(call, 6), attr_float(call, 0), attr_float(call, 1), attr_float(call, 2), attr_float(call, 3), false};
+  return update<T, AdamRule<arithmetic_t<T>, Decoupled>>(call, op, settings, u);
 }
 template <typename T>
-int adam(const wry_call *call) { return adam_step<T, false>(call); }
+int adam(const wry_call *call) { return adam_step<T, false>(call, "adam"); }
 template <typename T>
-int adamw(const wry_call *call) { return adam_step<T, true>(call); }
+int adamw(const wry_call *call) { return adam_step<T, true>(call, "adamw"); }
+
+// ---- the others -----------------------------------------------------------------------------------
+
+struct Adam {
+  Number power1, power2, lr, scale;
+  double beta1, beta2, epsilon, decay;
+};
 
 // adagrad(param, moment, grad, lr, scale?) -> param_out, moment_out
 template <typename T>
@@ -131,11 +283,12 @@ __global__ void __launch_bounds__(block_size) adagrad_kernel(int64_t n, const T 
                                                              double epsilon_, double decay_, T *out, T *moment_out) {
   using A = arithmetic_t<T>;
   const A lr = A(value_of(lr_)), scale = A(value_of(scale_)), epsilon = A(epsilon_), decay = A(decay_);
-  for WRY_EACH (i, n) {
-    const A p = load(param + i), g = load(grad + i) * scale + p * decay, total = load(moment + i) + g * g;
-    out[i] = narrow<T>(p - g * lr / (sqrt(total) + epsilon));
-    moment_out[i] = narrow<T>(total);
-  }
+  for
+    WRY_EACH(i, n) {
+      const A p = load(param + i), g = load(grad + i) * scale + p * decay, total = load(moment + i) + g * g;
+      out[i] = narrow<T>(p - g * lr / (sqrt(total) + epsilon));
+      moment_out[i] = narrow<T>(total);
+    }
 }
 template <typename T>
 int adagrad(const wry_call *call) {
@@ -153,13 +306,14 @@ __global__ void __launch_bounds__(block_size) adadelta_kernel(int64_t n, const T
                                                               Number scale_, double rho_, double epsilon_, double decay_, T *out, T *grads_out, T *updates_out) {
   using A = arithmetic_t<T>;
   const A lr = A(value_of(lr_)), scale = A(value_of(scale_)), rho = A(rho_), rest = A(1 - rho_), epsilon = A(epsilon_), decay = A(decay_);
-  for WRY_EACH (i, n) {
-    const A p = load(param + i), g = load(grad + i) * scale + p * decay, u = load(updates + i), s = load(grads + i) * rho + g * g * rest;
-    const A step = sqrt((u + epsilon) / (s + epsilon)) * g;
-    out[i] = narrow<T>(p - step * lr);
-    grads_out[i] = narrow<T>(s);
-    updates_out[i] = narrow<T>(u * rho + step * step * rest);
-  }
+  for
+    WRY_EACH(i, n) {
+      const A p = load(param + i), g = load(grad + i) * scale + p * decay, u = load(updates + i), s = load(grads + i) * rho + g * g * rest;
+      const A step = sqrt((u + epsilon) / (s + epsilon)) * g;
+      out[i] = narrow<T>(p - step * lr);
+      grads_out[i] = narrow<T>(s);
+      updates_out[i] = narrow<T>(u * rho + step * step * rest);
+    }
 }
 template <typename T>
 int adadelta(const wry_call *call) {
@@ -179,20 +333,20 @@ __global__ void __launch_bounds__(block_size) adamax_kernel(int64_t n, Adam a, c
   using A = arithmetic_t<T>;
   const A rate = A(value_of(a.lr) / (1 - value_of(a.power1))), b1 = A(a.beta1), c1 = A(1) - b1, b2 = A(a.beta2);
   const A epsilon = A(a.epsilon), decay = A(a.decay), scale = A(value_of(a.scale));
-  for WRY_EACH (i, n) {
-    const A p = load(param + i), g = load(grad + i) * scale + p * decay, m = load(moment + i) * b1 + g * c1;
-    const A size = g < A(0) ? -g : g, least = load(norm + i) * b2 + epsilon, largest = least > size ? least : size;
-    out[i] = narrow<T>(p - m * rate / (size == size ? largest : size));  // a NaN stays
-    moment_out[i] = narrow<T>(m);
-    norm_out[i] = narrow<T>(size == size ? largest : size);
-  }
+  for
+    WRY_EACH(i, n) {
+      const A p = load(param + i), g = load(grad + i) * scale + p * decay, m = load(moment + i) * b1 + g * c1;
+      const A size = g < A(0) ? -g : g, least = load(norm + i) * b2 + epsilon, largest = least > size ? least : size;
+      out[i] = narrow<T>(p - m * rate / (size == size ? largest : size));  // a NaN stays
+      moment_out[i] = narrow<T>(m);
+      norm_out[i] = narrow<T>(size == size ? largest : size);
+    }
 }
 template <typename T>
 int adamax(const wry_call *call) {
   using A = arithmetic_t<T>;
   const int64_t n = input(call, 0)->size;
-  const Adam a = {number_of(call, 3), {nullptr, 0}, number_of(call, 5), number_of(call, 6),
-                  attr_float(call, 0), attr_float(call, 1), attr_float(call, 2), attr_float(call, 3)};
+  const Adam a = {number_of(call, 3), {nullptr, 0}, number_of(call, 5), number_of(call, 6), attr_float(call, 0), attr_float(call, 1), attr_float(call, 2), attr_float(call, 3)};
   const int threads = threads_for(n);
   if (n)
     WRY_TRY(wry_launch(adamax_kernel<T>, blocks_for(n, threads), dim3(threads), 0, stream(call), n, a, data<T>(input(call, 0)), data<T>(input(call, 1)),
@@ -211,19 +365,20 @@ __global__ void __launch_bounds__(block_size) rmsprop_kernel(int64_t n, RmsProp 
   using A = arithmetic_t<T>;
   const A lr = A(value_of(r.lr)), scale = A(value_of(r.scale)), rho = A(r.rho), rest = A(1 - r.rho);
   const A epsilon = A(r.epsilon), mu = A(r.mu), decay = A(r.decay);
-  for WRY_EACH (i, n) {
-    const A p = load(param + i), g = load(grad + i) * scale + p * decay, s = load(square + i) * rho + g * g * rest;
-    A spread = s + epsilon, m = load(mean + i);
-    if (Centered) {
-      m = m * rho + g * rest;
-      spread = spread - m * m;
+  for
+    WRY_EACH(i, n) {
+      const A p = load(param + i), g = load(grad + i) * scale + p * decay, s = load(square + i) * rho + g * g * rest;
+      A spread = s + epsilon, m = load(mean + i);
+      if (Centered) {
+        m = m * rho + g * rest;
+        spread = spread - m * m;
+      }
+      const A v = load(velocity + i) * mu + g * lr / sqrt(spread);
+      out[i] = narrow<T>(p - v);
+      velocity_out[i] = narrow<T>(v);
+      square_out[i] = narrow<T>(s);
+      mean_out[i] = narrow<T>(m);
     }
-    const A v = load(velocity + i) * mu + g * lr / sqrt(spread);
-    out[i] = narrow<T>(p - v);
-    velocity_out[i] = narrow<T>(v);
-    square_out[i] = narrow<T>(s);
-    mean_out[i] = narrow<T>(m);
-  }
 }
 template <typename T>
 int rmsprop(const wry_call *call) {
@@ -287,10 +442,11 @@ template <typename T>
 __global__ void __launch_bounds__(block_size) lamb_update(int64_t n, Adam a, const double *rate_, const T *param, const T *first, const T *second, T *out) {
   using A = arithmetic_t<T>;
   const A correct1 = A(1 / (1 - value_of(a.power1))), correct2 = A(1 / (1 - value_of(a.power2))), rate = A(*rate_);
-  for WRY_EACH (i, n) {
-    const A p = load(param + i);
-    out[i] = narrow<T>(p - lamb_step(p, load(first + i), load(second + i), correct1, correct2, A(a.epsilon), A(a.decay)) * rate);
-  }
+  for
+    WRY_EACH(i, n) {
+      const A p = load(param + i);
+      out[i] = narrow<T>(p - lamb_step(p, load(first + i), load(second + i), correct1, correct2, A(a.epsilon), A(a.decay)) * rate);
+    }
 }
 template <typename T>
 int lamb(const wry_call *call) {
@@ -403,6 +559,31 @@ const wry_kernel_entry table[] = {
 };
 
 }  // namespace
+
+int keep_together(bool begin, char *error) {
+  const int status = settle(nullptr, error);
+  kept_back().on = begin;
+  return status;
+}
+int settle(const char *op, char *error) {
+  Kept &kept = kept_back();
+  if ((kept.all.count == 0 && kept.failed == cudaSuccess) || (op && kept.op && strcmp(op, kept.op) == 0)) return WRY_OK;
+  settle_quietly();
+  const cudaError_t code = kept.failed;
+  kept.failed = cudaSuccess;
+  if (code == cudaSuccess) return WRY_OK;
+  snprintf(error, WRY_ERROR_SIZE, "%s on gpu:%d of several parameters: CUDA says '%s'", kept.op, kept.device, cudaGetErrorString(code));
+  return code == cudaErrorMemoryAllocation ? WRY_OUT_OF_MEMORY : WRY_INTERNAL;
+}
+void settle_quietly() {
+  Kept &kept = kept_back();
+  if (kept.all.count == 0) return;
+  cudaSetDevice(kept.device);
+  const cudaError_t code = kept.launch(kept.all, kept.stream);
+  if (kept.failed == cudaSuccess) kept.failed = code;
+  kept.all.count = 0, kept.pieces = 0;
+}
+
 }  // namespace cuda
 }  // namespace wherry
 

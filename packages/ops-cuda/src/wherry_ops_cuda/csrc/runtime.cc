@@ -19,6 +19,7 @@
 #include "faults.h"
 #include "pinned.h"
 #include "tables.h"
+#include "together.h"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -141,7 +142,9 @@ int dispatch(const wry_call *call) {
   if (count_of_gpus > 1) cudaSetDevice(number);
   const Row *outer = current;
   current = row;
-  int status = row->kernel(call);
+  int status = settle(row->op, call->context->error);
+  if (status == WRY_OK) status = row->kernel(call);
+  if (status == WRY_OK && synchronous) status = settle(nullptr, call->context->error);
   if (status == WRY_OK && synchronous && !u.captured) status = look_at_report(number, static_cast<cudaStream_t>(call->context->stream), call->context->error);
   current = outer;
   return status;
@@ -190,8 +193,15 @@ static int gpu_allocate(void *, int32_t number, size_t bytes, void *stream, void
   return WRY_OUT_OF_MEMORY;
 }
 
+// Before anything else is asked of the device: what was kept back comes first.
+#define WRY_SETTLED(error)                                                          \
+  do {                                                                              \
+    if (const int status = settle(nullptr, error); status != WRY_OK) return status; \
+  } while (false)
+
 static void gpu_free(void *, int32_t number, void *data, size_t, void *stream) {
   if (forked) return;
+  settle_quietly();
   cudaSetDevice(number);
   std::unique_lock<std::mutex> fixing(mutex);
   const bool fixed = units[number].fixed.erase(data) != 0;
@@ -220,6 +230,7 @@ static int capture_constant(int number, void *to, const void *from, size_t bytes
 
 static int gpu_copy(void *, int32_t number, int32_t kind, void *to, const void *from, size_t bytes, void *stream, char *error) {
   if (in_fork(error)) return WRY_INTERNAL;
+  WRY_SETTLED(error);
   cudaSetDevice(number);
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
   if (s && units[number].captured == s && kind != WRY_DEVICE_TO_DEVICE) {
@@ -240,6 +251,7 @@ static int gpu_copy(void *, int32_t number, int32_t kind, void *to, const void *
 static int gpu_copy_between(void *, int32_t to_number, void *to, void *to_stream, int32_t from_number, const void *from, void *from_stream, size_t bytes,
                             char *error) {
   if (in_fork(error)) return WRY_INTERNAL;
+  WRY_SETTLED(error);
   const cudaStream_t target = static_cast<cudaStream_t>(to_stream), source = static_cast<cudaStream_t>(from_stream);
   cudaSetDevice(to_number);
   cudaEvent_t there = nullptr;
@@ -255,6 +267,7 @@ static int gpu_copy_between(void *, int32_t to_number, void *to, void *to_stream
 
 static int gpu_fill(void *, int32_t number, void *to, size_t count, const void *item, size_t item_bytes, void *stream, char *error) {
   if (in_fork(error)) return WRY_INTERNAL;
+  WRY_SETTLED(error);
   cudaSetDevice(number);
   if (!count) return WRY_OK;
   const unsigned char *bytes = static_cast<const unsigned char *>(item);
@@ -266,15 +279,19 @@ static int gpu_fill(void *, int32_t number, void *to, size_t count, const void *
 
 static int gpu_strided_copy(void *, int32_t number, const wry_tensor *to, const wry_tensor *from, void *stream, char *error) {
   if (in_fork(error)) return WRY_INTERNAL;
+  WRY_SETTLED(error);
   cudaSetDevice(number);
   return tell(error, "copy", copy_device(to, from, static_cast<cudaStream_t>(stream)));
 }
 
 static int gpu_synchronize(void *, int32_t number, void *stream, char *error) {
   if (in_fork(error)) return WRY_INTERNAL;
+  WRY_SETTLED(error);
   cudaSetDevice(number);
   return look_at_report(number, static_cast<cudaStream_t>(stream), error);
 }
+
+static int gpu_together(void *, int32_t, int32_t begin, char *error) { return keep_together(begin != 0, error); }
 
 static int gpu_stream_create(void *, int32_t number, void **out, char *error) {
   if (in_fork(error)) return WRY_INTERNAL;
@@ -296,6 +313,7 @@ static void gpu_event_destroy(void *, int32_t, void *event) {
 }
 static int gpu_event_record(void *, int32_t number, void *event, void *stream, char *error) {
   if (in_fork(error)) return WRY_INTERNAL;
+  WRY_SETTLED(error);
   cudaSetDevice(number);
   return tell(error, "Event.record", cudaEventRecord(static_cast<cudaEvent_t>(event), static_cast<cudaStream_t>(stream)));
 }
@@ -306,6 +324,7 @@ static int gpu_event_synchronize(void *, int32_t number, void *event, char *erro
 }
 static int gpu_stream_wait(void *, int32_t number, void *stream, void *event, char *error) {
   if (in_fork(error)) return WRY_INTERNAL;
+  WRY_SETTLED(error);
   cudaSetDevice(number);
   return tell(error, "Stream.wait_event", cudaStreamWaitEvent(static_cast<cudaStream_t>(stream), static_cast<cudaEvent_t>(event), 0));
 }
@@ -469,6 +488,7 @@ EXPORT int wry_cuda_register(const wry_host *host) {
   gpu.stream_create_with = gpu_stream_create_with, gpu.event_create_with = gpu_event_create_with;
   gpu.capture_begin = gpu_capture_begin, gpu.capture_end = gpu_capture_end, gpu.graph_launch = gpu_graph_launch;
   gpu.graph_destroy = gpu_graph_destroy, gpu.graph_print = gpu_graph_print;
+  gpu.together = gpu_together;
   if (host->register_device(&gpu) != 0) return -1;
   const wry_device pinned = pinned_device();
   if (host->register_device(&pinned) != 0) return -1;

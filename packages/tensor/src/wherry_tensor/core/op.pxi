@@ -156,7 +156,9 @@ cdef class Op:
         cdef wry_thread *thread = wry_thread_state()
         cdef Py_ssize_t n = len(inputs), groups, k, i
         cdef int grad_off = thread.grad_off
+        cdef int32_t device = -1
         cdef object column, one
+        cdef list kept = []
         if n < self.min_inputs or n > self.n_fixed or n > MAX_EACH or len(attrs) != self.n_attrs or \
                 len(outs) != self.n_outputs:
             raise TypeError(
@@ -185,8 +187,17 @@ cdef class Op:
             else:
                 check_input(self, column, i)
                 items[i] = <PyObject *>column
+        if groups > 1 and thread.inner == NULL and thread.outer == NULL and (<Tensor>(<list>outs[0])[0]).t.device != 0:
+            device = begin_together((<Tensor>(<list>outs[0])[0]).t.device)
         thread.grad_off = 1
         try:
+            for i in range(n if device >= 0 else 0):  # numbers of the host, which all groups share, go there once
+                column = inputs[i]
+                if isinstance(column, Tensor) and (<Tensor>column).t.device == 0 and (<Tensor>column).t.data != NULL \
+                        and (<Tensor>column).t.rank == 0:
+                    column = copied_to(<Tensor>column, device)
+                    kept.append(column)
+                    items[i] = <PyObject *>column
             for k in range(groups):
                 for i in range(n):
                     column = inputs[i]
@@ -199,6 +210,8 @@ cdef class Op:
                     Py_DECREF(<object>results[i])
         finally:
             thread.grad_off = grad_off
+            if device >= 0:
+                end_together(device, self.name)
 
     def infer(self, tuple inputs, tuple attrs):
         """Metas of the outputs for tensors `inputs`: a tuple. Runs the shape rule, no kernel."""
@@ -220,6 +233,29 @@ cdef class Op:
             return ()
         names = [dtype_of_code(i).name for i in range(WRY_NUM_DTYPES) if rows[i].kernel != NULL]
         return tuple(names + (["..."] if rows[WRY_NUM_DTYPES].kernel != NULL else []))
+
+
+cdef int32_t begin_together(int32_t device) except -2:
+    """Tells a device that many calls of one op follow; -1 where it does not care."""
+    cdef char error[512]
+    cdef const wry_device *d = wry_device_of(device)
+    if d == NULL or d.together == NULL:
+        return -1
+    error[0] = 0
+    cdef int status = d.together(d.self, WRY_DEVICE_NUMBER(device), 1, error)
+    if status != WRY_OK:
+        raise_text(status, f"work on {device_name(device)}", error)
+    return device
+
+
+cdef int end_together(int32_t device, str name) except -1:
+    cdef char error[512]
+    cdef const wry_device *d = wry_device_of(device)
+    error[0] = 0
+    cdef int status = d.together(d.self, WRY_DEVICE_NUMBER(device), 0, error)
+    if status != WRY_OK:
+        raise_text(status, name, error)
+    return 0
 
 
 def op_of_name(str name):

@@ -82,7 +82,7 @@ def register(
         library = ctypes.PyDLL(str(path))  # PyDLL: its functions are called with the GIL, and Python's errors are raised
     library.reference_start.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_int]
     library.reference_serve.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p]
-    for count in (library.reference_live_bytes, library.reference_waiting, library.reference_waits):
+    for count in (library.reference_live_bytes, library.reference_waiting, library.reference_waits, library.reference_brackets):
         count.restype = ctypes.c_size_t
     address = host()
     if library.reference_start(address, name.encode(), int(caching), int(forks)) != 0:

@@ -659,6 +659,21 @@ static double ref_event_elapsed(void *self, int32_t number, void *from, void *to
   return -1.0; /* its time says nothing */
 }
 
+/* How often calls came together. It keeps none, and only sees that begin and end take turns. */
+static size_t brackets;
+static __thread int inside;
+static int ref_together(void *self, int32_t number, int32_t begin, char *error) {
+  (void)self, (void)number;
+  if (inside == begin) {
+    snprintf(error, WRY_ERROR_SIZE, "together: got %s twice, expected begin and end in turns", begin ? "begin" : "end");
+    return WRY_INTERNAL;
+  }
+  inside = begin;
+  brackets += (size_t)begin;
+  return WRY_OK;
+}
+size_t reference_brackets(void) { return brackets; }
+
 static int ref_memory(void *self, int32_t number, int64_t *total, int64_t *available) {
   (void)self, (void)number;
   pthread_mutex_lock(&state);
@@ -708,6 +723,7 @@ int reference_start(const wry_host *host, const char *name, int caching, int for
       .stream_wait = ref_stream_wait,
       .event_elapsed = ref_event_elapsed,
       .memory = ref_memory,
+      .together = ref_together,
   };
   return host->register_device(&device);
 }

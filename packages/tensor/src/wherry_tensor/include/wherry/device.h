@@ -109,6 +109,12 @@ typedef struct wry_device {
   int (*graph_launch)(void *self, int32_t number, void *graph, void *stream, char *error);
   void (*graph_destroy)(void *self, int32_t number, void *graph);
   int (*graph_print)(void *self, int32_t number, void *graph, const char *path, char *error);
+
+  /* Optional: `begin` is 1 before and 0 after the calls of one op on many groups of tensors (`Op.each_into`), all made by the calling
+   * thread. Between the two a device may keep calls of kernels and put several on the stream as one; everything else that the
+   * thread asks of it comes after what was kept, and calls that meet in memory stay in their order. What fails is returned when it is put there,
+   * at the latest by the call with 0, which is always made. */
+  int (*together)(void *self, int32_t number, int32_t begin, char *error);
 } wry_device;
 
 #ifdef __cplusplus

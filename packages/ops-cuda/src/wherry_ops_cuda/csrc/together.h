@@ -1,0 +1,21 @@
+// Calls that are kept back to become one launch: those of an op on many groups of tensors, as a step of an optimizer makes them.
+//
+// Between keep_together(true) and keep_together(false) a kernel may keep what it was asked for. The runtime settles before anything else that the
+// thread asks of a device, so that the order of the stream is that of the calls. All of it belongs to one thread. (optimizer.cu)
+#ifndef WHERRY_CUDA_TOGETHER_H
+#define WHERRY_CUDA_TOGETHER_H
+
+namespace wherry {
+namespace cuda {
+
+// Begins, or ends and puts what is kept on the stream.
+int keep_together(bool begin, char *error);
+// Puts what is kept on the stream, unless it is of `op`, which may keep on. `op` null: in any case.
+int settle(const char *op, char *error);
+// The same where nobody can be told; the next to settle, or the end, tells.
+void settle_quietly();
+
+}  // namespace cuda
+}  // namespace wherry
+
+#endif
