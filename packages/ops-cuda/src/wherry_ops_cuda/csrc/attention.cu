@@ -306,12 +306,23 @@ WRY_GPU bool is_plain(const Problem &p, int64_t i, int rows, int64_t j, int keys
   return !p.mask.data && !p.keep && i + rows <= p.s.queries && j + keys <= p.s.keys && !(p.mask.causal && j + keys - 1 > i + p.mask.offset);
 }
 
+// Before 8.0 there are too few registers for heads wider than 64 (in_lines), and their kernels are empty.
+template <int Width>
+WRY_GPU constexpr bool is_absent() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  return Width > 64;
+#else
+  return false;
+#endif
+}
+
 constexpr int tile_keys = 64;
 
 // Blocks: (tile of queries, head); a warp has 16 queries. While the scores of a tile are computed its values come, and while those are
 // added the next keys do.
 template <int Width, typename T>
 __global__ void __launch_bounds__(256) attend_lines(Problem p, const T *q_, const T *k_, const T *v_, T *out_, float *lse_, bool aligned) {
+  if (is_absent<Width>()) return;
   constexpr int chunks = Width / 8, parts = tile_keys / 8;
   WRY_SHARED(uint4, memory, 2 * tile_keys * chunks);
   T *const keys = reinterpret_cast<T *>(memory), *const values = keys + tile_keys * Width;
@@ -416,7 +427,8 @@ inline int warps_for(int64_t rows, int64_t heads, int most) {
 // Heads that tensor cores take. f(width as a constant) for them.
 template <typename T>
 bool in_lines(const Sizes &s) {
-  return has_tensor_cores<T>() && s.width <= 128 && s.value_width <= 128;
+  const int64_t widest = capability() >= 80 ? 128 : 64;
+  return has_tensor_cores<T>() && s.width <= widest && s.value_width <= widest;
 }
 template <typename F>
 int with_width(const Sizes &s, F &&f) {
@@ -646,6 +658,7 @@ constexpr int half_tile = 32;  // keys, or queries, that are in shared memory tw
 // Blocks: (tile of queries, head); a warp has 16 queries, and those and their cotangents in registers.
 template <int Width, typename T>
 __global__ void __launch_bounds__(256) query_ct_lines(Problem p, Backward<T> b, T *out, bool aligned) {
+  if (is_absent<Width>()) return;
   constexpr int chunks = Width / 8, parts = half_tile / 8, tile = half_tile * Width;
   WRY_SHARED(uint4, memory, 4 * half_tile * chunks);
   T *const shared = reinterpret_cast<T *>(memory);  // twice: keys, values
@@ -702,6 +715,7 @@ __global__ void __launch_bounds__(256) query_ct_lines(Problem p, Backward<T> b, 
 // Blocks: (tile of keys, head); a warp has 16 keys. Scores lie turned: rows are keys, columns are queries.
 template <int Width, typename T>
 __global__ void __launch_bounds__(128) key_ct_lines(Problem p, Backward<T> b, T *k_ct, T *v_ct, bool aligned) {
+  if (is_absent<Width>()) return;
   constexpr int chunks = Width / 8, parts = half_tile / 8, tile = half_tile * Width;
   WRY_DYNAMIC_SHARED(uint4, memory);  // keys, values, twice: queries and cotangents
   const Sizes &s = p.s;

@@ -13,15 +13,18 @@
 namespace wherry {
 namespace cuda {
 
-// Whether the current device multiplies T in tensor cores: float16 from 7.5 on, bfloat16 from 8.0 on.
-template <typename T>
-bool has_tensor_cores() {
-  if constexpr (!is_half<T>) return false;
+// The compute capability of the current device, as 90 for 9.0; 0 when it does not say.
+inline int capability() {
   int device = 0, major = 0, minor = 0;
   if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
       cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess)
-    return false;
-  return major >= 8 || (std::is_same<T, half>::value && major == 7 && minor >= 5);
+    return 0;
+  return 10 * major + minor;
+}
+// Whether it multiplies T in tensor cores.
+template <typename T>
+bool has_tensor_cores() {
+  return is_half<T> && capability() >= (std::is_same<T, half>::value ? 75 : 80);
 }
 inline int multiprocessors() {
   int device = 0, count = 1;
