@@ -1,5 +1,9 @@
 """`paddle.inference` on the GPU: predictors whose programs run there, against those of the CPU."""
+import ast
 import gc
+import os
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -255,3 +259,35 @@ def test_memory_that_a_predictor_keeps_is_given_back_on_request(gpu, rows):
     del predictor
     gc.collect()
     assert cuda.memory_allocated() == before
+
+
+_SECOND = """
+import sys
+import numpy as np
+import wherry_tensor as wt
+import wherry_ops_cpu.column, wherry_ops_cuda.column
+from wherry_infer import Config, create_predictor
+wherry_ops_cpu.column.register()
+wherry_ops_cuda.column.register()
+wt.set_device("gpu:0")
+config = Config(f"{sys.argv[1]}.pdmodel", f"{sys.argv[1]}.pdiparams")
+config.enable_use_gpu(100, 1)
+first = create_predictor(config)
+for predictor in (first, first.clone()):
+    (y,) = predictor.run([wt.ones([2, 3])])  # of the first GPU
+    print(y.place, y.numpy().tolist())
+print(wt.ones([1]).place)
+"""
+
+
+def test_a_predictor_runs_on_the_second_gpu_while_the_first_is_the_current_one(emulator, rows):
+    environment = {**os.environ, "CUDA_EMULATOR_DEVICES": "2"}
+    done = subprocess.run([sys.executable, "-c", _SECOND, rows], capture_output=True, text=True, env=environment, check=True)
+    *answers, last = done.stdout.splitlines()
+    expected = _on_cpu(rows, np.ones((2, 3), "float32"))
+    for line in answers:
+        place, _, values = line.partition(" ")
+        assert place == "Place(gpu:1)"
+        np.testing.assert_allclose(ast.literal_eval(values), expected, rtol=0, atol=1e-5)
+    assert len(answers) == 2
+    assert last == "Place(gpu:0)"

@@ -23,6 +23,9 @@ fake = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(fake)
 
 
+pytestmark = pytest.mark.usefixtures("emulator")  # the stand-in copies by the emulator's runtime
+
+
 @pytest.fixture(params=["11.4.0.106", "10.3.0"])
 def either(request, monkeypatch):
     """The module in one of two versions, which make networks differently."""
