@@ -334,6 +334,7 @@ static double gpu_event_elapsed(void *, int32_t, void *from, void *to) {
   return milliseconds;
 }
 static int gpu_stream_create_with(void *, int32_t number, int32_t priority, void **out, char *error) {
+  if (in_fork(error)) return WRY_INTERNAL;
   cudaSetDevice(number);
   int least = 0, greatest = 0;
   cudaError_t code = cudaDeviceGetStreamPriorityRange(&least, &greatest);
@@ -342,6 +343,7 @@ static int gpu_stream_create_with(void *, int32_t number, int32_t priority, void
   return tell(error, "Stream", code);
 }
 static int gpu_event_create_with(void *, int32_t number, uint32_t flags, void **out, char *error) {
+  if (in_fork(error)) return WRY_INTERNAL;
   cudaSetDevice(number);
   const bool shared = flags & WRY_EVENT_INTERPROCESS;  // CUDA takes no times of events of several processes
   const unsigned chosen = (flags & WRY_EVENT_TIMES && !shared ? 0 : cudaEventDisableTiming) | (flags & WRY_EVENT_BLOCKS ? cudaEventBlockingSync : 0) |
@@ -350,6 +352,7 @@ static int gpu_event_create_with(void *, int32_t number, uint32_t flags, void **
 }
 
 static int gpu_capture_begin(void *, int32_t number, void *stream, int32_t mode, char *error) {
+  if (in_fork(error)) return WRY_INTERNAL;
   cudaSetDevice(number);
   const cudaStreamCaptureMode modes[] = {cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed};
   const cudaError_t code = cudaStreamBeginCapture(static_cast<cudaStream_t>(stream), modes[mode]);
@@ -361,6 +364,7 @@ struct CapturedGraph {
   cudaGraphExec_t runs;
 };
 static int gpu_capture_end(void *, int32_t number, void *stream, void **out, char *error) {
+  if (in_fork(error)) return WRY_INTERNAL;
   cudaSetDevice(number);
   units[number].captured = nullptr;
   CapturedGraph made = {};
@@ -372,6 +376,7 @@ static int gpu_capture_end(void *, int32_t number, void *stream, void **out, cha
   return tell(error, "capture_end", code);
 }
 static int gpu_graph_launch(void *, int32_t number, void *graph, void *stream, char *error) {
+  if (in_fork(error)) return WRY_INTERNAL;
   cudaSetDevice(number);
   Unit &u = units[number];
   u.armed = true;
@@ -380,6 +385,7 @@ static int gpu_graph_launch(void *, int32_t number, void *graph, void *stream, c
   return code == cudaSuccess ? WRY_OK : late(number, error, code);
 }
 static void gpu_graph_destroy(void *, int32_t number, void *graph) {
+  if (forked) return;
   cudaSetDevice(number);
   CapturedGraph *g = static_cast<CapturedGraph *>(graph);
   cudaGraphExecDestroy(g->runs);
