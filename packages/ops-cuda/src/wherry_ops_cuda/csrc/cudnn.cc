@@ -212,7 +212,9 @@ int convolve(Steps &steps, const wry_call *call, const LibraryConvolution &p, co
   else
     WRY_STEP(ConvolutionBackwardFilter, (handle, one, plan.in, in, plan.out, out, plan.conv, plan.algorithm, workspace, plan.workspace, none,
                                          plan.weight, weight));
-  if (p.bias) WRY_STEP(AddTensor, (handle, one, plan.bias, p.bias, one, p.direction == FORWARD ? plan.out : plan.in, p.direction == FORWARD ? out : in));
+  // In a step of its own: a result of 16 bits is rounded before and after. The library fuses the two for one algorithm only.
+  const bool forward = p.direction == FORWARD;
+  if (p.bias) WRY_STEP(AddTensor, (handle, one, plan.bias, p.bias, one, forward ? plan.out : plan.in, forward ? out : in));
   if (!steps.well()) return not_taken;
   if (turns && p.direction == FOR_WEIGHT && turn(p, shape, const_cast<void *>(p.weight), shape.plain, weight, shape.turned, stream) != cudaSuccess)
     return not_taken;
