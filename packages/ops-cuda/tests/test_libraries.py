@@ -513,6 +513,48 @@ def test_each_gpu_has_the_libraries_for_itself(emulator):
     assert done.stdout.splitlines() == [f"[5.0, 14.0, 14.0, 50.0] 55.0 Place(gpu:{number})" for number in (1, 0, 1)]
 
 
+_CAPTURED = """
+import ctypes, os
+import numpy as np
+import wherry_tensor as w
+from wherry_tensor.cuda_graphs import CUDAGraph
+import wherry_ops_cuda.column
+wherry_ops_cuda.column.register()
+w.set_device("gpu")
+fakes = {name: ctypes.PyDLL(os.environ[variable]) for name, variable in (("cublaslt", "WHERRY_CUDA_CUBLAS"), ("cudnn", "WHERRY_CUDA_CUDNN"))}
+def seen():
+    numbers = (ctypes.c_int64 * 6)()
+    fakes["cublaslt"].fake_cublaslt_seen(numbers)
+    products = numbers[1]
+    fakes["cudnn"].fake_cudnn_seen(numbers)
+    return products, numbers[1]
+x = w.to_tensor(np.arange(6, dtype="float32").reshape(1, 2, 1, 3))
+def run():
+    y = w.ops.conv2d(x, x, None, strides=(1, 1), paddings=(0, 0, 0, 0), dilations=(1, 1), groups=1, data_format="NCHW")
+    return w.ops.matmul(y.reshape([1, 1]), y.reshape([1, 1]), transpose_x=False, transpose_y=False)
+for _ in range(2):
+    graph = CUDAGraph()
+    graph.capture_begin()
+    z = run()
+    graph.capture_end()
+    w.ops.copy.into((x,), w.to_tensor(np.arange(6, dtype="float32").reshape(1, 2, 1, 3)))
+    graph.replay()
+    first = z.item()
+    w.ops.copy.into((x,), w.to_tensor(np.ones((1, 2, 1, 3), "float32")))
+    graph.replay()
+    print(first, z.item(), seen())
+    print(run().item(), seen())
+"""
+
+
+def test_calls_of_a_library_are_captured_into_graphs_once_it_has_begun(emulator):
+    paths = {_VARIABLE[name]: str(_compiled(name)) for name in _VARIABLE}
+    done = subprocess.run([sys.executable, "-W", "error", "-c", _CAPTURED], capture_output=True, text=True, env={**os.environ, **paths})
+    assert (done.stderr, done.returncode) == ("", 0)
+    # Captured first of all: kernels of our own. Then the libraries, which put their work on the stream as the capture goes on.
+    assert done.stdout.splitlines() == ["3025.0 36.0 (0, 0)", "36.0 (1, 1)", "3025.0 36.0 (2, 2)", "36.0 (3, 3)"]
+
+
 def test_training_gives_the_cpu_s_numbers_with_both_libraries(emulator):
     paths = {_VARIABLE[name]: str(_compiled(name)) for name in _VARIABLE}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error::RuntimeWarning", str(_HERE / "test_training.py")]

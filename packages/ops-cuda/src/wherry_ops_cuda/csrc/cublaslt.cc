@@ -108,9 +108,9 @@ std::mutex mutex;  // of the above, and of the descriptor of a plan from the set
 using Steps = LibrarySteps<Status>;
 #define WRY_STEP(function, arguments) (steps.well() && steps("cublasLt" #function, lt.function arguments))
 
-bool begin(Steps &steps, int device) {
+bool begin(Steps &steps, const wry_call *call, int device) {
   if (handles[device]) return true;
-  if (!WRY_STEP(Create, (&handles[device]))) return false;
+  if (is_captured(call) || !WRY_STEP(Create, (&handles[device]))) return false;
   int major = 0;
   cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
   most_workspace[device] = size_t(major >= 9 ? 32 : 4) << 20;  // as NVIDIA advises
@@ -280,7 +280,7 @@ int library_product(const wry_call *call, const LibraryProduct &asked) {
   int status = not_taken;
   {
     std::lock_guard<std::mutex> lock(mutex);
-    Plan *plan = begin(steps, device) ? plan_of(steps, problem, type, p.bias) : nullptr;
+    Plan *plan = begin(steps, call, device) ? plan_of(steps, problem, type, p.bias) : nullptr;
     if (plan && plan->taken) {
       status = multiply(steps, call, p, *plan, axes, rank, inner, calls, type);
       if (steps.status == NOT_SUPPORTED) plan->taken = false, steps.status = SUCCESS;  // it had promised more than it does

@@ -151,10 +151,10 @@ void make_plan(Steps &steps, Plan &plan, const Problem &p, const Type &type) {
   if (steps.status / 1000 == 2 || steps.status / 1000 == 3) steps.status = SUCCESS, plan.taken = false;  // not this problem
 }
 
-Plan *plan_of(Steps &steps, const Problem &problem, const Type &type) {
+Plan *plan_of(Steps &steps, const wry_call *call, const Problem &problem, const Type &type) {
   const auto found = plans.find(problem);
   if (found != plans.end()) return &found->second;
-  if (!handles[problem.device] && !WRY_STEP(Create, (&handles[problem.device]))) return nullptr;
+  if (!handles[problem.device] && (is_captured(call) || !WRY_STEP(Create, (&handles[problem.device])))) return nullptr;
   if (plans.size() >= most_plans) {
     for (auto &known : plans) release(known.second);
     plans.clear();
@@ -250,7 +250,7 @@ int library_convolution(const wry_call *call, const LibraryConvolution &p) {
   int status = not_taken;
   {
     std::lock_guard<std::mutex> lock(mutex);
-    Plan *plan = plan_of(steps, problem, type);
+    Plan *plan = plan_of(steps, call, problem, type);
     if (plan && plan->taken) {
       status = convolve(steps, call, p, *plan, type);
       if (steps.status / 1000 == 3) plan->taken = false, steps.status = SUCCESS;  // it had promised more than it does

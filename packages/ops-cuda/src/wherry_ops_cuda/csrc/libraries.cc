@@ -1,6 +1,7 @@
 // Opening NVIDIA's libraries, and what Python asks of them.
 #include "libraries.h"
 
+#include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -82,6 +83,12 @@ bool Library::describe(std::string *text) {
   else *text = name + ": " + (!wanted_ ? "turned off" : why_.empty() ? "not found"
                                                                      : "not used, " + why_);
   return open;
+}
+
+bool is_captured(const wry_call *call) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  const cudaError_t code = cudaStreamIsCapturing(static_cast<cudaStream_t>(call->context->stream), &status);
+  return code != cudaSuccess || status != cudaStreamCaptureStatusNone;
 }
 
 char *library_workspace(const wry_call *call, const char *op, const char *library, size_t bytes) {

@@ -91,6 +91,8 @@ struct Words {
   }
 };
 
+// Is the call being captured into a graph? What a library prepares for a GPU, its handle, cannot be.
+bool is_captured(const wry_call *call);
 // Scratch memory at a multiple of 256, as the libraries want it; null when there is none, which the error of the call then says.
 char *library_workspace(const wry_call *call, const char *op, const char *library, size_t bytes);
 
