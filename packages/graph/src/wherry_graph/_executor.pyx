@@ -18,8 +18,8 @@ from libc.string cimport memcpy
 
 from wherry_tensor._core cimport (
     CONTIGUOUS, STOP_GRADIENT, WRY_ABI_VERSION, WRY_BOOL, WRY_OK, WRY_UINT8, WRY_USES_RANDOM, DeviceGraph, DeviceStream, DType, Op, Plan, Tensor,
-    allocated_now, current_kernel_generation, device_graphs, device_scratch, device_scratch_free, goes_along, kernel_threads, layers_active, new_alias, new_ghost,
-    new_tensor, new_tensor_on, raise_text, set_grad_enabled_flag, thread_device, thread_stream, trace_event, trace_now, tracing, used_on, workspace_mark, workspace_reset, workspace_take, wry_attr, wry_call, wry_context, wry_kernel, wry_storage, wry_tensor,
+    allocated_on, current_kernel_generation, device_graphs, device_scratch, device_scratch_free, goes_along, kernel_threads, layers_active, new_alias, new_ghost,
+    new_tensor, new_tensor_on, raise_text, set_grad_enabled_flag, thread_device, thread_stream, span_add, span_mark, trace_event, trace_now, tracing, used_on, workspace_mark, workspace_reset, workspace_take, wry_attr, wry_call, wry_context, wry_kernel, wry_storage, wry_tensor,
 )
 
 from wherry_tensor import _core, ops, paddle_random
@@ -694,8 +694,12 @@ cdef class Planned:
         """`go` while a profiler records: an event for each step, one for steps that are done tile by tile."""
         cdef int i, at = 0, tile = 0, status = WRY_OK, n = 0
         cdef int64_t *times = <int64_t *>malloc((self.n_steps + 1) * sizeof(int64_t))
-        cdef int64_t allocated = allocated_now()
-        if times == NULL:
+        cdef void **marks = <void **>calloc(2 * self.n_steps + 1, sizeof(void *))
+        cdef void *stream = run.contexts[0].stream
+        cdef int64_t allocated = allocated_on(self.device)
+        if times == NULL or marks == NULL:
+            free(times)
+            free(marks)
             raise MemoryError()
         try:
             run.scratch.mark = -1
@@ -703,6 +707,7 @@ cdef class Planned:
             with nogil:
                 times[0] = trace_now()
                 while at < self.n_steps and status == WRY_OK:
+                    marks[2 * n] = span_mark(self.device, stream)
                     if tile < self.n_tiles and self.tiles[tile].first == at:
                         status = go_in_tiles(run, self.steps, self.tiles + tile, run.lengths + tile, failed)
                         at += self.tiles[tile].n
@@ -710,6 +715,7 @@ cdef class Planned:
                     else:
                         status = go_on(run, self.steps, at, at + 1, failed)
                         at += 1
+                    marks[2 * n + 1] = span_mark(self.device, stream)
                     n += 1
                     times[n] = trace_now()
             at = tile = 0
@@ -722,9 +728,17 @@ cdef class Planned:
                     tile += 1
                 else:
                     at += 1
-                trace_event(OPERATOR_EVENT, what, times[i], times[i], times[i + 1], allocated)
+                if type(what) is Fused:
+                    what = what.name
+                trace_event(OPERATOR_EVENT, what, times[i], times[i], times[i + 1], allocated, self.device)
+                span_add(what, self.device, stream, marks[2 * i], marks[2 * i + 1])
+                marks[2 * i] = marks[2 * i + 1] = NULL
         finally:
+            for i in range(n):
+                span_add("", self.device, stream, marks[2 * i], NULL)
+                span_add("", self.device, stream, NULL, marks[2 * i + 1])
             free(times)
+            free(marks)
         return status
 
     cdef int draw(self, Run *run) except -1:

@@ -256,6 +256,11 @@ cdef class DeviceStream:
     cdef readonly int32_t device
 
 
+cdef class DeviceEvent:
+    cdef void *event
+    cdef readonly int32_t device
+
+
 cdef class DeviceGraph:
     cdef void *graph
     cdef void *pool
@@ -317,4 +322,8 @@ cdef int raise_text(int status, str what, const char *error) except -1   # the e
 cdef bint tracing
 cdef int64_t trace_now() noexcept nogil
 cdef int64_t allocated_now() noexcept nogil
-cdef int trace_event(int32_t kind, object what, int64_t begin, int64_t ready, int64_t end, int64_t allocated_before) except -1
+cdef int trace_event(int32_t kind, object what, int64_t begin, int64_t ready, int64_t end, int64_t allocated_before, int32_t device=*) except -1
+cdef int64_t allocated_on(int32_t device) noexcept nogil
+# Times of work on a device: a mark of the stream before it and one behind it (NULL: nobody asks), which `span_add` takes over.
+cdef void *span_mark(int32_t device, void *stream) noexcept nogil
+cdef int span_add(object what, int32_t device, void *stream, void *begin, void *end) except -1

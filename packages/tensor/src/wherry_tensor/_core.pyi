@@ -1245,6 +1245,10 @@ def to_dlpack(x: Any, versioned: Any = ..., copied: Any = ...) -> Any:
     """A capsule with the memory of `x`, which lives until the taker lets go of it."""
 def topmost_layer(position: Any = ...) -> Any:
     """The layer of the calling thread that is asked first; None where there is none."""
+def trace_devices_start(devices: Any) -> Any:
+    """Take the times of work on these devices, ints, from now on: call it before `trace_start`."""
+def trace_devices_stop() -> Any:
+    """Wait for the devices and stop taking times."""
 def trace_note(kind: Any, name: Any, begin: Any, end: Any) -> Any:
     """Record an event of this thread, with times of `time.perf_counter_ns`; nothing where nothing is recorded."""
 def trace_start() -> Any:

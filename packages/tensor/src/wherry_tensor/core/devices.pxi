@@ -246,8 +246,6 @@ cdef class DeviceStream:
 @cython.binding(False)
 cdef class DeviceEvent:
     """A mark in a stream."""
-    cdef void *event
-    cdef readonly int32_t device
 
     def __init__(self, int32_t device, uint32_t flags=1):
         cdef char error[512]

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from time import perf_counter_ns
@@ -16,6 +16,8 @@ from wherry_tensor.errors import InvalidTypeError, short
 from wherry_train.io import dataloader
 
 __all__ = ["Event", "RecordEvent", "TracerEventType", "recorded", "start", "stop"]
+
+_STREAMS = 1 << 50  # and above: numbers of streams in place of threads
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -162,17 +164,27 @@ def leave_reading(told: Callable[[int, int], None]) -> None:
             dataloader.watch_batches(None)
 
 
-def start() -> None:
-    """Record from now on."""
+def start(devices: Iterable[int] = ()) -> None:
+    """Record from now on; of these devices, ints of the core, also when work ran there."""
+    _core.trace_devices_start(devices)
     _core.trace_start()
     layer.note_calls(True)
 
 
-def stop() -> tuple[list[Event], int]:
-    """The events since `start`, in the order in which they began, and how many were lost for lack of memory."""
+def stop() -> tuple[list[Event], int, dict[int, str]]:
+    """The events since `start`, in the order in which they began, how many were lost for lack of memory, and the names of streams.
+
+    A stream of a device stands where a thread does; its number is none of a thread.
+    """
     layer.note_calls(False)
+    there = _core.trace_devices_stop()  # waits
     given, lost = _core.trace_stop()
-    return recorded(given), lost
+    events, streams = recorded(given), dict[tuple[int, int], int]()
+    for name, begin, end, device, stream, inputs in there:
+        row = streams.setdefault((device, stream), _STREAMS + len(streams))
+        events.append(Event(TracerEventType.Kernel, name, begin, end, row, inputs=inputs))
+    events.sort(key=lambda event: (event.begin, -event.end))
+    return events, lost, {row: f"{_core.name_of_device(device)} stream {row - _STREAMS}" for (device, _), row in streams.items()}
 
 
 def recorded(given: list[tuple[Any, ...]]) -> list[Event]:

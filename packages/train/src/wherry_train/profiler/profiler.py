@@ -46,8 +46,8 @@ class Profiler:
     """Records some steps of a loop: each op, gradient rule, layer, batch and `RecordEvent`, on every thread.
 
     Args:
-        targets: a list of ProfilerTarget; None takes what is there. Only the CPU has times of its own: on a device that works behind the
-            program's back (`docs/devices.md`) an op's time is that of handing it over.
+        targets: a list of ProfilerTarget; None takes what is there. With a GPU, each op also has the time that it took there, in a row of its
+            own for each stream; the time of the op on the CPU is that of handing it over.
         scheduler: which steps are recorded: None all, `(a, b)` those from step a up to b, b not included, or a function from the number of
             a step to a ProfilerState, such as `make_scheduler` makes.
         on_trace_ready: called with the profiler when recorded steps are complete; None writes a file into ./profiler_log.
@@ -90,9 +90,10 @@ class Profiler:
         self._state_of = from_steps(scheduler)
         self._ready_at_start = scheduler is not None
         self.targets = [ProfilerTarget.CPU] if targets is None else list(targets)
+        self._devices = _gpus() if targets is None or ProfilerTarget.GPU in self.targets else []
         for target in self.targets:
-            if target is not ProfilerTarget.CPU:
-                warn(f"Profiler: {target} is not supported here: only the CPU has times of its own.", UserWarning)
+            if target is not ProfilerTarget.CPU and not (target is ProfilerTarget.GPU and self._devices):
+                warn(f"Profiler: {target} is not supported here: only the CPU and GPUs have times of their own.", UserWarning)
         if with_flops:
             warn("Profiler: with_flops has no effect: operations are not counted. `wherry.flops` counts those of a network.", UserWarning)
         self.on_trace_ready = export_chrome_tracing("./profiler_log/") if on_trace_ready is None and not timer_only else on_trace_ready
@@ -197,8 +198,7 @@ class Profiler:
             op_detail: also show the parts of each op.
             thread_sep: a part for each thread.
             time_unit: "s", "ms", "us" or "ns".
-            views: which tables; None prints all. Devices measure no times of their own yet, so there is no table of kernels, of copies between
-                devices, or of communication.
+            views: which tables; None prints all that have something to show. There is none of copies between devices, or of communication.
 
         Raises:
             ValueError: there is no such unit, or nothing was recorded.
@@ -235,14 +235,14 @@ class Profiler:
                 )
             self._recording = True
             self._started, self._begun, self._cpu_time, self._busy = time.time(), perf_counter_ns(), time.process_time(), _busy_time()
-            events.start()
+            events.start(self._devices)
 
     def _note_step(self) -> None:
         _core.trace_note(TracerEventType.ProfileStep, f"ProfileStep#{self.step_num}", self._step_begun, perf_counter_ns())
 
     def _collect(self) -> None:
         """Recording ends: make the result."""
-        given, lost = events.stop()
+        given, lost, streams = events.stop()
         self._recording = False
         _one.release()
         elapsed = max(perf_counter_ns() - self._begun, 1) / 1e9
@@ -256,7 +256,7 @@ class Profiler:
         if not self.profile_memory:
             for event in given:
                 event.allocated = event.taken = 0
-        names = {thread.ident: thread.name for thread in threading.enumerate()}
+        names = {thread.ident or 0: thread.name for thread in threading.enumerate()} | streams
         self.profiler_result = ProfilerResult(
             given, {t: names.get(t, f"thread {t}") for t in dict.fromkeys(event.thread for event in given)}, os.getpid(), self._started,
             (time.process_time() - self._cpu_time) / elapsed, system, lost, self.record_shapes, self.profile_memory,
@@ -270,6 +270,13 @@ class Profiler:
 
     def __repr__(self) -> str:
         return f"<Profiler at step {self.step_num}, {self.current_state.name}>"
+
+
+def _gpus() -> list[int]:
+    """The GPUs of this process, as the core numbers them; none are looked for where none is in use."""
+    if "gpu" not in _core.devices():
+        return []
+    return [_core.device_code("gpu", number) for number in range(_core.devices()["gpu"][1])]
 
 
 def _busy_time() -> tuple[float, float] | None:

@@ -21,7 +21,7 @@ class SortedKeys(Enum):
     """By what the rows of a summary are sorted, the largest first (for `...Min` the smallest).
 
     Source:
-        `paddle.profiler.SortedKeys`. No device measures times of its own yet: those of a GPU sort as those of the cpu.
+        `paddle.profiler.SortedKeys`. Without times of a GPU its keys sort as those of the cpu.
     """
 
     CPUTotal = 0
@@ -127,6 +127,7 @@ def tables(
         SummaryView.DeviceView: lambda: device(result),
         SummaryView.OverView: lambda: overview(result, unit, nanoseconds),
         SummaryView.ModelView: lambda: model(result, unit, nanoseconds),
+        SummaryView.KernelView: lambda: kernels_of_devices(result, by, unit, nanoseconds),
         SummaryView.OperatorView: lambda: operators(result, by, unit, nanoseconds, op_detail, by_thread),
         SummaryView.MemoryView: lambda: memory(result),
         SummaryView.UDFView: lambda: user_defined(result, by, unit, nanoseconds, by_thread),
@@ -148,6 +149,11 @@ def device(result: ProfilerResult) -> str:
     rows = [("CPU(Process)", f"{100 * result.process_load:.2f}")]
     if result.system_load is not None:
         rows.append(("CPU(System)", f"{100 * result.system_load:.2f}"))
+    # What was handed over in the last step may run behind it.
+    whole = max((event.end for event in result.events), default=0) - min((event.begin for event in result.events), default=0)
+    for row in dict.fromkeys(event.thread for event in of_kind(result, TracerEventType.Kernel)):
+        busy = union(event for event in of_kind(result, TracerEventType.Kernel) if event.thread == row)
+        rows.append((result.threads.get(row, str(row)), f"{percent(busy, whole):.2f}"))
     note = "CPU(Process): time of this process on all cores / elapsed time. CPU(System): share of all cores that was busy."
     return written("Device", ("Device", "Utilization (%)"), rows, [note])
 
@@ -156,6 +162,8 @@ def overview(result: ProfilerResult, unit: str, nanoseconds: float) -> str:
     whole = step_time(result)
     kinds: dict[TracerEventType, list[Event]] = defaultdict(list)
     for event in result.events:
+        if event.kind == TracerEventType.Kernel:
+            continue  # time of a device
         kinds[event.kind].append(event)
         if event.ready:  # the kernel of an op
             kinds[TracerEventType.OperatorInner].append(Event(TracerEventType.OperatorInner, event.name, event.ready, event.end, event.thread))
@@ -210,18 +218,44 @@ def operators(result: ProfilerResult, by: SortedKeys, unit: str, nanoseconds: fl
     if not events:
         return ""
     cells: list[tuple[str, ...]] = []
+    there = {} if by_thread else rows_of(of_kind(result, TracerEventType.Kernel))  # which thread asked for it is not known
+    busy = sum(row.total for row in there.values())
     for thread, some in by_threads(result, events, by_thread):
         whole = union(some)
         cells.append((f"Thread: {thread}",))
         kernels = rows_of(Event(e.kind, e.name, e.ready, e.end, e.thread) for e in some if e.ready)
         finding = rows_of(Event(e.kind, e.name, e.begin, e.ready, e.thread) for e in some if e.ready)
-        for row in in_order(rows_of(some).values(), by):
-            cells.append((row.name, str(row.calls), row.cell(nanoseconds, whole)))
-            if op_detail and row.name in kernels:
-                for what, part in (("plan", finding[row.name]), ("compute", kernels[row.name])):
-                    cells.append((f"  {row.name}::{what}", str(part.calls), part.cell(nanoseconds, row.total)))
+        rows = rows_of(some)
+        order = in_order(rows.values(), by)
+        if there and by.value >= SortedKeys.GPUTotal.value:
+            order = in_order((there.get(name, Row(name)) for name in rows), by)
+        for name in (row.name for row in order):
+            row = rows[name]
+            on_device = ([there[name].cell(nanoseconds, busy)] if name in there else ["-"]) if there else []
+            cells.append((name, str(row.calls), row.cell(nanoseconds, whole), *on_device))
+            if op_detail and name in kernels:
+                for what, part in (("plan", finding[name]), ("compute", kernels[name])):
+                    cells.append((f"  {name}::{what}", str(part.calls), part.cell(nanoseconds, row.total), *([""] if there else [])))
+    if there:
+        heads = ("Name", "Calls", "CPU Total / Avg / Max / Min / Ratio(%)", "GPU Total / Avg / Max / Min / Ratio(%)")
+        notes = [f"Time unit: {unit}", "CPU: handing the op over (compute: to the stream). GPU: between the events around it in the stream."]
+        return written("Operator", heads, cells, notes)
     notes = [f"Time unit: {unit}", "An op that others are made of counts in those too. plan: shapes and the choice of a kernel; compute: the kernel."]
     return written("Operator", ("Name", "Calls", "CPU Total / Avg / Max / Min / Ratio(%)"), cells, notes)
+
+
+def kernels_of_devices(result: ProfilerResult, by: SortedKeys, unit: str, nanoseconds: float) -> str:
+    events = of_kind(result, TracerEventType.Kernel)
+    if not events:
+        return ""
+    cells: list[tuple[str, ...]] = []
+    for stream in dict.fromkeys(event.thread for event in events):
+        some = [event for event in events if event.thread == stream]
+        cells.append((result.threads.get(stream, str(stream)),))
+        whole = sum(event.duration for event in some)
+        cells += [(row.name, str(row.calls), row.cell(nanoseconds, whole)) for row in in_order(rows_of(some).values(), by)]
+    notes = [f"Time unit: {unit}", "An op, or a chain of them that is one kernel, between the events around it in the stream."]
+    return written("Kernel", ("Name", "Calls", "GPU Total / Avg / Max / Min / Ratio(%)"), cells, notes)
 
 
 def memory(result: ProfilerResult) -> str:
