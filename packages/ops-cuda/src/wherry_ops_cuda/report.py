@@ -266,7 +266,7 @@ def cases() -> Iterator[Case]:
     yield call("creation", f"full [{n}]", lambda: (), lambda: ops.full(shape=(n,), value=1.0, dtype=floats(1).dtype))
     yield call("random", f"uniform [{n}]", lambda: (), lambda: ops.uniform(shape=(n,), min=0.0, max=1.0, dtype=floats(1).dtype))
     yield call("movement", "transpose [128, 128]", lambda: (floats(128, 128),), lambda x: ops.copy(x.T))
-    yield call("movement", "concat 2 x [8192]", lambda: (floats(8192), floats(8192)), lambda x, y: ops.concat(x, y, axis=0))
+    yield call("movement", "concat 2 x [128, 64] along rows", several((128, 64), (128, 64)), lambda x, y: ops.concat(x, y, axis=1))
     for name in ("reduce_sum", "reduce_max"):
         op, family = getattr(ops, name), "reduction" if name == "reduce_sum" else "extreme"
         shape = (rows, columns)
@@ -316,6 +316,15 @@ def cases() -> Iterator[Case]:
                lambda p, g, lr: ops.sgd(p, g, lr, None, weight_decay=0.0))
     yield call("optimizer", f"momentum [{n}]", lambda: (floats(n), floats(n), floats(n), floats(1).reshape([])),
                lambda p, v, g, lr: ops.momentum(p, v, g, lr, None, mu=0.9, nesterov=False, weight_decay=0.0))
+    for name in ("adam", "adamw"):
+        op = getattr(ops, name)
+        yield call("optimizer", f"{name} [{n}]", several((n,), (n,), (n,), (), (), (n,), ()),
+                   lambda p, m, v, p1, p2, g, lr, op=op: op(p, m, v, p1, p2, g, lr, None, beta1=0.9, beta2=0.999, epsilon=1e-8, weight_decay=0.01))
+    yield call("optimizer", "sum_of_squares of 4 x [4096]", several(*[(4096,)] * 4), lambda *xs: ops.sum_of_squares(*xs))
+    for name in ("contiguous", "turned"):
+        yield call("loss", f"smooth_l1_loss [128, 128], {name}", several((128, 128), (128, 128)),
+                   lambda x, y, turn=name == "turned": ops.smooth_l1_loss(x, y.T if turn else y, delta=1.0))
+    yield from _index_cases(call, floats, lambda high, *shape: to_tensor(rng.integers(0, high, shape)))
     yield call("contraction", "matmul 128 x 128 x 128", lambda: (floats(128, 128), floats(128, 128)),
                lambda x, y: ops.matmul(x, y, transpose_x=False, transpose_y=False))
     def waves(*shape: int) -> Any:
@@ -341,6 +350,36 @@ def cases() -> Iterator[Case]:
     yield from _tensor_core_cases(call, lambda *shape: floats(*shape).astype("float16"))
     yield call("pooling", "max_pool2d 8 channels, 32 x 32, 2 x 2", lambda: (floats(1, 8, 32, 32),),
                lambda x: ops.max_pool2d(x, kernel=(2, 2), strides=(2, 2), paddings=(0, 0, 0, 0), ceil_mode=False, data_format="NCHW"))
+
+
+def _index_cases(call: Callable[..., Case], floats: Callable[..., Any], places: Callable[..., Any]) -> Iterator[Case]:
+    from wherry_tensor import ops
+
+    yield call("indexing", "gather 256 of [1024, 64]", lambda: (floats(1024, 64), places(1024, 256)), lambda x, i: ops.gather(x, i, axis=0),
+               least=256 * (2 * 64 * 4 + 8))
+    yield call("indexing", "scatter [256, 64] into [1024, 64]", lambda: (floats(1024, 64), places(1024, 256), floats(256, 64)),
+               lambda x, i, v: ops.scatter(x, i, v, overwrite=True), least=256 * (2 * 64 * 4 + 8))  # the rest is CUDA's copy
+    yield call("indexing", "embedding_vjp of 512 into [256, 64]", lambda: (floats(512, 64), places(256, 512), floats(256, 64)),
+               lambda ct, i, w: ops.embedding_vjp(ct, i, w, padding_index=-1), least=4 * 64 * (512 + 256) + 8 * 512)
+    yield call("indexing", "take_along_axis [64, 256]", lambda: (floats(64, 256), places(256, 64, 256)),
+               lambda x, i: ops.take_along_axis(x, i, axis=1))
+    yield call("ordering", "sort of rows [8, 1024]", lambda: (floats(8, 1024),), lambda x: ops.sort(x, axis=1, descending=False))
+    yield call("ordering", "topk 10 of rows [8, 1024]", lambda: (floats(8, 1024),), lambda x: ops.topk(x, k=10, axis=1, largest=True, sorted=True))
+    yield call("scan", "cumsum of rows [16, 2048]", lambda: (floats(16, 2048),), lambda x: ops.cumsum(x, axis=1, reverse=False))
+    yield call("scan", "cumsum of columns [256, 64]", lambda: (floats(256, 64),), lambda x: ops.cumsum(x, axis=0, reverse=False))
+    yield call("loss", "nll_loss [1024, 32]", lambda: (floats(1024, 32), places(32, 1024, 1)),
+               lambda x, y: ops.nll_loss(x, y, None, ignore_index=-100, axis=1), least=1024 * (4 + 8 + 4))
+    yield call("recurrent", "lstm 1 step, batch 16, 32 to 32",
+               lambda: (floats(1, 16, 32), floats(16, 32), floats(16, 32), floats(128, 32), floats(128, 32), floats(128), floats(128)),
+               lambda *xs: ops.lstm(*xs, None, reverse=False))
+    yield call("resampling", "resample [64, 128] to 256 places of two", lambda: (floats(64, 128), places(128, 256, 2), floats(256, 2)),
+               lambda x, i, w: ops.resample(x, i, w, axis=1))
+
+    def definite() -> tuple[Any, ...]:
+        x = floats(4, 32, 32)
+        return (ops.add(ops.matmul(x, x, transpose_x=False, transpose_y=True), ops.eye(rows=32, columns=32, dtype=x.dtype)),)
+
+    yield call("linalg", "cholesky 4 x [32, 32]", definite, lambda x: ops.cholesky(x, upper=False))
 
 
 def _tensor_core_cases(call: Callable[..., Case], halves: Callable[..., Any]) -> Iterator[Case]:
