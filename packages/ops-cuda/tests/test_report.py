@@ -28,8 +28,9 @@ def test_occupancy_follows_the_tables(architecture, registers, shared, threads, 
 def test_names_of_nvcc_and_gxx_are_the_same_whatever_the_path_of_the_file():
     of_nvcc = "_ZN6wherry4cuda47_GLOBAL__N__3819116f_14_contraction_cu_65e69f758multiplyIlEEvNS1_7ProductEPKT_S6_S6_lPS4_"
     again = "_ZN6wherry4cuda47_GLOBAL__N__00ff00ff_14_contraction_cu_12345678" + "8multiplyIlEEvNS1_7ProductEPKT_S6_S6_lPS4_"
+    numbered = "_ZN6wherry4cuda51_GLOBAL__N__00ff00ff_14_contraction_cu_12345678_1238multiplyIlEEvNS1_7ProductEPKT_S6_S6_lPS4_"
     of_gxx = "_ZN6wherry4cuda12_GLOBAL__N_18multiplyIlEEvNS1_7ProductEPKT_S6_S6_lPS4_"
-    assert building.kernel_names([of_nvcc, again, of_gxx]) == ["multiply<long>"] * 3
+    assert building.kernel_names([of_nvcc, again, numbered, of_gxx]) == ["multiply<long>"] * 4
 
 
 @pytest.mark.parametrize(

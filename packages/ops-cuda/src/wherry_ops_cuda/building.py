@@ -139,12 +139,20 @@ def kernel_names(symbols: Sequence[str]) -> list[str]:
     Raises:
         FileNotFoundError: there is no c++filt, which comes with g++.
     """
-    # nvcc calls an unnamed namespace by the file and a number that depends on its path.
-    plain = [re.sub(r"\d+_GLOBAL__N__[0-9a-f]{8}_\d+_\w+?_cu_[0-9a-f]{8}(_\d+)?", "12_GLOBAL__N_1", symbol) for symbol in symbols]
+    plain = [_unnamed(symbol) for symbol in symbols]
     if shutil.which("c++filt") is None:
         raise FileNotFoundError("wherry_ops_cuda: c++filt was not found. Looked on PATH, expected that of g++ (binutils). Install g++.")
     said = subprocess.run(["c++filt"], input="\n".join(plain), capture_output=True, text=True, check=True).stdout.splitlines()
     return [plain_name(text) for text in said]
+
+
+def _unnamed(symbol: str) -> str:
+    """nvcc calls an unnamed namespace by the file and a number that depends on its path; g++ calls all of them alike. The length stands before."""
+    at = 0
+    while found := re.compile(r"(\d+)_GLOBAL__N__").search(symbol, at):
+        symbol = f"{symbol[: found.start()]}12_GLOBAL__N_1{symbol[found.end(1) + int(found[1]) :]}"
+        at = found.start() + len("12_GLOBAL__N_1")
+    return symbol
 
 
 def plain_name(demangled: str) -> str:

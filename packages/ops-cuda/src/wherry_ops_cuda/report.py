@@ -441,7 +441,7 @@ _TENSOR_CORES = ("HMMA", "IMMA", "DMMA", "BMMA", "HGMMA", "QGMMA", "IGMMA", "UTC
 def tensor_core_table(found: list[Counted], known: dict[str, Static]) -> str:
     """Markdown: a row for each case that goes to tensor cores: their instructions, by the floating-point operations that the call has."""
     head = ["call", "million operations", "instructions", "for 4096 operations", "coalesced", "bank passes"]
-    head += ["of the code", "of the kernels' instructions"] if known else []
+    head += ["in the code, of each kernel"] if known else []
     lines = [_row(head), _row(["---"] * len(head))]
     for one in found:
         if not one.case.flops:
@@ -452,8 +452,7 @@ def tensor_core_table(found: list[Counted], known: dict[str, Static]) -> str:
         ]  # fmt: skip
         if known:
             ran = [known[name] for k in one.kernels if k.products and (name := building.plain_name(k.kernel)) in known]
-            ours = [sum(s.opcodes.get(o, 0) for o in _TENSOR_CORES) for s in ran]
-            cells += [" + ".join(map(str, ours)), " + ".join(f"{n / s.instructions:.0%}" for n, s in zip(ours, ran))]
+            cells.append(" + ".join(str(sum(s.opcodes.get(o, 0) for o in _TENSOR_CORES)) for s in ran))
         lines.append(_row(cells))
     return "\n".join(lines)
 
