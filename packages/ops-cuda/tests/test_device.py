@@ -39,6 +39,19 @@ def test_out_of_memory_says_what_was_asked_what_is_free_and_who_holds_the_rest(g
     assert float(held.numpy()[0]) == 0.0  # the device goes on working
 
 
+def test_a_limit_of_memory_is_kept(gpu):
+    wherry_tensor.set_flags({"FLAGS_gpu_memory_limit_mb": 8})
+    try:
+        held = ops.full(shape=(1 << 20,), value=1.0, dtype=wherry_tensor.float32)
+        words = r"limit of this process's memory is reached. Asked for 8.0 MiB beside \d.\d MiB that it holds, the limit is 8.0"
+        with pytest.raises(MemoryError, match=words):
+            ops.full(shape=(1 << 21,), value=0.0, dtype=wherry_tensor.float32)
+        assert float((held[:1] + 1).numpy()[0]) == 2.0
+    finally:
+        wherry_tensor.set_flags({"FLAGS_gpu_memory_limit_mb": 0})
+    assert ops.full(shape=(1 << 21,), value=0.0, dtype=wherry_tensor.float32).shape == [1 << 21]
+
+
 def test_division_by_zero_is_reported_where_the_result_is_read_and_names_the_op(gpu):
     quotient = ops.floor_divide(to_tensor([1, 2]), to_tensor([1, 0]))
     with pytest.raises(ValueError, match=r"floor_divide: integer division by zero"):

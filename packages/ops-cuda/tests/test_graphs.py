@@ -95,6 +95,28 @@ def test_a_training_step_is_captured_and_replayed(warm):
     np.testing.assert_array_equal(weight, expected_weight)
 
 
+def test_updates_that_wait_to_be_put_together_are_not_captured_late_nor_lost(warm):
+    p = nn.Linear(2, 2)
+    p.weight.set_value(to_tensor(np.zeros((2, 2), "float32")))
+    sgd = optimizer.SGD(learning_rate=1.0, parameters=[p.weight])
+
+    def step():
+        p.weight.grad = to_tensor(np.ones((2, 2), "float32"))
+        sgd.step()
+
+    step()  # belongs before the capture
+    gradient = to_tensor(np.full((2, 2), 2.0, "float32"))
+    p.weight.grad = gradient
+    graph = CUDAGraph()
+    graph.capture_begin()
+    sgd.step()  # the last of it
+    graph.capture_end()
+    assert p.weight.numpy().tolist() == [[-1.0] * 2] * 2
+    graph.replay()
+    graph.replay()
+    assert p.weight.numpy().tolist() == [[-5.0] * 2] * 2
+
+
 REFUSED = {
     "numpy": (lambda x: x.numpy(), r"gpu:0: reading a value, as numpy\(\), item\(\) and print do, cannot be captured into a graph"),
     "synchronize": (lambda x: cuda.current_stream().synchronize(), "gpu:0: waiting for the GPU, .* cannot be captured into a graph"),

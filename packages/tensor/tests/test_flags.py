@@ -121,3 +121,11 @@ def test_every_flag_says_what_it_does():
         assert w.get_flags(name)[name] is not None
         assert isinstance(default, (bool, int, float, str))
         assert effect
+
+
+def test_the_systems_allocator_keeps_nothing(restored):
+    w.set_flags({"FLAGS_use_system_allocator": True})
+    x = w.zeros([1 << 18])
+    del x
+    stats = w._core.memory_stats(0)
+    assert stats["reserved"] == stats["allocated"]

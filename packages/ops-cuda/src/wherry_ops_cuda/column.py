@@ -53,6 +53,7 @@ def register() -> None:
     _library = library
     libraries.connect(library)
     device.chains["gpu"] = _chains
+    flags.when_set("FLAGS_gpu_memory_limit_mb", lambda mebibytes: _set_memory_limit(int(mebibytes)))
     flags.when_set("FLAGS_benchmark", lambda on: set_synchronous(bool(on)))
 
 
@@ -103,6 +104,11 @@ def _chains() -> Chains | None:
         return f"sm_{found['major']}{found['minor']}"
 
     return Chains(_library, compiler, architecture)
+
+
+def _set_memory_limit(mebibytes: int) -> None:
+    if _library is not None:
+        _library.wry_cuda_set_memory_limit(ctypes.c_int64(max(mebibytes, 0) << 20))
 
 
 def set_synchronous(on: bool) -> None:

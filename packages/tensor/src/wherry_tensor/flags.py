@@ -23,6 +23,8 @@ _OF_GPUS, _NO_CLUSTER = "of Paddle's GPU libraries and allocator", "needs distri
 _NO_POOL = "Paddle's allocator; memory is kept for reuse here, see wherry.device"
 _FOR_PADDLE = "of a part of Paddle that has no counterpart here"
 
+_KEPT = 512 << 20  # bytes of freed memory that the core keeps, where nobody sets another limit
+
 # The flags with their defaults, and what each does here. Without an effect they are kept and read back, because programs set them.
 FLAGS: dict[str, tuple[Value, str]] = {
     "FLAGS_check_nan_inf": (False, "each op raises when its result holds NaN or infinity"),
@@ -71,6 +73,7 @@ FLAGS: dict[str, tuple[Value, str]] = {
     "FLAGS_fraction_of_gpu_memory_to_use": (
         0.92, "no effect: memory of a GPU is taken when it is needed and kept for reuse, see wherry.device.cuda.empty_cache"
     ),
+    "FLAGS_gpu_memory_limit_mb": (0, "as many MiB, and no more, this process takes from each GPU for tensors; 0: there is no limit"),
     "FLAGS_fuse_parameter_groups_size": (1, f"no effect: {_NO_CLUSTER}"),
     "FLAGS_fuse_parameter_memory_size": (-1.0, f"no effect: {_NO_CLUSTER}"),
     "FLAGS_initial_cpu_memory_in_mb": (500, f"no effect: {_NO_POOL}"),
@@ -103,7 +106,7 @@ FLAGS: dict[str, tuple[Value, str]] = {
     "FLAGS_use_ngraph": (False, f"no effect: {_FOR_PADDLE}"),
     "FLAGS_use_pinned_memory": (True, "batches of a DataLoader go to a GPU by way of pinned memory"),
     "FLAGS_use_stride_kernel": (True, "no effect: views share memory where they can"),
-    "FLAGS_use_system_allocator": (False, f"no effect: {_NO_POOL}"),
+    "FLAGS_use_system_allocator": (False, "memory of the cpu that is freed goes back to the system at once, instead of being kept for reuse"),
 }
 _values: dict[str, Value] = {name: default for name, (default, _) in FLAGS.items()}
 
@@ -301,6 +304,7 @@ _effects: dict[str, list[Callable[[Value], Any]]] = {
     "FLAGS_benchmark": [lambda value: _core.set_device_graphs(not value, "FLAGS_benchmark")],
     "FLAGS_new_executor_use_cuda_graph": [lambda value: _core.set_device_graphs(bool(value), "FLAGS_new_executor_use_cuda_graph")],
     "FLAGS_paddle_random": [_paddle_random],
+    "FLAGS_use_system_allocator": [lambda value: _core.set_memory_cache_limit(0 if value else _KEPT)],
     "FLAGS_paddle_num_threads": [lambda value: _core.set_num_threads(max(1, int(value)))],
 }
 

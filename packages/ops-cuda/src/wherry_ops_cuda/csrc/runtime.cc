@@ -10,6 +10,7 @@
 #include <string.h>
 #include <wherry/device.h>
 
+#include <atomic>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -41,6 +42,7 @@ struct Unit {                                 // a GPU
 static Unit units[max_devices];
 static std::mutex mutex;
 static std::vector<std::string> op_names;  // of reports
+static std::atomic<int64_t> memory_limit;  // bytes that this process may take from a GPU; 0: as many as there are
 static bool synchronous;                   // wait after each op, so that what fails is the op that runs
 static thread_local const Row *current;
 
@@ -155,8 +157,14 @@ int dispatch(const wry_call *call) {
 static int gpu_allocate(void *, int32_t number, size_t bytes, void *stream, void **out, char *error) {
   if (in_fork(error)) return WRY_INTERNAL;
   cudaSetDevice(number);
+  const int64_t limit = memory_limit;
+  std::unique_lock<std::mutex> counting(mutex);
+  const bool allowed = limit == 0 || int64_t(units[number].bytes + bytes) <= limit;
+  counting.unlock();
   cudaError_t code;
-  if (units[number].captured && units[number].captured == stream) {  // it has to be there when the graph runs, each time
+  if (!allowed) {
+    code = cudaErrorMemoryAllocation;
+  } else if (units[number].captured && units[number].captured == stream) {  // it has to be there when the graph runs, each time
     cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
     cudaThreadExchangeStreamCaptureMode(&mode);
     code = cudaMalloc(out, bytes ? bytes : 1);
@@ -168,7 +176,7 @@ static int gpu_allocate(void *, int32_t number, size_t bytes, void *stream, void
   } else {
     code = cudaMallocAsync(out, bytes ? bytes : 1, static_cast<cudaStream_t>(stream));
   }
-  if (code == cudaErrorMemoryAllocation && !units[number].captured) {  // what other streams have freed comes back once they have run
+  if (code == cudaErrorMemoryAllocation && allowed && !units[number].captured) {  // what other streams have freed comes back once they have run
     cudaGetLastError();
     cudaDeviceSynchronize();
     code = cudaMallocAsync(out, bytes ? bytes : 1, static_cast<cudaStream_t>(stream));
@@ -186,6 +194,13 @@ static int gpu_allocate(void *, int32_t number, size_t bytes, void *stream, void
   std::lock_guard<std::mutex> lock(mutex);
   for (const auto &one : u.held) largest = one.second > largest ? one.second : largest;
   const double unit = 1 << 20;
+  if (!allowed) {
+    snprintf(error, WRY_ERROR_SIZE,
+             "gpu:%d: the limit of this process's memory is reached. Asked for %.1f MiB beside %.1f MiB that it holds, the limit is %.1f MiB. Set "
+             "FLAGS_gpu_memory_limit_mb to more, or to 0 for no limit.",
+             number, bytes / unit, u.bytes / unit, limit / unit);
+    return WRY_OUT_OF_MEMORY;
+  }
   snprintf(error, WRY_ERROR_SIZE,
            "gpu:%d is out of memory. Asked for %.1f MiB; %.1f of %.1f MiB are free. This process holds %.1f MiB in %zu blocks, the largest of %.1f MiB; the "
            "others belong to other processes and to CUDA.",
@@ -352,6 +367,7 @@ static int gpu_event_create_with(void *, int32_t number, uint32_t flags, void **
 }
 
 static int gpu_capture_begin(void *, int32_t number, void *stream, int32_t mode, char *error) {
+  WRY_SETTLED(error);  // what was kept back belongs before it
   if (in_fork(error)) return WRY_INTERNAL;
   cudaSetDevice(number);
   const cudaStreamCaptureMode modes[] = {cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed};
@@ -365,10 +381,15 @@ struct CapturedGraph {
 };
 static int gpu_capture_end(void *, int32_t number, void *stream, void **out, char *error) {
   if (in_fork(error)) return WRY_INTERNAL;
+  const int settled = settle(nullptr, error);  // what was kept back belongs to it
   cudaSetDevice(number);
   units[number].captured = nullptr;
   CapturedGraph made = {};
   cudaError_t code = cudaStreamEndCapture(static_cast<cudaStream_t>(stream), &made.graph);
+  if (code == cudaSuccess && settled != WRY_OK) {
+    cudaGraphDestroy(made.graph);
+    return settled;
+  }
   if (code == cudaSuccess) code = cudaGraphInstantiate(&made.runs, made.graph, 0);
   if (code != cudaSuccess && made.graph) cudaGraphDestroy(made.graph);
   cudaGetLastError();
@@ -376,6 +397,7 @@ static int gpu_capture_end(void *, int32_t number, void *stream, void **out, cha
   return tell(error, "capture_end", code);
 }
 static int gpu_graph_launch(void *, int32_t number, void *graph, void *stream, char *error) {
+  WRY_SETTLED(error);
   if (in_fork(error)) return WRY_INTERNAL;
   cudaSetDevice(number);
   Unit &u = units[number];
@@ -461,6 +483,7 @@ EXPORT int wry_cuda_describe(int number, char *name, size_t name_size, int *majo
   return WRY_OK;
 }
 
+EXPORT void wry_cuda_set_memory_limit(int64_t bytes) { memory_limit = bytes; }
 EXPORT void wry_cuda_set_synchronous(int on) { synchronous = on != 0; }
 
 // Registers the device and its kernels. Needs the GIL.
