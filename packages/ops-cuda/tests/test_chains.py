@@ -16,7 +16,7 @@ from wherry_tensor.ops.declare import Meta, family_of
 
 EXTERNAL, RESULT = 1, 2
 DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"]
-# What stays by itself: the sum of a series has no kernel; a division by zero is reported by the op's own kernel.
+# What stays by itself: the sum of a series, which is long; a division by zero is reported by the op's own kernel.
 ALONE = {"polygamma"}
 
 

@@ -334,3 +334,55 @@ def test_columns_are_reduced(gpu, rng, shape, axes, dtype):
     if dtype == "float32":
         close(ops.variance, x, axes=axes, keepdim=False, correction=1, rtol=1e-5)
         close(ops.logsumexp, x, axes=axes, keepdim=False, rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(1, 45, 45), (2, 70, 20), (1, 9, 60)])
+@pytest.mark.parametrize("dtype", ["float64", "complex64"])
+def test_factors_of_larger_matrices_are_orthogonal_and_give_the_matrix_back(gpu, rng, shape, dtype):
+    x = rng.standard_normal(shape).astype(dtype)
+    x[0, :, 3] = x[0, :, 1]  # a rank that is not full
+    tolerance = 1e-12 if dtype == "float64" else 2e-5
+
+    def gram(q):
+        return np.conj(np.swapaxes(q, 1, 2)) @ q - np.eye(q.shape[2])
+
+    q, r = (one.numpy() for one in ops.qr(wherry_tensor.to_tensor(x), complete=False))
+    assert abs(q @ r - x).max() < tolerance and abs(gram(q)).max() < tolerance and not np.tril(r, -1).any()
+    u, s, vh = (one.numpy() for one in ops.svd(wherry_tensor.to_tensor(x), full_matrices=True))
+    k = s.shape[1]
+    assert abs((u[:, :, :k] * s[:, None]) @ vh[:, :k] - x).max() < 10 * tolerance
+    assert abs(gram(u)).max() < tolerance and abs(gram(np.conj(np.swapaxes(vh, 1, 2)))).max() < tolerance
+    assert (np.diff(s) <= 0).all()
+    h = x @ np.conj(np.swapaxes(x, 1, 2))
+    w, v = (one.numpy() for one in ops.eigh(wherry_tensor.to_tensor(h), upper=True))
+    assert abs((v * w[:, None]) @ np.conj(np.swapaxes(v, 1, 2)) - h).max() < 100 * tolerance and abs(gram(v)).max() < 10 * tolerance
+
+
+def test_eigenvalues_that_are_equal_or_far_apart_are_found(gpu):
+    x = np.stack([np.eye(5), np.ones((5, 5)), np.diag([1e200, 1.0, -1e-200, 0.0, 2.0]), np.zeros((5, 5))])
+    w = ops.eigh(wherry_tensor.to_tensor(x), upper=False)[0].numpy()
+    np.testing.assert_allclose(w, [[1] * 5, [0, 0, 0, 0, 5], [-1e-200, 0, 1, 2, 1e200], [0] * 5], atol=1e-14, rtol=1e-14)
+    s = ops.svd(wherry_tensor.to_tensor(x), full_matrices=False)[1].numpy()
+    np.testing.assert_allclose(s[0], 1)
+    np.testing.assert_allclose(s[1], [5, 0, 0, 0, 0], atol=1e-14)
+    assert not s[3].any()
+
+
+@pytest.mark.parametrize("name", ["eigh", "svd"])
+def test_a_matrix_with_nan_is_reported_by_its_number(gpu, name):
+    x = np.zeros((3, 2, 2))
+    x[1, 0, 0] = np.nan
+    with pytest.raises(ValueError, match=f"{name}: the iteration did not converge. Got matrix 1 of the batch with values that are not finite"):
+        getattr(ops, name)(wherry_tensor.to_tensor(x), **({"upper": False} if name == "eigh" else {"full_matrices": False}))
+        wherry_tensor.device.synchronize("gpu")
+
+
+@pytest.mark.parametrize("n", [1, 2, 3000])
+def test_permutations_are_those_of_the_cpu(gpu, n):
+    drawn = []
+    for device in "gpu", "cpu":
+        wherry_tensor.set_device(device)
+        wherry_tensor.seed(5)
+        drawn.append(ops.randperm(n=n, dtype=wherry_tensor.int64).numpy())
+    np.testing.assert_array_equal(*drawn)
+    np.testing.assert_array_equal(np.sort(drawn[0]), np.arange(n))

@@ -1,7 +1,7 @@
 // Functions of one value: arithmetic, elementary functions, rounding, predicates, complex parts.
 //
 // 16-bit floats compute in float; special functions of float32 in double, as on the cpu. Elementary functions of complex
-// numbers have no kernel here yet.
+// numbers are in complex.cu.
 #include "pointwise.h"
 
 namespace wherry {
@@ -138,6 +138,30 @@ struct Digamma {
   WRY_GPU double operator()(double x) const { return digamma_of(x); }
 };
 
+// (-1)^(n+1) n! times the sum of (x + k)^-(n+1) over k from 0: term by term up to where Euler and Maclaurin's formula takes over.
+struct Polygamma {
+  int64_t n;
+  WRY_GPU double operator()(double x) const {
+    if (n == 0) return digamma_of(x);
+    if (x <= 0 && (x == floor(x) || x < -1e6)) return x != floor(x) ? double(NAN) : n % 2 == 1 ? double(INFINITY)
+                                                                                               : -double(INFINITY);
+    const double s = double(n) + 1, start = 12 + double(n) / 2;
+    double sum = 0;
+    for (; x < start; x += 1) sum += pow(x, -s);
+    const double power = pow(x, -s);
+    sum += power * x / (s - 1) + 0.5 * power;
+    // B(2k) / (2k)! s (s + 1) ... (s + 2k - 2) x^-(s + 2k - 1)
+    constexpr double bernoulli[] = {1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160, -691.0 / 1307674368000.0, 1.0 / 74724249600.0};
+    double term = s * power / x;
+#pragma unroll
+    for (int k = 0; k < 7; ++k) {
+      sum += bernoulli[k] * term;
+      term *= (s + 2 * k + 1) * (s + 2 * k + 2) / (x * x);
+    }
+    return (n % 2 == 1 ? 1 : -1) * tgamma(s) * sum;
+  }
+};
+
 // exp(-|x|) I(x), the modified Bessel function of the first kind: its power series, of which all terms have one sign, and
 // from 24 on Hankel's asymptotic series, whose terms fall below 2^-53 before they grow again.
 template <int Order>
@@ -247,6 +271,9 @@ struct Kernel {
   static int predicate(const wry_call *call) { return pointwise1<bool, T>(call, F()); }
 };
 
+template <typename T>
+int polygamma(const wry_call *call) { return pointwise1<T, T>(call, Polygamma{attr_int(call, 0)}); }
+
 int identity(const wry_call *call) {
   return dispatch_size(item_size(input(call, 0)), [&](auto tag) { return pointwise1<decltype(tag), decltype(tag)>(call, Identity()); });
 }
@@ -276,6 +303,7 @@ const wry_kernel_entry table[] = {
     FLOATS("sinh", Sinh), FLOATS("cosh", Cosh), FLOATS("tanh", Tanh),
     FLOATS("asinh", Asinh), FLOATS("acosh", Acosh), FLOATS("atanh", Atanh),
     FLOATS("erf", Erf), FLOATS("erfinv", Erfinv), FLOATS("lgamma", Lgamma), FLOATS("digamma", Digamma),
+    WRY_FLOAT_ROWS("polygamma", in_place, polygamma),
     DOUBLES("i0", Bessel<0>), DOUBLES("i1", Bessel<1>), DOUBLES("i0e", ScaledBessel<0>), DOUBLES("i1e", ScaledBessel<1>),
     FLOATS("floor", Floor), INTEGERS_UNCHANGED("floor"),
     FLOATS("ceil", Ceil), INTEGERS_UNCHANGED("ceil"),

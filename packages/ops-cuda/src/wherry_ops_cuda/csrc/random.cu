@@ -295,12 +295,66 @@ int multinomial(const wry_call *call) {
   return check(call, wry_launch(take_first, blocks_for(rows * samples, threads), dim3(threads), 0, stream(call), rows, n, samples, items, out));
 }
 
+// ---- permutations ---------------------------------------------------------------------------------
+//
+// Fisher & Yates from the inside out, as on the cpu: step i draws a place j <= i, gives i what stands there, and puts i there. What stands
+// at a place after `time` steps is the last step before that went there; or, where none did, what stood at the place that its own step
+// drew, at that time. With the steps in the order of their places each such question is a search, and chains of them are short.
+
+struct Places {
+  Draw draw;
+  WRY_GPU int64_t operator[](int64_t i) const {
+    const Pair p = pair_of(draw, 2 * i);
+    return int64_t(scale_bits(uint64_t(p.upper) << 32 | p.lower, uint64_t(i) + 1));
+  }
+};
+template <typename K, typename T>
+__global__ void __launch_bounds__(block_size) follow_places(int64_t n, Places places, const Item<K> *items, T *out) {
+  for WRY_EACH (i, n) {
+      int64_t place = i, time = n;
+      for (;;) {
+        // How many items come before (place, time).
+        int64_t low = 0, high = n;
+        while (low < high) {
+          const int64_t middle = low + (high - low) / 2;
+          if (before(items[middle], Item<K>{K(place), K(time)})) low = middle + 1;
+          else high = middle;
+        }
+        if (low > 0 && int64_t(items[low - 1].key) == place) {
+          out[i] = T(int64_t(items[low - 1].at));
+          break;
+        }
+        time = place;
+        place = places[place];
+      }
+    }
+}
+template <typename T>
+int randperm(const wry_call *call) {
+  const wry_tensor *out = output(call, 0);
+  const int64_t n = out->size;
+  if (n == 0) return WRY_OK;
+  const Places places = {draw_of(call)};
+  const auto run = [&](auto key) {
+    using K = decltype(key);
+    Item<K> *items;
+    if (const int status = grouped<K>(call, "randperm", places, n, n, &items)) return status;
+    const int threads = threads_for(n);
+    return check(call, wry_launch(follow_places<K, T>, blocks_for(n, threads), dim3(threads), 0, stream(call), n, places, items, data<T>(out)));
+  };
+  return is_small(n, n) ? run(uint32_t()) : run(uint64_t());
+}
+
 constexpr uint32_t draws = WRY_USES_RANDOM, draws_for = WRY_USES_RANDOM | WRY_WANTS_CONTIGUOUS;
 
 const wry_kernel_entry table[] = {
     WRY_FLOAT_ROWS("uniform", draws, uniform),
     WRY_FLOAT_ROWS("normal", draws, normal),
     WRY_INT_ROWS("randint", draws, randint),
+    WRY_ROW("randperm", int32_t, draws, randperm),
+    WRY_ROW("randperm", int64_t, draws, randperm),
+    WRY_ROW("randperm", float, draws, randperm),
+    WRY_ROW("randperm", double, draws, randperm),
     WRY_FLOAT_ROWS("bernoulli", draws_for, bernoulli),
     WRY_FLOAT_ROWS("multinomial", draws_for, multinomial),
     WRY_FLOAT_ROWS("poisson", draws_for, poisson),

@@ -7,7 +7,7 @@
 //
 // log_probs [T, B, C]; labels [B, L]; both lengths [B]; alpha [B, T, 2 L + 1], -inf past the end of an example.
 #include "labels.h"
-#include "reduce.h"
+#include "totals.h"
 
 namespace wherry {
 namespace cuda {
@@ -66,20 +66,10 @@ WRY_GPU A log_sum(A a, A b, A c) {
   return top + log(exp(a - top) + exp(b - top) + exp(c - top));
 }
 
-template <typename A>
-struct Largest {
-  using W = A;
-  static WRY_GPU A combine(A a, A b) { return larger(a, b); }
-};
-template <typename A>
-struct Total {
-  using W = A;
-  static WRY_GPU A combine(A a, A b) { return a + b; }
-};
 // What a row is lowered by, so that its largest value becomes 0; a row without a path stays as it is.
 template <typename A>
 WRY_GPU A top_of(A mine) {
-  const A top = block_total<Largest<A>>(mine);
+  const A top = block_largest(mine);
   return top == -A(INFINITY) ? A(0) : top;
 }
 
@@ -159,7 +149,7 @@ WRY_GPU void link_symbols(const Task &z, const Example &e, int64_t *same) {
 // use(class, sum of value(s) over its states) for each class of the label; `blanks` is the sum of this thread's blanks.
 template <typename A, typename Value, typename Use>
 WRY_GPU void each_class(const Task &z, const Example &e, const int64_t *same, A blanks, const Value &value, const Use &use) {
-  blanks = block_total<Total<A>>(blanks);
+  blanks = block_sum(blanks);
   if (threadIdx.x == 0) use(z.blank, blanks);
   for (int64_t i = threadIdx.x; i < e.states / 2; i += blockDim.x) {
     if (same[i] >= -1) continue;
@@ -206,7 +196,7 @@ __global__ void __launch_bounds__(block_size, 1) backward(Task z, const T *ct, c
         total += p;
         if (s % 2 == 0) blanks += p;
       }
-      total = block_total<Total<A>>(total);
+      total = block_sum(total);
       const A each = total == 0 ? A(0) : factor / total;
       T *const to = out + (t * z.batch + b) * z.classes;
       each_class(z, e, same, blanks, [&](int64_t s) { return share[s]; }, [&](int64_t c, A sum) { to[c] = narrow<T>(-sum * each); });
@@ -294,7 +284,7 @@ __global__ void __launch_bounds__(block_size, 1) curvature(Task z, const T *vect
         onwards[s] = double(load(vector + at)) + here[s];
         highest = larger(highest, A(a[t * z.states + s] + beta[s]));
       }
-      highest = block_total<Largest<A>>(highest);
+      highest = block_largest(highest);
       double total = 0, blanks = 0;
       for (int64_t s = threadIdx.x; s < S; s += blockDim.x) {
         const double p = highest > A(least) ? double(exp(A(a[t * z.states + s] + beta[s] - highest))) : 0.0;
@@ -302,7 +292,7 @@ __global__ void __launch_bounds__(block_size, 1) curvature(Task z, const T *vect
         shares[s] = p * (before[t * z.states + s] + here[s] - whole);
         if (s % 2 == 0) blanks += shares[s];
       }
-      total = block_total<Total<double>>(total);
+      total = block_sum(total);
       const double each = total == 0 ? 0 : factor / total;
       T *const to = out + (t * z.batch + b) * z.classes;
       each_class(z, e, same, blanks, [&](int64_t s) { return shares[s]; }, [&](int64_t c, double sum) { to[c] = narrow<T>(A(-sum * each)); });
