@@ -311,23 +311,23 @@ struct Places {
 template <typename K, typename T>
 __global__ void __launch_bounds__(block_size) follow_places(int64_t n, Places places, const Item<K> *items, T *out) {
   for WRY_EACH (i, n) {
-      int64_t place = i, time = n;
-      for (;;) {
-        // How many items come before (place, time).
-        int64_t low = 0, high = n;
-        while (low < high) {
-          const int64_t middle = low + (high - low) / 2;
-          if (before(items[middle], Item<K>{K(place), K(time)})) low = middle + 1;
-          else high = middle;
-        }
-        if (low > 0 && int64_t(items[low - 1].key) == place) {
-          out[i] = T(int64_t(items[low - 1].at));
-          break;
-        }
-        time = place;
-        place = places[place];
+    int64_t place = i, time = n;
+    for (;;) {
+      // How many items come before (place, time).
+      int64_t low = 0, high = n;
+      while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (before(items[middle], Item<K>{K(place), K(time)})) low = middle + 1;
+        else high = middle;
       }
+      if (low > 0 && int64_t(items[low - 1].key) == place) {
+        out[i] = T(int64_t(items[low - 1].at));
+        break;
+      }
+      time = place;
+      place = places[place];
     }
+  }
 }
 template <typename T>
 int randperm(const wry_call *call) {
