@@ -379,6 +379,9 @@ def _index_cases(call: Callable[..., Case], floats: Callable[..., Any], places: 
         x = floats(4, 32, 32)
         return (ops.add(ops.matmul(x, x, transpose_x=False, transpose_y=True), ops.eye(rows=32, columns=32, dtype=x.dtype)),)
 
+    yield call("eigen", "qr 4 x [32, 32]", lambda: (floats(4, 32, 32),), lambda x: ops.qr(x, complete=False))
+    yield call("eigen", "eigh 4 x [16, 16]", lambda: (floats(4, 16, 16),), lambda x: ops.eigh(x, upper=False))
+    yield call("eigen", "svd 4 x [16, 16]", lambda: (floats(4, 16, 16),), lambda x: ops.svd(x, full_matrices=False))
     yield call("linalg", "cholesky 4 x [32, 32]", definite, lambda x: ops.cholesky(x, upper=False))
 
 
