@@ -8,6 +8,7 @@ from wherry_graph import Program, jit
 from wherry_graph.capture import capture
 from wherry_graph.executor import compiled
 from wherry_graph.interpreter import Interpreter
+from wherry_graph.jit.cuda_graphs import wrap_cuda_graph
 from wherry_tensor import _core, cuda, ops, set_flags, to_tensor
 from wherry_tensor.cuda_graphs import CUDAGraph
 from wherry_train import optimizer
@@ -305,6 +306,15 @@ def test_a_layer_trains_as_a_captured_program_as_it_does_on_the_cpu(gpu):
     np.testing.assert_allclose(losses, expected, rtol=0, atol=1e-5)
     for one, other in zip(weights, expected_weights):
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-5)
+
+
+def test_a_wrapped_function_runs_as_a_graph(gpu):
+    wrapped = wrap_cuda_graph(lambda x: (x @ x).exp() + 1)
+    x = to_tensor(np.eye(3, dtype="float32"))
+    for _ in range(3):
+        np.testing.assert_array_equal(wrapped(x).numpy(), ((x @ x).exp() + 1).numpy())
+    with pytest.raises(ValueError, match="wrap_cuda_graph: unknown mode. Got 'local'"):
+        wrap_cuda_graph(lambda x: x, mode="local")
 
 
 def test_a_fault_in_the_data_of_a_graph_is_reported(gpu):

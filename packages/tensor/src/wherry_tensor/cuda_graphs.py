@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import Any
 
 from wherry_tensor import _core
@@ -11,7 +10,7 @@ from wherry_tensor.arguments import require
 from wherry_tensor.cuda import _gpu
 from wherry_tensor.errors import InvalidArgumentError, short
 
-__all__ = ["ALL_MODES", "CUDAGraph", "is_cuda_graph_supported", "wrap_cuda_graph"]
+__all__ = ["ALL_MODES", "CUDAGraph", "is_cuda_graph_supported"]
 
 ALL_MODES = ["global", "thread_local", "relaxed"]
 
@@ -23,7 +22,8 @@ def is_cuda_graph_supported() -> bool:
         `paddle.device.cuda.graphs.is_cuda_graph_supported`.
 
     Examples:
-        >>> wherry.device.cuda.graphs.is_cuda_graph_supported()
+        >>> from wherry.device.cuda import graphs
+        >>> graphs.is_cuda_graph_supported()
         False
     """
     return devices.is_known("gpu")
@@ -97,28 +97,3 @@ class CUDAGraph:
         folder = os.fspath(require(dirname, str, "print_to_dot_files", "dirname", "Name a folder."))
         os.makedirs(folder, exist_ok=True)
         self._graph.print_to(os.path.join(folder, "graph.dot"))
-
-
-def wrap_cuda_graph(function: Callable[..., Any], mode: str = "thread_local", memory_pool: str = "default") -> Callable[..., Any]:
-    """A function whose captured program runs as a CUDA graph.
-
-    Programs of `jit.to_static` run as graphs by themselves (`FLAGS_new_executor_use_cuda_graph`), so this is `to_static` where it can be.
-
-    Args:
-        function: a function or Layer.
-        mode, memory_pool: accepted for compatibility; unused.
-
-    Returns:
-        `function`, captured where `wherry.jit` is installed; each call gives what `function` gives.
-
-    Source:
-        `paddle.device.cuda.graphs.wrap_cuda_graph`.
-    """
-    if mode not in ALL_MODES:
-        raise InvalidArgumentError(f"wrap_cuda_graph: unknown mode. Got {short(mode)}, expected one of {', '.join(ALL_MODES)}.")
-    try:
-        from importlib import import_module
-
-        return import_module("wherry_graph.jit").to_static(function)  # type: ignore[no-any-return]
-    except ImportError:
-        return function

@@ -1,6 +1,5 @@
 """`paddle.device.cuda`."""
 from wherry import _absent
-from wherry.device.cuda import graphs as graphs
 from wherry_tensor.cuda import *  # noqa: F403
 from wherry_tensor.cuda import __all__ as __all__
 
