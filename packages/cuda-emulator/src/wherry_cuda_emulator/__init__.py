@@ -7,4 +7,4 @@ from wherry_cuda_emulator.building import compile, cuda_include, include
 from wherry_cuda_emulator.control import Counts, Emulator, Measure, Traffic
 
 __all__ = ["Counts", "Emulator", "Measure", "Traffic", "compile", "cuda_include", "include"]
-__version__ = "0.2.0"
+__version__ = "0.3.0"

@@ -35,4 +35,4 @@ __all__ = [
     "get_version",
 ]
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"

@@ -4,4 +4,4 @@ from wherry_sparse import geometric, incubate, sparse
 
 __all__ = ["geometric", "incubate", "sparse"]
 
-__version__ = "0.2.0"
+__version__ = "0.2.1"

@@ -117,7 +117,7 @@ std::string where_is(const void *pc);
 std::string kernel_name(void *kernel);
 void forget_names();  // a library that is unloaded gives its addresses back
 char *reserve(size_t bytes, int rights);
-bool is_of_module(const char *p);              // of the library that this is in, or of one that was loaded at run time
+bool is_of_module(const char *p);               // of the library that this is in, or of one that was loaded at run time
 void add_module(const void *inside, bool add);  // which some address of it names
 extern size_t in_use;
 

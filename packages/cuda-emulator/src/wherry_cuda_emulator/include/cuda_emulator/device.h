@@ -16,7 +16,7 @@
 
 #define CUDA_EMULATOR 1
 
-namespace cuda_emulator __attribute__((visibility("default"))) {
+namespace [[gnu::visibility("default")]] cuda_emulator {
 
 // A thread of the block that runs.
 struct Thread {
