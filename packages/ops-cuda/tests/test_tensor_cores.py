@@ -233,6 +233,7 @@ CONVOLUTIONS = {
     "groups": ((1, 16, 8, 8), 24, (3, 3), {"groups": 2, "paddings": (1, 1, 1, 1)}),
     "groups of odd width": ((1, 18, 7, 8), 20, (2, 2), {"groups": 2}),
     "one by one, several tiles": ((2, 40, 12, 12), 72, (1, 1), {}),
+    "no images": ((0, 8, 6, 6), 8, (3, 3), {}),
     "narrow groups": ((1, 8, 6, 6), 8, (3, 3), {"groups": 4}),  # not in tensor cores
 }
 

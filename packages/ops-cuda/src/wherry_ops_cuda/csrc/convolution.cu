@@ -204,9 +204,10 @@ int conv2d_weight_vjp(const wry_call *call) {
   const bool last = attr_equals(call, 4, "NHWC");
   const int64_t groups = attr_int(call, 3);
   const Convolution s = {image_of(x, last), image_of(ct, last), window_of(call, out), groups, out->shape[1], out->shape[0] / groups};
-  int status = by_library(call, FOR_WEIGHT, s, last, x, ct, out, nullptr);
+  const bool some = ct->size > 0 && x->size > 0;  // of nothing the gradient is zeros, as the sum over no places below is
+  int status = some ? by_library(call, FOR_WEIGHT, s, last, x, ct, out, nullptr) : not_taken;
   if constexpr (is_half<T>)
-    if (status == not_taken) status = convolve_lines(call, FOR_WEIGHT, s, data<T>(ct), data<T>(x), nullptr, data<T>(out));
+    if (some && status == not_taken) status = convolve_lines(call, FOR_WEIGHT, s, data<T>(ct), data<T>(x), nullptr, data<T>(out));
   if (status != not_taken) return status;
   const ForWeight<T> p = {s, data<T>(ct), data<T>(x), data<T>(out)};
   return launch_product(call, p, s.o, s.c * s.window.kh * s.window.kw);
