@@ -13,12 +13,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m wherry_ops_cuda", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     build = commands.add_parser("build", help="compile the kernels for GPUs, or for the emulator")
-    build.add_argument("--architectures", type=int, nargs="+", default=list(building.ARCHITECTURES), metavar="CC",
-                       help="compute capabilities, as 90 for 9.0 (default: %(default)s)")
+    build.add_argument("--architectures", nargs="+", default=None, metavar="CC",
+                       help="compute capabilities, as 90 for 9.0; names such as hopper; all; auto: those of this machine's GPUs "
+                            "(default: $CUDA_ARCH_NAME, else $CMAKE_CUDA_ARCHITECTURES, else all)")
     build.add_argument("--emulate", choices=("fast", "checked"), help="for the emulator instead, with g++")
     build.add_argument("--output", type=Path, default=None, help="the library (default: where set_device('gpu') looks)")
     build.add_argument("--registers", type=Path, help="write the registers of each kernel to this file, or with --check compare with it")
     build.add_argument("--check", action="store_true", help="exit 1 when a kernel takes more registers than the file says")
+    build.add_argument("--strict", action="store_true", help="refuse kernels that spill registers or use local memory (so does --check)")
     build.add_argument("--jobs", type=int, default=None, help="how many compilers run at once")
     commands.add_parser("libraries", help="which of NVIDIA's libraries are found and used")
     chosen = parser.parse_args(arguments)
@@ -31,8 +33,9 @@ def main(arguments: list[str] | None = None) -> int:
             building.build_for_emulator(output, chosen.emulate, chosen.jobs)
             registers: building.Registers = {}
         else:
-            registers = building.build_for_gpus(output, chosen.architectures, chosen.jobs)
-    except (FileNotFoundError, RuntimeError) as error:
+            architectures = building.architectures_for(" ".join(chosen.architectures) if chosen.architectures else None)
+            registers = building.build_for_gpus(output, architectures, chosen.jobs, strict=chosen.strict or chosen.check)
+    except (FileNotFoundError, RuntimeError, ValueError) as error:
         print(error, file=sys.stderr)
         return 1
     if chosen.registers and not chosen.emulate:

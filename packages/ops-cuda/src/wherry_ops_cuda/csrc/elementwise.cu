@@ -271,8 +271,15 @@ struct Kernel {
   static int predicate(const wry_call *call) { return pointwise1<bool, T>(call, F()); }
 };
 
+// One value at a time: with several in a pack there are not enough registers.
 template <typename T>
-int polygamma(const wry_call *call) { return pointwise1<T, T>(call, Polygamma{attr_int(call, 0)}); }
+int polygamma(const wry_call *call) {
+  const wry_tensor *out = output(call, 0), *x = input(call, 0);
+  if (out->size == 0) return WRY_OK;
+  const int threads = threads_for(out->size);
+  return check(call, wry_launch(pointwise_1<Polygamma, T, T>, blocks_for(out->size, threads), dim3(threads), 0, stream(call), walk_of<2>({out, x}),
+                                Polygamma{attr_int(call, 0)}, data<T>(out), data<T>(x)));
+}
 
 int identity(const wry_call *call) {
   return dispatch_size(item_size(input(call, 0)), [&](auto tag) { return pointwise1<decltype(tag), decltype(tag)>(call, Identity()); });

@@ -79,7 +79,7 @@ WRY_GPU void places(const Walk<N> &w, int64_t i, int64_t (&at)[N]) {
 }
 
 template <typename F, typename TO, typename T>
-__global__ void __launch_bounds__(block_size) pointwise_1(Walk<2> w, F f, TO *out, const T *x) {
+__global__ void __launch_bounds__(block_size, 1) pointwise_1(Walk<2> w, F f, TO *out, const T *x) {
   for
     WRY_EACH(i, w.size) {
       int64_t at[2];
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(block_size) pointwise_1(Walk<2> w, F f, TO *ou
     }
 }
 template <typename F, typename TO, typename T, typename U>
-__global__ void __launch_bounds__(block_size) pointwise_2(Walk<3> w, F f, TO *out, const T *x, const U *y) {
+__global__ void __launch_bounds__(block_size, 1) pointwise_2(Walk<3> w, F f, TO *out, const T *x, const U *y) {
   for
     WRY_EACH(i, w.size) {
       int64_t at[3];
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(block_size) pointwise_2(Walk<3> w, F f, TO *ou
     }
 }
 template <typename F, typename TO, typename T, typename U, typename V>
-__global__ void __launch_bounds__(block_size) pointwise_3(Walk<4> w, F f, TO *out, const T *x, const U *y, const V *z) {
+__global__ void __launch_bounds__(block_size, 1) pointwise_3(Walk<4> w, F f, TO *out, const T *x, const U *y, const V *z) {
   for
     WRY_EACH(i, w.size) {
       int64_t at[4];
@@ -135,7 +135,7 @@ WRY_GPU void row_places(const Packs<N> &p, int64_t row, int64_t (&at)[N]) {
     for (int64_t row = first_row; row < p.rows.size; row += int64_t(gridDim.y) * blockDim.y)
 
 template <int V, typename F, typename TO, typename T>
-__global__ void __launch_bounds__(block_size) packs_1(Packs<2> p, F f, TO *out, const T *x) {
+__global__ void __launch_bounds__(block_size, 1) packs_1(Packs<2> p, F f, TO *out, const T *x) {
   arithmetic_t<T> xs[V];
   WRY_PACKS(p, column, row) {
     int64_t at[2];
@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(block_size) packs_1(Packs<2> p, F f, TO *out, 
   if (tail < p.size) out[tail] = narrow<TO>(f(load(x + (p.steps[1] ? tail : 0))));
 }
 template <int V, typename F, typename TO, typename T, typename U>
-__global__ void __launch_bounds__(block_size) packs_2(Packs<3> p, F f, TO *out, const T *x, const U *y) {
+__global__ void __launch_bounds__(block_size, 1) packs_2(Packs<3> p, F f, TO *out, const T *x, const U *y) {
   arithmetic_t<T> xs[V];
   arithmetic_t<U> ys[V];
   WRY_PACKS(p, column, row) {
@@ -165,7 +165,7 @@ __global__ void __launch_bounds__(block_size) packs_2(Packs<3> p, F f, TO *out, 
   if (tail < p.size) out[tail] = narrow<TO>(f(load(x + (p.steps[1] ? tail : 0)), load(y + (p.steps[2] ? tail : 0))));
 }
 template <int V, typename F, typename TO, typename T, typename U, typename W>
-__global__ void __launch_bounds__(block_size) packs_3(Packs<4> p, F f, TO *out, const T *x, const U *y, const W *z) {
+__global__ void __launch_bounds__(block_size, 1) packs_3(Packs<4> p, F f, TO *out, const T *x, const U *y, const W *z) {
   arithmetic_t<T> xs[V];
   arithmetic_t<U> ys[V];
   arithmetic_t<W> zs[V];
