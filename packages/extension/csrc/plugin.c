@@ -134,7 +134,7 @@ static int from_device(wplug *p, int32_t number, size_t bytes, void **out, char 
   size_t total = 0, available = 0;
   if (status == C_FAILED || works(status)) {
     p->api.device_memory_stats(&u->id, &total, &available);
-    return said(error, WRY_OUT_OF_MEMORY, "(External) %s:%d has no memory for %zu bytes; %zu of %zu are free. device_memory_allocate of %s gave %s.",
+    return said(error, WRY_OUT_OF_MEMORY, "%s:%d has no memory for %zu bytes; %zu of %zu are free. device_memory_allocate of %s gave %s.",
                 p->type, (int)number, bytes, available, total, p->path, works(status) ? "no pointer" : name_of(status));
   }
   return failed(p, number, "device_memory_allocate", status, error);

@@ -169,8 +169,8 @@ def test_nothing_to_show_is_said():
 
 
 def test_a_target_that_is_not_here_is_said():
-    with pytest.warns(UserWarning, match="GPU is not supported"):
-        profiler.Profiler(targets=[profiler.ProfilerTarget.GPU], on_trace_ready=lambda p: None)
+    with pytest.warns(UserWarning, match="CUSTOM_DEVICE is not supported"):
+        profiler.Profiler(targets=[profiler.ProfilerTarget.CUSTOM_DEVICE], on_trace_ready=lambda p: None)
 
 
 def test_timer_only_times_steps_and_keeps_no_events(capsys):

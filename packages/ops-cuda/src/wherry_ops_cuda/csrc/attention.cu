@@ -436,7 +436,7 @@ int with_width(const Sizes &s, F &&f) {
 }
 
 // Which weights are kept, 1 or 0 in [batch, heads, queries, keys], as the op dropout decides.
-__global__ void __launch_bounds__(block_size, 1) decide(int64_t n, Draw draw, uint32_t limit, uint8_t *keep) {
+__global__ void __launch_bounds__(block_size) decide(int64_t n, Draw draw, uint32_t limit, uint8_t *keep) {
   for
     WRY_EACH(i, n)
   keep[i] = word_of(draw, i) >> 8 < limit;
@@ -498,7 +498,7 @@ int attention_dropout(const wry_call *call) { return attend_all<T>(call, attr_fl
 
 // Of each query: delta = <ct, out>, and mend, by which its weights are multiplied. One warp for a query.
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) describe_queries(Problem p, const T *ct, const T *out, const T *q, const T *k, const arithmetic_t<T> *lse,
+__global__ void __launch_bounds__(block_size) describe_queries(Problem p, const T *ct, const T *out, const T *q, const T *k, const arithmetic_t<T> *lse,
                                                                arithmetic_t<T> *deltas, arithmetic_t<T> *mends) {
   using A = arithmetic_t<T>;
   const Sizes &s = p.s;

@@ -157,7 +157,7 @@ Report *arm(const wry_call *call, const char *op_name, int32_t *op);
 
 // ---- launches -------------------------------------------------------------------------------------
 
-// Kernels say __launch_bounds__(block_size, 1): without the 1 ptxas may spill a register or two to fit one more block into a multiprocessor.
+// Where kernels say __launch_bounds__(block_size, 1), ptxas would spill a register or two to fit one block more into a multiprocessor of some architecture.
 constexpr int block_size = 256;
 // Blocks for n threads; kernels go on with i += gridDim.x * blockDim.x.
 inline dim3 blocks_for(int64_t n, int threads = block_size) {

@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(256) turn_image(Image from, int groups, int ch
   }
 }
 // The same of an image whose channels are last.
-__global__ void __launch_bounds__(block_size, 1) pad_image(int64_t n, int channels, int width, const uint16_t *x, uint16_t *out) {
+__global__ void __launch_bounds__(block_size) pad_image(int64_t n, int channels, int width, const uint16_t *x, uint16_t *out) {
   for
     WRY_EACH(i, n) {
       const int64_t group = i / width, channel = i % width;  // groups of all places
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(block_size, 1) pad_image(int64_t n, int channe
 }
 // parts [parts, rows, taps, width] to their sums [rows, c, taps]: neighbouring threads read neighbours, of which there are more than results.
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) add_parts(int64_t n, int parts, int c, int taps, int width, const float *from, T *out) {
+__global__ void __launch_bounds__(block_size) add_parts(int64_t n, int parts, int c, int taps, int width, const float *from, T *out) {
   for
     WRY_EACH(i, n) {
       const int64_t channel = i % width, tap = i / width % taps, row = i / width / taps;

@@ -6,7 +6,7 @@ namespace cuda {
 namespace {
 
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) fill_kernel(T *out, int64_t n, T value) {
+__global__ void __launch_bounds__(block_size) fill_kernel(T *out, int64_t n, T value) {
   for
     WRY_EACH(i, n)
   out[i] = value;
@@ -38,20 +38,20 @@ int full_like(const wry_call *call) {
 // start + i * step. Integers count in 64 bits without a sign, which cannot overflow; floats in double, so that a long
 // float32 range does not drift.
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) count_integers(T *out, int64_t n, uint64_t start, uint64_t step) {
+__global__ void __launch_bounds__(block_size) count_integers(T *out, int64_t n, uint64_t start, uint64_t step) {
   for
     WRY_EACH(i, n)
   out[i] = narrow<T>(arithmetic_t<T>(int64_t(start + uint64_t(i) * step)));
 }
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) count_floats(T *out, int64_t n, double start, double step) {
+__global__ void __launch_bounds__(block_size) count_floats(T *out, int64_t n, double start, double step) {
   // Not fused: the cpu rounds the product, too.
   for
     WRY_EACH(i, n)
   out[i] = narrow<T>(arithmetic_t<T>(__dadd_rn(start, __dmul_rn(double(i), step))));
 }
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) count_complex(T *out, int64_t n, complex128 start, complex128 step) {
+__global__ void __launch_bounds__(block_size) count_complex(T *out, int64_t n, complex128 start, complex128 step) {
   for
     WRY_EACH(i, n)
   out[i] = T(complex128(__dadd_rn(start.re, __dmul_rn(double(i), step.re)), __dadd_rn(start.im, __dmul_rn(double(i), step.im))));
@@ -77,7 +77,7 @@ WRY_GPU double spread_part(int64_t i, int64_t n, double start, double stop, doub
   return i < n / 2 || n == 1 ? __dadd_rn(start, __dmul_rn(step, double(i))) : __dadd_rn(stop, -__dmul_rn(step, double(n - 1 - i)));
 }
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) spread(T *out, int64_t n, complex128 start, complex128 stop, complex128 step) {
+__global__ void __launch_bounds__(block_size) spread(T *out, int64_t n, complex128 start, complex128 stop, complex128 step) {
   for
     WRY_EACH(i, n) {
       const double value = spread_part(i, n, start.re, stop.re, step.re);
@@ -97,7 +97,7 @@ int linspace(const wry_call *call) {
 }
 
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) identity_matrix(T *out, int64_t n, int64_t columns, T one, T zero) {
+__global__ void __launch_bounds__(block_size) identity_matrix(T *out, int64_t n, int64_t columns, T one, T zero) {
   for
     WRY_EACH(i, n)
   out[i] = i / columns == i % columns ? one : zero;

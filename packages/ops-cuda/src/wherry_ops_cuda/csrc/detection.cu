@@ -69,7 +69,7 @@ Regions<T> regions_of(const wry_call *call, const char *op, const wry_tensor *x)
 
 // One thread for each part of an axis of a box.
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) weigh_samples(Regions<T> z) {
+__global__ void __launch_bounds__(block_size) weigh_samples(Regions<T> z) {
   for
     WRY_EACH(at, z.held * z.parts()) {
       const int64_t b = at / z.parts(), part_at = at % z.parts();
@@ -128,7 +128,7 @@ int each_regions(const wry_call *call, const char *op, Regions<T> z, F &&f) {
 }
 
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) align(Regions<T> z, const T *x, T *out) {
+__global__ void __launch_bounds__(block_size) align(Regions<T> z, const T *x, T *out) {
   const int64_t each = z.channels * z.height * z.width;
   for
     WRY_EACH(at, z.held * each) {
@@ -250,7 +250,7 @@ struct Pixels {
 };
 
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) pool_largest(Parts<T> z, const T *x, T *out, int64_t *index) {
+__global__ void __launch_bounds__(block_size) pool_largest(Parts<T> z, const T *x, T *out, int64_t *index) {
   for
     WRY_EACH(at, z.count * z.planes * z.height * z.width) {
       const int64_t j = at % z.width, i = at / z.width % z.height, c = at / (z.width * z.height) % z.planes, r = at / (z.width * z.height * z.planes);
@@ -295,7 +295,7 @@ WRY_GPU Pixels pixels_of(const Parts<T> &z, int64_t r, int64_t i, int64_t j) {
           within(whole(floor(T(j) * wide + left)), z.columns), within(whole(ceil(T(j + 1) * wide + left)), z.columns)};
 }
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) pool_means(Parts<T> z, const T *x, T *out) {
+__global__ void __launch_bounds__(block_size) pool_means(Parts<T> z, const T *x, T *out) {
   for
     WRY_EACH(at, z.count * z.planes) {
       const int64_t plane = at % z.planes, r = at / z.planes, image = z.images[r];
@@ -321,7 +321,7 @@ int psroi_pool(const wry_call *call) {
 
 // Block (plane of an image); boxes in order, 32 at a time.
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) pool_means_back(Parts<T> z, const T *ct, T *out) {
+__global__ void __launch_bounds__(block_size) pool_means_back(Parts<T> z, const T *ct, T *out) {
   WRY_SHARED(Pixels, pixels, 32);
   WRY_SHARED(T, shares, 32);
   const int64_t plane = z.rows * z.columns, chunks = (plane + blockDim.x - 1) / blockDim.x;
@@ -368,7 +368,7 @@ int psroi_pool_vjp(const wry_call *call) {
 constexpr int64_t strip = 4096;  // boxes whose bits are kept at a time
 
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) find_overlaps(int64_t n, int64_t begin, int64_t end, const T *boxes, const int64_t *group, T threshold, T offset,
+__global__ void __launch_bounds__(block_size) find_overlaps(int64_t n, int64_t begin, int64_t end, const T *boxes, const int64_t *group, T threshold, T offset,
                                                             uint64_t *bits) {
   const int64_t words = (n + 63) / 64, first = begin / 64;
   for
@@ -387,7 +387,7 @@ __global__ void __launch_bounds__(block_size, 1) find_overlaps(int64_t n, int64_
       bits[(i - begin) * words + w] = struck;
     }
 }
-__global__ void __launch_bounds__(block_size, 1) strike(int64_t n, int64_t begin, int64_t end, const uint64_t *bits, uint64_t *struck) {
+__global__ void __launch_bounds__(block_size) strike(int64_t n, int64_t begin, int64_t end, const uint64_t *bits, uint64_t *struck) {
   WRY_SHARED(uint64_t, kept, 1);
   const int64_t words = (n + 63) / 64;
   for (int64_t w = begin / 64; w * 64 < end; ++w) {
@@ -414,7 +414,7 @@ __global__ void __launch_bounds__(block_size, 1) strike(int64_t n, int64_t begin
     }
   }
 }
-__global__ void __launch_bounds__(block_size, 1) keep(int64_t n, const uint64_t *struck, bool *out) {
+__global__ void __launch_bounds__(block_size) keep(int64_t n, const uint64_t *struck, bool *out) {
   for
     WRY_EACH(i, n)
   out[i] = !(struck[i / 64] >> i % 64 & 1);

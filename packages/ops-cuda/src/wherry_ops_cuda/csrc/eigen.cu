@@ -55,7 +55,7 @@ WRY_GPU bool scale_of(const T *x, int64_t n, real_of<T> *scale) {
 }
 
 // What each matrix could not do: 0, or a fault. The first is reported.
-__global__ void __launch_bounds__(block_size, 1) report_outcomes(int64_t count, const int32_t *outcomes, Report *report, int32_t op) {
+__global__ void __launch_bounds__(block_size) report_outcomes(int64_t count, const int32_t *outcomes, Report *report, int32_t op) {
   WRY_SHARED(unsigned long long, first, 1);
   if (threadIdx.x == 0) first[0] = (unsigned long long)count;
   __syncthreads();
@@ -146,7 +146,7 @@ __global__ void __launch_bounds__(block_size, 1) factor_all(int64_t count, int64
   }
 }
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) fill_bases(int64_t size, int64_t rows, int64_t columns, T *out) {
+__global__ void __launch_bounds__(block_size) fill_bases(int64_t size, int64_t rows, int64_t columns, T *out) {
   for
     WRY_EACH(i, size)
   out[i] = T(i / columns % rows == i % columns ? 1 : 0);

@@ -32,7 +32,7 @@ struct Positions {
 
 // places[i] (+)= pace * the i-th index, broadcast to `like`.
 template <typename I>
-__global__ void __launch_bounds__(block_size, 1) add_places(Walk<2> w, Bounds bounds, const I *index, int64_t pace, bool first, int64_t *places) {
+__global__ void __launch_bounds__(block_size) add_places(Walk<2> w, Bounds bounds, const I *index, int64_t pace, bool first, int64_t *places) {
   for WRY_EACH (i, w.size) {
     int64_t at[2];
     cuda::places(w, i, at);
@@ -175,7 +175,7 @@ Rows rows_of(const wry_tensor *x, int first, int last, int64_t count, int64_t pa
 
 // padding: a position whose row is zeros; -1: none
 template <typename W>
-__global__ void __launch_bounds__(block_size, 1) gather_rows(Rows r, Positions positions, int64_t padding, const W *x, W *out) {
+__global__ void __launch_bounds__(block_size) gather_rows(Rows r, Positions positions, int64_t padding, const W *x, W *out) {
   for WRY_EACH (i, r.outer * r.count * r.row) {
     const int64_t inner = i % r.row, m = i / r.row % r.count, o = i / r.row / r.count, place = positions[m];
     const W zero = {};
@@ -250,7 +250,7 @@ enum class Join { add,        // to what is there
 // out[o, place, c] from the updates [o, m, c] that name the place. Each run of equal places has one thread for each of its columns, which
 // goes through the run; neighbouring threads take neighbouring columns. 16-bit floats add up in float.
 template <typename K, typename T, Join J>
-__global__ void __launch_bounds__(block_size, 1) join_rows(int64_t outer, int64_t n, int64_t row, int64_t count, const Item<K> *items, const T *updates, T *out) {
+__global__ void __launch_bounds__(block_size) join_rows(int64_t outer, int64_t n, int64_t row, int64_t count, const Item<K> *items, const T *updates, T *out) {
   using A = arithmetic_t<T>;
   for WRY_EACH (i, outer * count * row) {
     const int64_t c = i % row, p = i / row % count, o = i / row / count;
@@ -417,7 +417,7 @@ int index_put(const wry_call *call) {
 
 // out[..., j, ...] = x[..., index[..., j, ...], ...]: operands out, index, x (of which the axis has stride 0).
 template <typename W, typename I>
-__global__ void __launch_bounds__(block_size, 1) take_along(Walk<3> w, Bounds bounds, int64_t pace, const I *index, const W *x, W *out) {
+__global__ void __launch_bounds__(block_size) take_along(Walk<3> w, Bounds bounds, int64_t pace, const I *index, const W *x, W *out) {
   for WRY_EACH (i, w.size) {
     int64_t at[3];
     places(w, i, at);
@@ -449,7 +449,7 @@ int take_along_axis(const wry_call *call) {
 
 // Where each element of the index writes, as an offset in out: operands index and out (of which the axis has stride 0).
 template <typename I>
-__global__ void __launch_bounds__(block_size, 1) find_targets(Walk<2> w, Bounds bounds, int64_t pace, const I *index, int64_t *targets) {
+__global__ void __launch_bounds__(block_size) find_targets(Walk<2> w, Bounds bounds, int64_t pace, const I *index, int64_t *targets) {
   for WRY_EACH (i, w.size) {
     int64_t at[2];
     places(w, i, at);
@@ -584,7 +584,7 @@ int nonzero(const wry_call *call) {
 // ---- one_hot --------------------------------------------------------------------------------------
 
 template <typename I>
-__global__ void __launch_bounds__(block_size, 1) one_hot_kernel(int64_t n, int64_t classes, Report *report, int32_t op, const I *x, float *out) {
+__global__ void __launch_bounds__(block_size) one_hot_kernel(int64_t n, int64_t classes, Report *report, int32_t op, const I *x, float *out) {
   for WRY_EACH (i, n * classes) {
     const int64_t at = i / classes, c = i % classes, value = int64_t(x[at]);
     if (c == 0 && uint64_t(value) >= uint64_t(classes)) raise(report, VALUE_NOT_A_CLASS, op, value, classes, at);

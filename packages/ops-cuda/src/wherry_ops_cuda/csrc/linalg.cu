@@ -12,7 +12,7 @@ namespace {
 int threads_of(int64_t n) { return threads_for(n * n / 4 + 1); }
 
 // What each matrix could not do, 0 where it could; the first is reported.
-__global__ void __launch_bounds__(block_size, 1) report_first(int64_t count, const int64_t *wrong, Fault fault, Report *report, int32_t op) {
+__global__ void __launch_bounds__(block_size) report_first(int64_t count, const int64_t *wrong, Fault fault, Report *report, int32_t op) {
   WRY_SHARED(unsigned long long, first, 1);
   if (threadIdx.x == 0) first[0] = (unsigned long long)count;
   __syncthreads();
@@ -31,7 +31,7 @@ int report_of(const wry_call *call, const char *op, int64_t count, const int64_t
 
 // L[i, j] for i >= j lies at (i, j), or conjugated at (j, i) of the upper triangle.
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) factor_cholesky(int64_t count, int64_t n, bool upper, const T *x, T *out, int64_t *minors) {
+__global__ void __launch_bounds__(block_size) factor_cholesky(int64_t count, int64_t n, bool upper, const T *x, T *out, int64_t *minors) {
   using R = real_of<T>;
   for (int64_t at = blockIdx.x; at < count; at += gridDim.x) {
     const T *from = x + at * n * n;
@@ -137,7 +137,7 @@ WRY_GPU int64_t factor_lu(int64_t m, int64_t n, T *a, int32_t *pivots) {
   return singular;
 }
 template <typename T, typename I>
-__global__ void __launch_bounds__(block_size, 1) lu_kernel(int64_t count, int64_t m, int64_t n, T *out, int32_t *pivots, I *info) {
+__global__ void __launch_bounds__(block_size) lu_kernel(int64_t count, int64_t m, int64_t n, T *out, int32_t *pivots, I *info) {
   const int64_t steps = m < n ? m : n;
   for (int64_t at = blockIdx.x; at < count; at += gridDim.x) {
     const int64_t singular = factor_lu(m, n, out + at * m * n, pivots + at * steps);
@@ -156,7 +156,7 @@ int lu(const wry_call *call) {
 }
 
 // One thread for each permutation.
-__global__ void __launch_bounds__(block_size, 1) permute(int64_t count, int64_t rows, int64_t steps, const int32_t *pivots, int32_t *out, Report *report,
+__global__ void __launch_bounds__(block_size) permute(int64_t count, int64_t rows, int64_t steps, const int32_t *pivots, int32_t *out, Report *report,
                                                       int32_t op) {
   for WRY_EACH (at, count) {
     int32_t *to = out + at * rows;
@@ -215,7 +215,7 @@ WRY_GPU void solve_triangle(const Triangle<T> &a, int64_t n, int64_t k, int64_t 
 
 constexpr int64_t strip = 32;  // columns of a block
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) solve_triangles(int64_t count, int64_t n, int64_t k, bool lower, bool turned, bool unit, const T *x, T *out) {
+__global__ void __launch_bounds__(block_size) solve_triangles(int64_t count, int64_t n, int64_t k, bool lower, bool turned, bool unit, const T *x, T *out) {
   const int64_t first = blockIdx.y * strip, last = first + strip < k ? first + strip : k;
   for (int64_t at = blockIdx.x; at < count; at += gridDim.x)
     solve_triangle(Triangle<T>{x + at * n * n, turned ? 1 : n, turned ? n : 1, lower, unit}, n, k, first, last, out + at * n * k);
@@ -238,7 +238,7 @@ int triangular_solve(const wry_call *call) {
 
 // One thread for each column of the right sides, which are the identity where an inverse is wanted.
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) exchange_rows(int64_t count, int64_t n, int64_t k, bool inverts, const int32_t *pivots, T *out) {
+__global__ void __launch_bounds__(block_size) exchange_rows(int64_t count, int64_t n, int64_t k, bool inverts, const int32_t *pivots, T *out) {
   for WRY_EACH (e, count * k) {
     const int64_t at = e / k, c = e % k;
     T *to = out + at * n * k + c;

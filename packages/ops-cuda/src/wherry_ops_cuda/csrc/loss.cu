@@ -34,7 +34,7 @@ WRY_GPU int64_t label_of(const Problem &p, int64_t i) {
 }
 
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) nll_kernel(Problem p, const T *x, const T *weight, T *out) {
+__global__ void __launch_bounds__(block_size) nll_kernel(Problem p, const T *x, const T *weight, T *out) {
   using A = arithmetic_t<T>;
   for WRY_EACH (i, p.n) {
     const int64_t c = label_of(p, i);
@@ -58,7 +58,7 @@ int nll_loss(const wry_call *call) {
 
 // One thread for each place of the output: zero but for the labels' places.
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) nll_vjp_kernel(Problem p, const T *ct, const T *weight, T *out) {
+__global__ void __launch_bounds__(block_size) nll_vjp_kernel(Problem p, const T *ct, const T *weight, T *out) {
   using A = arithmetic_t<T>;
   for WRY_EACH (at, p.n * p.classes) {
     const int64_t i = at / p.inner / p.classes * p.inner + at % p.inner, own = at / p.inner % p.classes, c = label_of(p, i);
@@ -87,7 +87,7 @@ struct MeanSums {
   static WRY_GPU W combine(W a, W b) { return {a.loss + b.loss, a.weight + b.weight}; }
 };
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) mean_parts(Problem p, int64_t chunk, const T *loss, const T *weight, MeanSums *parts) {
+__global__ void __launch_bounds__(block_size) mean_parts(Problem p, int64_t chunk, const T *loss, const T *weight, MeanSums *parts) {
   MeanSums own = {0, 0};
   const int64_t first = blockIdx.x * chunk, end = first + chunk < p.n ? first + chunk : p.n;
   for (int64_t i = first + threadIdx.x; i < end; i += blockDim.x) {
@@ -124,7 +124,7 @@ int label_mean(const wry_call *call) {
 }
 
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) mean_vjp_kernel(int64_t n, Labels label, int64_t ignored, const T *ct, const arithmetic_t<T> *total, T *out) {
+__global__ void __launch_bounds__(block_size) mean_vjp_kernel(int64_t n, Labels label, int64_t ignored, const T *ct, const arithmetic_t<T> *total, T *out) {
   using A = arithmetic_t<T>;
   const A each = *total == A(0) ? load(ct) : load(ct) / *total;
   for WRY_EACH (i, n) out[i] = narrow<T>(label[i] == ignored ? A(0) : each);
@@ -141,7 +141,7 @@ int label_mean_vjp(const wry_call *call) {
 // ---- yes and no -----------------------------------------------------------------------------------
 
 template <typename A>
-__global__ void __launch_bounds__(block_size, 1) cross_entropy_of_probabilities(int64_t n, Report *report, int32_t op, const A *p_, const A *y_, A *out) {
+__global__ void __launch_bounds__(block_size) cross_entropy_of_probabilities(int64_t n, Report *report, int32_t op, const A *p_, const A *y_, A *out) {
   using C = arithmetic_t<A>;
   for WRY_EACH (i, n) {
     const C p = load(p_ + i), y = load(y_ + i), lowest = C(-100);

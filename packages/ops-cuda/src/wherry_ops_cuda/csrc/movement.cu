@@ -56,7 +56,7 @@ cudaError_t copy_device(const wry_tensor *to, const wry_tensor *from, cudaStream
 int strided_copy(const wry_call *call, const wry_tensor *to, const wry_tensor *from) { return check(call, copy_device(to, from, stream(call))); }
 
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) fill_strided(Walk<1> w, T *out, T value) {
+__global__ void __launch_bounds__(block_size) fill_strided(Walk<1> w, T *out, T value) {
   for
     WRY_EACH(i, w.size) {
       int64_t at[1];
@@ -177,7 +177,7 @@ struct Roll {
   int64_t shift[WRY_MAX_RANK];
 };
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) roll_kernel(Roll r, T *out, const T *x) {
+__global__ void __launch_bounds__(block_size) roll_kernel(Roll r, T *out, const T *x) {
   for
     WRY_EACH(i, r.walk.size) {
       int64_t rest = i, from = 0;
@@ -224,7 +224,7 @@ int repeat_interleave(const wry_call *call) {
 
 // Keeps columns c of row r with c - r <= diagonal (lower) or c - r >= diagonal; zero elsewhere.
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) triangle(Walk<2> w, T *out, const T *x, int64_t rows, int64_t columns, int64_t diagonal, bool lower) {
+__global__ void __launch_bounds__(block_size) triangle(Walk<2> w, T *out, const T *x, int64_t rows, int64_t columns, int64_t diagonal, bool lower) {
   for
     WRY_EACH(i, w.size) {
       int64_t at[2];

@@ -228,13 +228,13 @@ WRY_GPU void add_columns(int64_t rows, int64_t n, Parameter along_to, Parameter 
   }
 }
 template <typename A>
-__global__ void __launch_bounds__(block_size, 1) add_sums(int64_t blocks, int64_t n, const A *sums, Parameter scale_ct, Parameter bias_ct) {
+__global__ void __launch_bounds__(block_size) add_sums(int64_t blocks, int64_t n, const A *sums, Parameter scale_ct, Parameter bias_ct) {
   add_columns(blocks, n, scale_ct, bias_ct, [&](int64_t row, int64_t j, double *along, double *plain) {
     *along += double(sums[2 * row * n + j]), *plain += double(sums[(2 * row + 1) * n + j]);
   });
 }
 template <typename T, typename A>
-__global__ void __launch_bounds__(block_size, 1) layer_norm_parameters(int64_t rows, int64_t n, const T *ct, const T *x, const A *means, const A *rstds,
+__global__ void __launch_bounds__(block_size) layer_norm_parameters(int64_t rows, int64_t n, const T *ct, const T *x, const A *means, const A *rstds,
                                                                     Parameter scale_ct, Parameter bias_ct) {
   add_columns(rows, n, scale_ct, bias_ct, [&](int64_t row, int64_t j, double *along, double *plain) {
     const A c = load(ct + row * n + j);
@@ -315,7 +315,7 @@ int group_norm(const wry_call *call) {
 
 // Of each channel of each image the sums of ct times what was normalized, and of ct: one block each.
 template <typename T, typename A>
-__global__ void __launch_bounds__(block_size, 1) channel_sums(int64_t count, int64_t channels, int64_t run, const T *ct, const T *x, const A *means, const A *rstds,
+__global__ void __launch_bounds__(block_size) channel_sums(int64_t count, int64_t channels, int64_t run, const T *ct, const T *x, const A *means, const A *rstds,
                                                            double *sums) {
   for (int64_t k = blockIdx.x; k < count; k += gridDim.x) {
     const A mean = means[k / channels];
@@ -331,7 +331,7 @@ __global__ void __launch_bounds__(block_size, 1) channel_sums(int64_t count, int
 }
 // x_ct = (ct * factor - mean(ct * factor) - normal * mean(ct * factor * normal)) * rstd.
 template <typename T, typename A>
-__global__ void __launch_bounds__(block_size, 1) group_norm_vjp_kernel(int64_t rows, int64_t groups, int64_t channels, int64_t run, const T *ct, const T *x,
+__global__ void __launch_bounds__(block_size) group_norm_vjp_kernel(int64_t rows, int64_t groups, int64_t channels, int64_t run, const T *ct, const T *x,
                                                                     Parameter scale, const A *means, const A *rstds, const double *sums, T *out) {
   const int64_t n = channels * run;
   for (int64_t r = blockIdx.x; r < rows; r += gridDim.x) {
@@ -348,7 +348,7 @@ __global__ void __launch_bounds__(block_size, 1) group_norm_vjp_kernel(int64_t r
       out[r * n + i] = narrow<T>((load(ct + r * n + i) * scale.at<A>(first + i / run, A(1)) - mean_ct - (load(x + r * n + i) - mean) * slope) * rstd);
   }
 }
-__global__ void __launch_bounds__(block_size, 1) sum_over_images(int64_t images, int64_t channels, const double *sums, Parameter scale_ct, Parameter bias_ct) {
+__global__ void __launch_bounds__(block_size) sum_over_images(int64_t images, int64_t channels, const double *sums, Parameter scale_ct, Parameter bias_ct) {
   for
     WRY_EACH(k, channels) {
       double along = 0, plain = 0;
@@ -477,7 +477,7 @@ WRY_GPU void shifts_of(const Channels &c, const T *x, A *shifts) {
   for (int k = 0; k < S::C; ++k) shifts[k] = S::channel() < c.channels ? A(load(x + (S::channel() + k) * (S::Last ? 1 : c.run))) : A(0);
 }
 template <typename T, typename A, typename S>
-__global__ void __launch_bounds__(block_size, 1) channel_statistics(Channels c, const T *x, double *parts) {
+__global__ void __launch_bounds__(block_size) channel_statistics(Channels c, const T *x, double *parts) {
   A shifts[S::C];
   shifts_of<S>(c, x, shifts);
   sum_slab<S, false>(c, x, x, parts, [&](int k, A v, A, double *sum, double *squares) {
@@ -486,7 +486,7 @@ __global__ void __launch_bounds__(block_size, 1) channel_statistics(Channels c, 
   });
 }
 template <typename T, typename A>
-__global__ void __launch_bounds__(block_size, 1) finish_statistics(Channels c, int64_t step, const T *x, const double *parts, A *means, A *variances) {
+__global__ void __launch_bounds__(block_size) finish_statistics(Channels c, int64_t step, const T *x, const double *parts, A *means, A *variances) {
   const double n = double(c.batch * c.run);
   for
     WRY_EACH(k, c.channels) {
@@ -498,7 +498,7 @@ __global__ void __launch_bounds__(block_size, 1) finish_statistics(Channels c, i
 }
 // What all threads of a slab need of the channels: those of the thread.
 template <typename S, typename T, typename A>
-__global__ void __launch_bounds__(block_size, 1) normalize(Channels c, const T *x, const A *means, const A *variances, Parameter scale, Parameter bias, A epsilon,
+__global__ void __launch_bounds__(block_size) normalize(Channels c, const T *x, const A *means, const A *variances, Parameter scale, Parameter bias, A epsilon,
                                                         T *out) {
   A mean[S::C], factor[S::C], shift[S::C];
   if (S::channel() >= c.channels) return;
@@ -634,7 +634,7 @@ __global__ void __launch_bounds__(block_size, 2) batch_norm_vjp_of_rows(Channels
   }
 }
 template <typename T, typename A, typename S>
-__global__ void __launch_bounds__(block_size, 1) batch_norm_vjp_sums(Channels c, const T *ct, const T *x, const A *means, double *parts) {
+__global__ void __launch_bounds__(block_size) batch_norm_vjp_sums(Channels c, const T *ct, const T *x, const A *means, double *parts) {
   A mean[S::C] = {};
   if (S::channel() < c.channels) read_pack<S::C>(means + S::channel(), mean);
   sum_slab<S, true>(c, ct, x, parts, [&](int k, A g, A v, double *plain, double *along) {
@@ -643,7 +643,7 @@ __global__ void __launch_bounds__(block_size, 1) batch_norm_vjp_sums(Channels c,
 }
 // terms [3, channels]: factor, mean of ct, slope
 template <typename A>
-__global__ void __launch_bounds__(block_size, 1) batch_norm_vjp_terms(Channels c, const double *parts, Parameter scale, const A *variances, double epsilon, A *terms,
+__global__ void __launch_bounds__(block_size) batch_norm_vjp_terms(Channels c, const double *parts, Parameter scale, const A *variances, double epsilon, A *terms,
                                                                    Parameter scale_ct, Parameter bias_ct) {
   const double n = double(c.batch * c.run);
   for
@@ -656,7 +656,7 @@ __global__ void __launch_bounds__(block_size, 1) batch_norm_vjp_terms(Channels c
     }
 }
 template <typename T, typename A, typename S>
-__global__ void __launch_bounds__(block_size, 1) batch_norm_vjp_apply(Channels c, const T *ct, const T *x, const A *means, const A *terms, T *out) {
+__global__ void __launch_bounds__(block_size) batch_norm_vjp_apply(Channels c, const T *ct, const T *x, const A *means, const A *terms, T *out) {
   if (S::channel() >= c.channels) return;
   A mean[S::C], factor[S::C], mean_ct[S::C], slope[S::C];
   read_pack<S::C>(means + S::channel(), mean);
@@ -715,7 +715,7 @@ int batch_norm_vjp(const wry_call *call) {
 // An element is kept where its uniform number is below 1 - p, in integers: both are multiples of 2^-24. A block of the generator
 // serves four elements.
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) dropout_kernel(int64_t n, Draw draw, uint32_t limit, double scale_, bool packed, const T *x, T *out, uint8_t *mask) {
+__global__ void __launch_bounds__(block_size) dropout_kernel(int64_t n, Draw draw, uint32_t limit, double scale_, bool packed, const T *x, T *out, uint8_t *mask) {
   using A = arithmetic_t<T>;
   constexpr int V = pack_size<T>() < 4 ? 4 : pack_size<T>();
   const A scale = A(scale_);
@@ -754,7 +754,7 @@ int dropout(const wry_call *call) {
                                 are_aligned(call), data<T>(x), data<T>(output(call, 0)), data<uint8_t>(output(call, 1))));
 }
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) dropout_vjp_kernel(int64_t n, double scale_, bool packed, const T *ct, const uint8_t *mask, T *out) {
+__global__ void __launch_bounds__(block_size) dropout_vjp_kernel(int64_t n, double scale_, bool packed, const T *ct, const uint8_t *mask, T *out) {
   using A = arithmetic_t<T>;
   constexpr int V = pack_size<T>();
   const A scale = A(scale_);

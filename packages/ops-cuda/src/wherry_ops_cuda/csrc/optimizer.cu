@@ -128,7 +128,7 @@ WRY_GPU void update_pack(const Settings &settings, const Update &u, const A *ter
   for (int k = 0; k < Rule::states + 1; ++k) write_pack<V>(static_cast<T *>(u.out[k]) + i, values[k]);
 }
 template <typename T, typename Rule, int Most>
-__global__ void __launch_bounds__(block_size, 1) update_kernel(Updates<Most> all) {
+__global__ void __launch_bounds__(block_size) update_kernel(Updates<Most> all) {
   using A = arithmetic_t<T>;
   constexpr int V = pack_size<T>();
   WRY_SHARED(A, shared_terms, max_terms);
@@ -154,7 +154,7 @@ __global__ void next_power(Number power, double factor, Number out) {
   if (threadIdx.x == 0) set_number(out, value_of(power) * factor);
 }
 template <int Most>
-__global__ void __launch_bounds__(block_size, 1) next_powers(Updates<Most> all, double factor1, double factor2) {
+__global__ void __launch_bounds__(block_size) next_powers(Updates<Most> all, double factor1, double factor2) {
   for
     WRY_EACH(i, 2 * all.count) {
       const Update &u = all.each[i / 2];
@@ -279,7 +279,7 @@ struct Adam {
 
 // adagrad(param, moment, grad, lr, scale?) -> param_out, moment_out
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) adagrad_kernel(int64_t n, const T *param, const T *moment, const T *grad, Number lr_, Number scale_,
+__global__ void __launch_bounds__(block_size) adagrad_kernel(int64_t n, const T *param, const T *moment, const T *grad, Number lr_, Number scale_,
                                                              double epsilon_, double decay_, T *out, T *moment_out) {
   using A = arithmetic_t<T>;
   const A lr = A(value_of(lr_)), scale = A(value_of(scale_)), epsilon = A(epsilon_), decay = A(decay_);
@@ -302,7 +302,7 @@ int adagrad(const wry_call *call) {
 
 // adadelta(param, avg_squared_grad, avg_squared_update, grad, lr, scale?) -> param_out, avg_squared_grad_out, avg_squared_update_out
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) adadelta_kernel(int64_t n, const T *param, const T *grads, const T *updates, const T *grad, Number lr_,
+__global__ void __launch_bounds__(block_size) adadelta_kernel(int64_t n, const T *param, const T *grads, const T *updates, const T *grad, Number lr_,
                                                               Number scale_, double rho_, double epsilon_, double decay_, T *out, T *grads_out, T *updates_out) {
   using A = arithmetic_t<T>;
   const A lr = A(value_of(lr_)), scale = A(value_of(scale_)), rho = A(rho_), rest = A(1 - rho_), epsilon = A(epsilon_), decay = A(decay_);
@@ -328,7 +328,7 @@ int adadelta(const wry_call *call) {
 
 // adamax(param, moment, inf_norm, beta1_power, grad, lr, scale?) -> param_out, moment_out, inf_norm_out, beta1_power_out
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) adamax_kernel(int64_t n, Adam a, const T *param, const T *moment, const T *norm, const T *grad, T *out,
+__global__ void __launch_bounds__(block_size) adamax_kernel(int64_t n, Adam a, const T *param, const T *moment, const T *norm, const T *grad, T *out,
                                                             T *moment_out, T *norm_out) {
   using A = arithmetic_t<T>;
   const A rate = A(value_of(a.lr) / (1 - value_of(a.power1))), b1 = A(a.beta1), c1 = A(1) - b1, b2 = A(a.beta2);
@@ -360,7 +360,7 @@ struct RmsProp {
   double rho, epsilon, mu, decay;
 };
 template <typename T, bool Centered>
-__global__ void __launch_bounds__(block_size, 1) rmsprop_kernel(int64_t n, RmsProp r, const T *param, const T *velocity, const T *square, const T *mean,
+__global__ void __launch_bounds__(block_size) rmsprop_kernel(int64_t n, RmsProp r, const T *param, const T *velocity, const T *square, const T *mean,
                                                              const T *grad, T *out, T *velocity_out, T *square_out, T *mean_out) {
   using A = arithmetic_t<T>;
   const A lr = A(value_of(r.lr)), scale = A(value_of(r.scale)), rho = A(r.rho), rest = A(1 - r.rho);
@@ -412,7 +412,7 @@ inline int64_t pieces_of(int64_t n) { return (n + piece - 1) / piece; }
 template <typename A>
 WRY_GPU A lamb_step(A p, A m, A v, A correct1, A correct2, A epsilon, A decay) { return m * correct1 / (sqrt(v * correct2) + epsilon) + p * decay; }
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) lamb_moments(int64_t n, Adam a, const T *param, const T *first, const T *second, const T *grad, T *first_out,
+__global__ void __launch_bounds__(block_size) lamb_moments(int64_t n, Adam a, const T *param, const T *first, const T *second, const T *grad, T *first_out,
                                                            T *second_out, double *parts) {
   using A = arithmetic_t<T>;
   const A b1 = A(a.beta1), b2 = A(a.beta2), c1 = A(1) - b1, c2 = A(1) - b2, scale = A(value_of(a.scale));
@@ -439,7 +439,7 @@ __global__ void lamb_rate(int64_t pieces, bool adapts, Number lr_, const double 
   *rate = adapts && length > 0 && of_step > 0 ? lr * sqrt(length) / sqrt(of_step) : lr;
 }
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) lamb_update(int64_t n, Adam a, const double *rate_, const T *param, const T *first, const T *second, T *out) {
+__global__ void __launch_bounds__(block_size) lamb_update(int64_t n, Adam a, const double *rate_, const T *param, const T *first, const T *second, T *out) {
   using A = arithmetic_t<T>;
   const A correct1 = A(1 / (1 - value_of(a.power1))), correct2 = A(1 / (1 - value_of(a.power2))), rate = A(*rate_);
   for
@@ -489,7 +489,7 @@ WRY_GPU double sum_of_piece(const T *x, int64_t begin, int64_t end) {
   return sum;
 }
 template <bool Squares>
-__global__ void __launch_bounds__(block_size, 1) sum_pieces(Group g, double *parts) {
+__global__ void __launch_bounds__(block_size) sum_pieces(Group g, double *parts) {
   int low = 0, high = g.count - 1;
   while (low < high) {  // the last tensor whose first piece is not after this one
     const int middle = (low + high + 1) / 2;
@@ -508,7 +508,7 @@ __global__ void __launch_bounds__(block_size, 1) sum_pieces(Group g, double *par
   if (threadIdx.x == 0) parts[blockIdx.x] = sum;
 }
 template <bool Squares>
-__global__ void __launch_bounds__(block_size, 1) sum_of_pieces(int64_t n, const double *parts, Number out, bool *finite) {
+__global__ void __launch_bounds__(block_size) sum_of_pieces(int64_t n, const double *parts, Number out, bool *finite) {
   double sum = 0;
   for (int64_t i = threadIdx.x; i < n; i += blockDim.x) sum += parts[i];
   sum = block_total<Plus<double>>(sum);

@@ -59,13 +59,13 @@ int check_length(const wry_call *call, const char *op, int64_t n, size_t key_byt
 // ---- sort and topk --------------------------------------------------------------------------------
 
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) keys_of_lines(Lines l, key_t<T> flip, const T *x, Item<key_t<T>> *items) {
+__global__ void __launch_bounds__(block_size) keys_of_lines(Lines l, key_t<T> flip, const T *x, Item<key_t<T>> *items) {
   using K = key_t<T>;
   for WRY_EACH (i, l.count * l.n) items[i] = {K(key_of(x + l.first(i / l.n) + i % l.n * l.step) ^ flip), K(i % l.n)};
 }
 // The first `to.n` of each line's `held` items.
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) write_sorted(Lines from, Lines to, int64_t held, const Item<key_t<T>> *items, const T *x, T *values,
+__global__ void __launch_bounds__(block_size) write_sorted(Lines from, Lines to, int64_t held, const Item<key_t<T>> *items, const T *x, T *values,
                                                            int64_t *indices) {
   for WRY_EACH (i, to.count * to.n) {
     const int64_t line = i / to.n, k = i % to.n, at = int64_t(items[line * held + k].at), place = to.first(line) + k * to.step;
@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(block_size, 1) write_sorted(Lines from, Lines 
 // A line's best `k` keys, in no order but that of their positions: block by block of the keys' digits the k-th key is found, and what
 // is below it and as many as are needed of its equals are written. One block for each line.
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) select_best(Lines l, key_t<T> flip, int64_t k, const T *x, Item<key_t<T>> *items) {
+__global__ void __launch_bounds__(block_size) select_best(Lines l, key_t<T> flip, int64_t k, const T *x, Item<key_t<T>> *items) {
   using K = key_t<T>;
   WRY_SHARED(int64_t, seen, 256);
   WRY_SHARED(unsigned, of_warp, 2 * warps_of_block);
@@ -177,13 +177,13 @@ Table table_of(const wry_tensor *x, int axis) {
 
 // Item i gets the key of column c of row order[i].
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) keys_of_column(Table t, int64_t c, const int64_t *order, const T *x, Item<key_t<T>> *items) {
+__global__ void __launch_bounds__(block_size) keys_of_column(Table t, int64_t c, const int64_t *order, const T *x, Item<key_t<T>> *items) {
   using K = key_t<T>;
   for WRY_EACH (i, t.n) items[i] = {key_of(t.at(x, order ? order[i] : i, c)), K(i)};
 }
 // Items that name places of an order name its rows instead, and their order is the next one.
 template <typename K>
-__global__ void __launch_bounds__(block_size, 1) name_rows(int64_t n, const int64_t *order, Item<K> *items, int64_t *next) {
+__global__ void __launch_bounds__(block_size) name_rows(int64_t n, const int64_t *order, Item<K> *items, int64_t *next) {
   for WRY_EACH (i, n) {
     const int64_t row = order ? order[items[i].at] : int64_t(items[i].at);
     items[i].at = K(row);
@@ -215,7 +215,7 @@ struct NumberRuns {
   }
 };
 template <typename K>
-__global__ void __launch_bounds__(block_size, 1) describe_runs(int64_t count, int64_t n, const int64_t *starts, const Item<K> *items, int64_t *index,
+__global__ void __launch_bounds__(block_size) describe_runs(int64_t count, int64_t n, const int64_t *starts, const Item<K> *items, int64_t *index,
                                                             int64_t *counts) {
   for WRY_EACH (i, count) {
     if (index) index[i] = int64_t(items[starts[i]].at);
@@ -224,7 +224,7 @@ __global__ void __launch_bounds__(block_size, 1) describe_runs(int64_t count, in
 }
 // out [outer, count, inner] of the rows with which the runs begin
 template <typename K, typename W>
-__global__ void __launch_bounds__(block_size, 1) write_runs(Table t, int64_t count, int64_t inner, const int64_t *starts, const Item<K> *items, const W *x, W *out) {
+__global__ void __launch_bounds__(block_size) write_runs(Table t, int64_t count, int64_t inner, const int64_t *starts, const Item<K> *items, const W *x, W *out) {
   for WRY_EACH (i, count * t.row) {
     const int64_t r = i / inner % count, c = i / inner / count * inner + i % inner, place = starts[r];
     out[i] = *t.at(x, items ? int64_t(items[place].at) : place, c);
@@ -293,7 +293,7 @@ int unique_consecutive(const wry_call *call) { return unique_rows<T, true>(call,
 
 // A 1-D sequence serves every value; otherwise row r of the values looks into row r. One thread for each value.
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) search(int64_t size, int64_t n, int64_t columns, bool shared, bool right, const T *sequence, const T *values,
+__global__ void __launch_bounds__(block_size) search(int64_t size, int64_t n, int64_t columns, bool shared, bool right, const T *sequence, const T *values,
                                                      int64_t *out) {
   for WRY_EACH (i, size) {
     const T *row = sequence + (shared ? 0 : i / columns * n);
@@ -322,7 +322,7 @@ int searchsorted(const wry_call *call) {
 
 // Counts are integers, which atomics add up in any order to the same.
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) count_in_bins(int64_t n, int64_t bins, double low, double high, const T *x, unsigned long long *counts) {
+__global__ void __launch_bounds__(block_size) count_in_bins(int64_t n, int64_t bins, double low, double high, const T *x, unsigned long long *counts) {
   for WRY_EACH (i, n) {
     const double value = double(load(x + i));
     if (!(value >= low && value <= high)) continue;  // NaN, too, is in no bin
@@ -339,7 +339,7 @@ struct Range {  // NaN does not count
   static WRY_GPU W combine(W a, W b) { return {a.low < b.low ? a.low : b.low, a.high > b.high ? a.high : b.high}; }
 };
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) range_of(int64_t n, const T *x, double *range) {
+__global__ void __launch_bounds__(block_size) range_of(int64_t n, const T *x, double *range) {
   typename Range<T>::W own = {double(INFINITY), -double(INFINITY)};
   for (int64_t i = threadIdx.x; i < n; i += blockDim.x) {
     const double value = double(load(x + i));
@@ -384,23 +384,23 @@ struct Span {
   static WRY_GPU W combine(W a, W b) { return {a.low < b.low ? a.low : b.low, a.high > b.high ? a.high : b.high}; }
 };
 template <typename I>
-__global__ void __launch_bounds__(block_size, 1) span_of(int64_t n, const I *x, int64_t *found) {
+__global__ void __launch_bounds__(block_size) span_of(int64_t n, const I *x, int64_t *found) {
   typename Span<I>::W own = {0, -1};
   for (int64_t i = threadIdx.x; i < n; i += blockDim.x) own = Span<I>::combine(own, {int64_t(x[i]), int64_t(x[i])});
   own = block_total<Span<I>>(own);
   if (threadIdx.x == 0) found[0] = own.low, found[1] = own.high;
 }
 template <typename I>
-__global__ void __launch_bounds__(block_size, 1) count_values(int64_t n, const I *x, unsigned long long *counts) {
+__global__ void __launch_bounds__(block_size) count_values(int64_t n, const I *x, unsigned long long *counts) {
   for WRY_EACH (i, n) atomicAdd(counts + int64_t(x[i]), 1ull);
 }
 template <typename I>
-__global__ void __launch_bounds__(block_size, 1) value_items(int64_t n, const I *x, Item<uint64_t> *items) {
+__global__ void __launch_bounds__(block_size) value_items(int64_t n, const I *x, Item<uint64_t> *items) {
   for WRY_EACH (i, n) items[i] = {uint64_t(x[i]), uint64_t(i)};
 }
 // Weights of equal values, added up in their order by the thread where their run begins.
 template <typename Out, typename V>
-__global__ void __launch_bounds__(block_size, 1) add_weights(int64_t n, const Item<uint64_t> *items, const V *weights, Out *out) {
+__global__ void __launch_bounds__(block_size) add_weights(int64_t n, const Item<uint64_t> *items, const V *weights, Out *out) {
   for WRY_EACH (i, n) {
     const uint64_t bin = items[i].key;
     if (i && items[i - 1].key == bin) continue;
@@ -454,7 +454,7 @@ int bincount(const wry_call *call) {
 }
 
 template <typename I>
-__global__ void __launch_bounds__(block_size, 1) shard(int64_t n, int64_t total, int64_t size, int64_t own, int64_t ignored, Report *report, int32_t op, const I *x,
+__global__ void __launch_bounds__(block_size) shard(int64_t n, int64_t total, int64_t size, int64_t own, int64_t ignored, Report *report, int32_t op, const I *x,
                                                     I *out) {
   for WRY_EACH (i, n) {
     const int64_t value = int64_t(x[i]);

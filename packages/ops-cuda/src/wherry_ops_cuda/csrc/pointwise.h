@@ -79,7 +79,7 @@ WRY_GPU void places(const Walk<N> &w, int64_t i, int64_t (&at)[N]) {
 }
 
 template <typename F, typename TO, typename T>
-__global__ void __launch_bounds__(block_size, 1) pointwise_1(Walk<2> w, F f, TO *out, const T *x) {
+__global__ void __launch_bounds__(block_size) pointwise_1(Walk<2> w, F f, TO *out, const T *x) {
   for
     WRY_EACH(i, w.size) {
       int64_t at[2];
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(block_size, 1) pointwise_1(Walk<2> w, F f, TO 
     }
 }
 template <typename F, typename TO, typename T, typename U>
-__global__ void __launch_bounds__(block_size, 1) pointwise_2(Walk<3> w, F f, TO *out, const T *x, const U *y) {
+__global__ void __launch_bounds__(block_size) pointwise_2(Walk<3> w, F f, TO *out, const T *x, const U *y) {
   for
     WRY_EACH(i, w.size) {
       int64_t at[3];
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(block_size, 1) pointwise_2(Walk<3> w, F f, TO 
     }
 }
 template <typename F, typename TO, typename T, typename U, typename V>
-__global__ void __launch_bounds__(block_size, 1) pointwise_3(Walk<4> w, F f, TO *out, const T *x, const U *y, const V *z) {
+__global__ void __launch_bounds__(block_size) pointwise_3(Walk<4> w, F f, TO *out, const T *x, const U *y, const V *z) {
   for
     WRY_EACH(i, w.size) {
       int64_t at[4];

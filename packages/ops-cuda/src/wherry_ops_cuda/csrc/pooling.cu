@@ -50,7 +50,7 @@ Windows adaptive(int64_t count, int64_t n) { return {count, n, 0, 0, 0, true}; }
 // The first maximum in row-major order wins. NaN is never greater, so it loses against any number; a window without any gives
 // the lowest float and position -1. Both are Paddle's ways.
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) max_pool(int64_t size, Image in, Image to, Windows ys, Windows xs, const T *x, T *out, int32_t *mask) {
+__global__ void __launch_bounds__(block_size) max_pool(int64_t size, Image in, Image to, Windows ys, Windows xs, const T *x, T *out, int32_t *mask) {
   using A = arithmetic_t<T>;
   for WRY_EACH (i, size) {
     const Place p = place_of(to, i);
@@ -96,7 +96,7 @@ WRY_GPU double elements_of(const Windows &ys, const Windows &xs, int64_t y, int6
   return divisor != 0 ? divisor : n > 0 ? double(n) : 1.0;  // a window that holds nothing gives 0
 }
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) average(int64_t size, Image in, Image to, Windows ys, Windows xs, double divisor, const T *x, T *out) {
+__global__ void __launch_bounds__(block_size) average(int64_t size, Image in, Image to, Windows ys, Windows xs, double divisor, const T *x, T *out) {
   using A = arithmetic_t<T>;
   for WRY_EACH (i, size) {
     const Place p = place_of(to, i);
@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(block_size, 1) average(int64_t size, Image in,
   }
 }
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) average_vjp(int64_t size, Image in, Image to, Windows ys, Windows xs, double divisor, const T *ct, T *out) {
+__global__ void __launch_bounds__(block_size) average_vjp(int64_t size, Image in, Image to, Windows ys, Windows xs, double divisor, const T *ct, T *out) {
   using A = arithmetic_t<T>;
   for WRY_EACH (i, size) {
     const Place p = place_of(in, i);
@@ -156,7 +156,7 @@ WRY_GPU int64_t position_of(const void *mask, int32_t dtype, int64_t i) {
 // Adds each value at its place. A thread has one plane (n, channel) and goes through it in order: several windows may name
 // one place, and nobody else adds there.
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) add_at_places(Image from, Image to, int32_t mask_dtype, const T *ct, const void *mask, float *wide, T *out,
+__global__ void __launch_bounds__(block_size) add_at_places(Image from, Image to, int32_t mask_dtype, const T *ct, const void *mask, float *wide, T *out,
                                                             Report *report, int32_t op) {
   using A = arithmetic_t<T>;
   const int64_t planes = to.n * to.channels, size = to.h * to.w;
@@ -198,7 +198,7 @@ int max_pool2d_vjp(const wry_call *call) {
 
 // x, mask: the value at each position of the plane, 0 where there is none.
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) take(int64_t size, Image in, Image to, int32_t mask_dtype, const T *x, const void *mask, T *out, Report *report,
+__global__ void __launch_bounds__(block_size) take(int64_t size, Image in, Image to, int32_t mask_dtype, const T *x, const void *mask, T *out, Report *report,
                                                    int32_t op) {
   for WRY_EACH (i, size) {
     const Place p = place_of(to, i);

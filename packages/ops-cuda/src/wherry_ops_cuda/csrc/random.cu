@@ -16,7 +16,7 @@ constexpr int mantissa = std::is_same<T, half>::value ? 11 : std::is_same<T, bfl
 
 // [min, max): a value that rounding lifts to max becomes min.
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) uniform_kernel(int64_t n, Draw draw, double min, double max, T *out) {
+__global__ void __launch_bounds__(block_size) uniform_kernel(int64_t n, Draw draw, double min, double max, T *out) {
   for WRY_EACH (i, n) {
     if constexpr (sizeof(T) == 8) {
       const double value = __dadd_rn(min, __dmul_rn(unit_double(pair_of(draw, 2 * i)), max - min));
@@ -41,7 +41,7 @@ int uniform(const wry_call *call) {
 
 // Box & Muller: elements 2k and 2k + 1 are the coordinates of one point.
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) normal_kernel(int64_t n, Draw draw, double mean, double deviation, T *out) {
+__global__ void __launch_bounds__(block_size) normal_kernel(int64_t n, Draw draw, double mean, double deviation, T *out) {
   for WRY_EACH (k, (n + 1) / 2) {
     if constexpr (sizeof(T) == 8) {
       const double radius = sqrt(-2 * log(unit_double(pair_of(draw, 4 * k)) + 0x1p-53));
@@ -76,7 +76,7 @@ WRY_GPU uint64_t scale_bits(uint64_t bits, uint64_t range) {
 }
 // [low, high). No rejection: some values are likelier than others by range / 2^32 (2^64 for int64).
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) randint_kernel(int64_t n, Draw draw, int64_t low, uint64_t range, T *out) {
+__global__ void __launch_bounds__(block_size) randint_kernel(int64_t n, Draw draw, int64_t low, uint64_t range, T *out) {
   for WRY_EACH (i, n) {
     if constexpr (sizeof(T) == 8) {
       const Pair p = pair_of(draw, 2 * i);
@@ -105,7 +105,7 @@ WRY_GPU void raise_number(Report *report, Fault fault, int32_t op, double number
 
 // 1 with probability x.
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) bernoulli_kernel(int64_t n, Draw draw, const T *x, T *out, Report *report, int32_t op) {
+__global__ void __launch_bounds__(block_size) bernoulli_kernel(int64_t n, Draw draw, const T *x, T *out, Report *report, int32_t op) {
   using A = arithmetic_t<T>;
   for WRY_EACH (i, n) {
     const A p = load(x + i);
@@ -169,7 +169,7 @@ WRY_GPU double draw_log_gamma(uint64_t seed, uint64_t counter, double shape) {
 }
 // A draw takes as many blocks of numbers as it needs, so neighbouring threads end at different times.
 template <typename T, bool Gamma>
-__global__ void __launch_bounds__(block_size, 1) draw_kernel(int64_t n, Draw draw, const T *x, T *out, Report *report, int32_t op) {
+__global__ void __launch_bounds__(block_size) draw_kernel(int64_t n, Draw draw, const T *x, T *out, Report *report, int32_t op) {
   for WRY_EACH (i, n) {
     const double value = double(load(x + i));
     const bool fits = (Gamma ? value > 0 : value >= 0) && value < double(INFINITY);
@@ -206,7 +206,7 @@ struct Weights {
 // with replacement a sample searches the sums; without, each category gets an exponential variable with its weight as rate, and the first to
 // ring are taken in order, which is how drawing one after another would choose (Efraimidis & Spirakis).
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) weigh(int64_t rows, int64_t n, int64_t samples, bool replacement, Draw draw, const T *x, double *sums, int64_t *lasts,
+__global__ void __launch_bounds__(block_size) weigh(int64_t rows, int64_t n, int64_t samples, bool replacement, Draw draw, const T *x, double *sums, int64_t *lasts,
                                                     Item<uint64_t> *items, Report *report, int32_t op) {
   WRY_SHARED(double, part, 2 * block_size);
   const int thread = threadIdx.x;
@@ -251,7 +251,7 @@ __global__ void __launch_bounds__(block_size, 1) weigh(int64_t rows, int64_t n, 
     }
   }
 }
-__global__ void __launch_bounds__(block_size, 1) search_sums(int64_t rows, int64_t n, int64_t samples, Draw draw, const double *sums, const int64_t *lasts,
+__global__ void __launch_bounds__(block_size) search_sums(int64_t rows, int64_t n, int64_t samples, Draw draw, const double *sums, const int64_t *lasts,
                                                           int64_t *out) {
   for WRY_EACH (s, rows * samples) {
     const double *own = sums + s / samples * n;
@@ -265,7 +265,7 @@ __global__ void __launch_bounds__(block_size, 1) search_sums(int64_t rows, int64
     out[s] = low;
   }
 }
-__global__ void __launch_bounds__(block_size, 1) take_first(int64_t rows, int64_t n, int64_t samples, const Item<uint64_t> *items, int64_t *out) {
+__global__ void __launch_bounds__(block_size) take_first(int64_t rows, int64_t n, int64_t samples, const Item<uint64_t> *items, int64_t *out) {
   for WRY_EACH (s, rows * samples) out[s] = int64_t(items[s / samples * n + s % samples].at);
 }
 template <typename T>
@@ -309,7 +309,7 @@ struct Places {
   }
 };
 template <typename K, typename T>
-__global__ void __launch_bounds__(block_size, 1) follow_places(int64_t n, Places places, const Item<K> *items, T *out) {
+__global__ void __launch_bounds__(block_size) follow_places(int64_t n, Places places, const Item<K> *items, T *out) {
   for WRY_EACH (i, n) {
     int64_t place = i, time = n;
     for (;;) {

@@ -35,7 +35,7 @@ struct Sequence {
 };
 
 template <typename I>
-__global__ void __launch_bounds__(block_size, 1) check_lengths(int64_t batch, int64_t time, const I *length, Report *report, int32_t op) {
+__global__ void __launch_bounds__(block_size) check_lengths(int64_t batch, int64_t time, const I *length, Report *report, int32_t op) {
   for WRY_EACH (b, batch)
     if (int64_t(length[b]) < 0 || int64_t(length[b]) > time) raise(report, LENGTH_OUT_OF_RANGE, op, int64_t(length[b]), time, b);
 }

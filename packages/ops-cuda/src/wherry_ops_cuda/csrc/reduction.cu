@@ -106,7 +106,7 @@ int variance(const wry_call *call) {
 }
 
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) log_and_shift(int64_t n, const double *total, const double *shift, T *out) {
+__global__ void __launch_bounds__(block_size) log_and_shift(int64_t n, const double *total, const double *shift, T *out) {
   for WRY_EACH (i, n) out[i] = narrow<T>(log(total[i]) + shift[i]);
 }
 template <typename T>

@@ -39,7 +39,7 @@ int places_of(const wry_call *call, const char *op, const wry_tensor *x, int axi
 
 // One thread for each element of the result; neighbours have neighbouring columns.
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) gather_terms(Sizes z, Places places, const T *weight, const T *x, T *out) {
+__global__ void __launch_bounds__(block_size) gather_terms(Sizes z, Places places, const T *weight, const T *x, T *out) {
   using A = arithmetic_t<T>;
   for WRY_EACH (at, z.outer * z.results * z.row) {
     const int64_t c = at % z.row, i = at / z.row % z.results, o = at / z.row / z.results;
@@ -67,7 +67,7 @@ int resample(const wry_call *call) {
 
 // items: (place, which term), grouped by place; the thread of a group's first term adds it up.
 template <typename K, typename T>
-__global__ void __launch_bounds__(block_size, 1) add_terms(Sizes z, int64_t terms, const Item<K> *items, const T *weight, const T *ct, T *out) {
+__global__ void __launch_bounds__(block_size) add_terms(Sizes z, int64_t terms, const Item<K> *items, const T *weight, const T *ct, T *out) {
   using A = arithmetic_t<T>;
   for WRY_EACH (at, z.outer * terms * z.row) {
     const int64_t c = at % z.row, p = at / z.row % terms, o = at / z.row / terms;

@@ -31,7 +31,7 @@ Lines lines_of(const wry_tensor *t, int64_t axis, bool reverse) {
 }
 
 template <typename S>
-__global__ void __launch_bounds__(block_size, 1) scan_by_threads(Lines l, S s) {
+__global__ void __launch_bounds__(block_size) scan_by_threads(Lines l, S s) {
   for WRY_EACH (line, l.outer * l.inner) {
     const int64_t first = l.first(line);
     typename S::W state = S::start();
@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(block_size, 1) scan_by_blocks(Lines l, S s, in
   }
 }
 template <typename S>
-__global__ void __launch_bounds__(block_size, 1) scan_totals(int64_t lines, int64_t chunks, typename S::W *totals) {
+__global__ void __launch_bounds__(block_size) scan_totals(int64_t lines, int64_t chunks, typename S::W *totals) {
   for WRY_EACH (line, lines) {
     typename S::W state = S::start();
     for (int64_t c = 0; c < chunks; ++c) {
@@ -256,7 +256,7 @@ int cummin(const wry_call *call) { return record<T, false>(call, "cummin"); }
 
 // value = a * value + b. The first factor meets no earlier value; infinity there must not turn the zero into NaN.
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) linear_by_threads(Lines l, const T *a, const T *b, T *out) {
+__global__ void __launch_bounds__(block_size) linear_by_threads(Lines l, const T *a, const T *b, T *out) {
   using W = running_t<T>;
   for WRY_EACH (line, l.outer * l.inner) {
     const int64_t first = l.first(line);

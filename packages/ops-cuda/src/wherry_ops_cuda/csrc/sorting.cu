@@ -14,7 +14,7 @@ namespace {
 constexpr int per_thread = 8, per_block = block_size * per_thread;
 
 // Block b makes its part of `counts` sums within the part; totals[b] is the sum of the part.
-__global__ void __launch_bounds__(block_size, 1) sum_parts(int64_t n, int64_t *counts, int64_t *totals) {
+__global__ void __launch_bounds__(block_size) sum_parts(int64_t n, int64_t *counts, int64_t *totals) {
   WRY_SHARED(int64_t, of_warp, 32);
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
   for (int64_t part = blockIdx.x; part * per_block < n; part += gridDim.x) {
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(block_size, 1) sum_parts(int64_t n, int64_t *c
     if (threadIdx.x == 0 && totals) totals[part] = total;
   }
 }
-__global__ void __launch_bounds__(block_size, 1) add_parts(int64_t n, int64_t *counts, const int64_t *totals) {
+__global__ void __launch_bounds__(block_size) add_parts(int64_t n, int64_t *counts, const int64_t *totals) {
   for WRY_EACH (i, n) counts[i] += totals[i / per_block];
 }
 
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(block_size, 1) add_parts(int64_t n, int64_t *c
 
 // `room`: the next power of two of n; what is missing sorts to the end.
 template <typename K>
-__global__ void __launch_bounds__(block_size, 1) sort_short(Item<K> *items, int64_t rows, int n, int room) {
+__global__ void __launch_bounds__(block_size) sort_short(Item<K> *items, int64_t rows, int n, int room) {
   WRY_DYNAMIC_SHARED(Item<K>, held);
   for (int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
     Item<K> *own = items + row * n;
@@ -82,7 +82,7 @@ constexpr int64_t warp_share = 512, tile_items = warps_of_block * warp_share;
 
 // counts[row][digit][tile]
 template <typename K>
-__global__ void __launch_bounds__(block_size, 1) count_digits(const Item<K> *items, int64_t rows, int64_t n, int64_t tiles, int shift, int64_t *counts) {
+__global__ void __launch_bounds__(block_size) count_digits(const Item<K> *items, int64_t rows, int64_t n, int64_t tiles, int shift, int64_t *counts) {
   WRY_SHARED(unsigned, seen, digits);
   for (int64_t at = blockIdx.x; at < rows * tiles; at += gridDim.x) {
     const int64_t row = at / tiles, tile = at % tiles, end = (tile + 1) * tile_items < n ? (tile + 1) * tile_items : n;
@@ -107,7 +107,7 @@ WRY_GPU unsigned lanes_alike(unsigned digit, bool present) {
 }
 
 template <typename K>
-__global__ void __launch_bounds__(block_size, 1) move_items(const Item<K> *items, Item<K> *to, int64_t rows, int64_t n, int64_t tiles, int shift,
+__global__ void __launch_bounds__(block_size) move_items(const Item<K> *items, Item<K> *to, int64_t rows, int64_t n, int64_t tiles, int shift,
                                                          const int64_t *starts) {
   WRY_SHARED(unsigned, seen, warps_of_block *digits);  // of each warp: how often, and then where the next one goes
   WRY_SHARED(int64_t, start, digits);

@@ -37,7 +37,7 @@ WRY_GPU int64_t first_from(int64_t n, int64_t value, const F &at) {
   return low;
 }
 
-__global__ void __launch_bounds__(block_size, 1) check_edges(int64_t edges, bool sorted, Checked source, Checked target) {
+__global__ void __launch_bounds__(block_size) check_edges(int64_t edges, bool sorted, Checked source, Checked target) {
   for
     WRY_EACH(e, edges) {
       (void)target[e];
@@ -52,13 +52,13 @@ __global__ void __launch_bounds__(block_size, 1) check_edges(int64_t edges, bool
 struct Groups {
   int64_t *first, *order;
 };
-__global__ void __launch_bounds__(block_size, 1) begin_rows(int64_t rows, int64_t edges, Labels target, int64_t *first) {
+__global__ void __launch_bounds__(block_size) begin_rows(int64_t rows, int64_t edges, Labels target, int64_t *first) {
   for
     WRY_EACH(r, rows + 1)
   first[r] = first_from(edges, r, [&](int64_t e) { return target[e]; });
 }
 template <typename K>
-__global__ void __launch_bounds__(block_size, 1) begin_groups(int64_t rows, int64_t edges, const Item<K> *items, int64_t *first, int64_t *order) {
+__global__ void __launch_bounds__(block_size) begin_groups(int64_t rows, int64_t edges, const Item<K> *items, int64_t *first, int64_t *order) {
   for
     WRY_EACH(i, rows + 1 > edges ? rows + 1 : edges) {
       if (i <= rows) first[i] = first_from(edges, i, [&](int64_t e) { return int64_t(items[e].key); });
@@ -159,7 +159,7 @@ Csr csr_of(const wry_call *call, const char *op, const wry_tensor *crows, const 
   m.cols.report = arm(call, op, &m.cols.op);
   return m;
 }
-__global__ void __launch_bounds__(block_size, 1) check_csr(Csr m) {
+__global__ void __launch_bounds__(block_size) check_csr(Csr m) {
   for
     WRY_EACH(i, m.rows > m.count ? m.rows : m.count) {
       int64_t low, high;
@@ -198,7 +198,7 @@ int csr_matmul(const wry_call *call) {
 
 // A warp for each element that is stored.
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) sample_csr(Csr m, int64_t n, const T *x, const T *y, T *out) {
+__global__ void __launch_bounds__(block_size) sample_csr(Csr m, int64_t n, const T *x, const T *y, T *out) {
   const int lane = threadIdx.x & 31;
   for (int64_t p = blockIdx.x * int64_t(warps_of_block) + threadIdx.x / 32; p < m.count; p += int64_t(gridDim.x) * warps_of_block) {
     const T *left = x + m.row_of(p) * n, *right = y + m.cols[p] * n;
@@ -221,7 +221,7 @@ int csr_sample(const wry_call *call) {
                                 data<T>(y), data<T>(out)));
 }
 
-__global__ void __launch_bounds__(block_size, 1) name_rows(Csr m, const int64_t *order, int64_t *rows) {
+__global__ void __launch_bounds__(block_size) name_rows(Csr m, const int64_t *order, int64_t *rows) {
   for
     WRY_EACH(p, m.count)
   rows[p] = m.row_of(order[p]);

@@ -34,7 +34,7 @@ WRY_GPU complex128 root_of(int64_t at, int64_t n) {
 }
 // Roots number k * step of n, k < count; or number k * k.
 template <typename R>
-__global__ void __launch_bounds__(block_size, 1) fill_roots(int64_t n, int64_t count, int64_t step, bool squares, complex<R> *out) {
+__global__ void __launch_bounds__(block_size) fill_roots(int64_t n, int64_t count, int64_t step, bool squares, complex<R> *out) {
   for
     WRY_EACH(k, count) {
       const int64_t at = squares ? k * k % n : k * step % n;
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(block_size, 1) fill_roots(int64_t n, int64_t c
 
 // What a chirp of n elements is divided by as a convolution of m: its conjugate, also backwards from the end.
 template <typename R>
-__global__ void __launch_bounds__(block_size, 1) wrap_chirp(int64_t n, int64_t m, const complex<R> *chirp, complex<R> *out) {
+__global__ void __launch_bounds__(block_size) wrap_chirp(int64_t n, int64_t m, const complex<R> *chirp, complex<R> *out) {
   for
     WRY_EACH(i, m) {
       const int64_t at = i < n ? i : m - i;
