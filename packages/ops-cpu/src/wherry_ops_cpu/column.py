@@ -16,7 +16,7 @@ from wherry_ops_cpu import _kernels, lapack
 from wherry_tensor import _core
 from wherry_tensor.columns import require_vocabulary
 
-SERVES_VOCABULARY = 4
+SERVES_VOCABULARY = 5
 
 _registered = ""  # the instruction set whose kernels the core has
 

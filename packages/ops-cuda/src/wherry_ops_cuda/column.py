@@ -16,7 +16,7 @@ from wherry_ops_cuda.chains import Chains
 from wherry_tensor import _core, device, flags
 from wherry_tensor.columns import require_vocabulary
 
-SERVES_VOCABULARY = 4
+SERVES_VOCABULARY = 5
 
 _library: ctypes.PyDLL | None = None
 

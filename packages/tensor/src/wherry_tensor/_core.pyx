@@ -223,7 +223,7 @@ cdef extern from "mersenne.h":
     void wry_mersenne_permutation(wry_mersenne *, int64_t *, int64_t) noexcept nogil
 
 
-VOCABULARY_VERSION = 4
+VOCABULARY_VERSION = 5
 ABI_VERSION = WRY_ABI_VERSION
 MAX_RANK = WRY_MAX_RANK
 

@@ -16,7 +16,7 @@ from wherry_tensor.columns import Column
 
 __all__ = ["LOOP", "cannot", "to_onnx"]
 
-SERVES_VOCABULARY = 4  # what the rules of this package were written for
+SERVES_VOCABULARY = 5  # what the rules of this package were written for
 
 to_onnx = Column("onnx", "wherry-export", "that of its decomposition", serves=SERVES_VOCABULARY, optional=True)
 

@@ -14,7 +14,7 @@ from wherry_extension.plugins.programs import Bound, Declined, KernelTable, Writ
 from wherry_tensor._core import Op
 from wherry_tensor.columns import Column
 
-SERVES_VOCABULARY = 4
+SERVES_VOCABULARY = 5
 
 plugin = Column(
     "plugin", "wherry-extension", "no kernel of a plug-in serves it", serves=SERVES_VOCABULARY, optional=True,

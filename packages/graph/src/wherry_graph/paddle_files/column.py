@@ -21,7 +21,7 @@ from wherry_tensor.columns import Column, place_of
 
 __all__ = ["LOOP", "READS", "Reading", "paddle", "reads", "writes"]
 
-SERVES_VOCABULARY = 4  # what the rules were written for
+SERVES_VOCABULARY = 5  # what the rules were written for
 
 paddle = Column("paddle", "wherry-graph", "written as its decomposition", serves=SERVES_VOCABULARY, optional=True)
 writes = paddle.rule
