@@ -1,8 +1,11 @@
 """What `import wherry` costs and what it leaves alone."""
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from wherry_tensor.suggestions import is_ours
 
 
 def run(program: str) -> str:
@@ -22,3 +25,10 @@ def test_import_is_small():
 @pytest.mark.parametrize("module", ["numpy", "importlib.metadata", "wherry_tensor.testing", "wherry_nn", "scipy", "pytest"])
 def test_import_leaves_alone_what_nobody_asked_for(module):
     assert run(f"import sys, wherry; print({module!r} in sys.modules)") == "False\n"
+
+
+def test_every_package_is_known_as_ours():
+    # Hints and shortened tracebacks ask whose a function is.
+    folders = {path.parent.name for path in (Path(__file__).parent.parent / "packages").glob("*/src/wherry*/__init__.py")}
+    assert len(folders) > 10
+    assert [name for name in sorted(folders) if not is_ours(name)] == []
