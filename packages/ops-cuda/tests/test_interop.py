@@ -56,6 +56,34 @@ def test_a_pickle_of_a_gpu_tensor_comes_to_the_cpu_where_there_is_no_gpu(x, tmp_
     assert said == "Place(cpu) [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]\n"
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bool"])
+def test_what_is_loaded_is_on_the_current_device(gpu, tmp_path, dtype):
+    values = to_tensor([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]).astype(dtype)
+    save({"a": values, "b": values.T, "none": wt.zeros([0, 2])}, str(tmp_path / "state"))
+    save([values], str(tmp_path / "list"))
+    save(values, str(tmp_path / "tensor"), use_binary_format=True)
+    for device in ("gpu:0", "cpu"):
+        wt.set_device(device)
+        state = load(str(tmp_path / "state"))
+        (one,) = load(str(tmp_path / "list"))
+        assert {repr(x.place) for x in (*state.values(), one, load(str(tmp_path / "tensor")))} == {f"Place({device})"}
+        assert state["b"].tolist() == values.T.tolist() and one.tolist() == values.tolist()
+        assert (one + wt.ones([3], dtype)).shape == [2, 3]
+    assert type(load(str(tmp_path / "state"), return_numpy=True)["a"]) is np.ndarray
+
+
+def test_loading_into_a_gpu_without_room_says_so_and_not_that_the_file_is_damaged(gpu, tmp_path):
+    save([wt.zeros([1 << 22])], str(tmp_path / "list"))
+    cuda.empty_cache()
+    wt.set_flags({"FLAGS_gpu_memory_limit_mb": 8})
+    try:
+        with pytest.raises(MemoryError, match="limit"):
+            load(str(tmp_path / "list"))
+        assert load(str(tmp_path / "list"), return_numpy=True)[0].shape == (1 << 22,)
+    finally:
+        wt.set_flags({"FLAGS_gpu_memory_limit_mb": 0})
+
+
 @pytest.mark.parametrize(("written", "read"), [("gpu", "cpu"), ("cpu", "gpu"), ("gpu", "gpu")])
 def test_what_was_saved_on_one_device_trains_on_on_another(gpu, tmp_path, written, read):
     from wherry_train import optimizer

@@ -155,7 +155,11 @@ class StoredArray:
         return flat.reshape(self.shape, order="F" if self.fortran else "C")
 
     def tensor(self) -> Tensor:
-        """As a tensor, with memory of its own. NumPy's uint16 are the bits of bfloat16, as Paddle keeps them."""
+        """As a tensor on the current device, with memory of its own. NumPy's uint16 are the bits of bfloat16, as Paddle keeps them."""
+        x: Tensor = _core.to_device(self._on_cpu(), _core.get_current_device())
+        return x
+
+    def _on_cpu(self) -> Tensor:
         name = _tensor_names.get(self.dtype.code)
         if name is None:
             raise FileFormatError(

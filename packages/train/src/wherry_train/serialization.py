@@ -23,7 +23,7 @@ from wherry_nn import Layer
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.dtype import as_dtype
-from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, ResourceExhaustedError, short
 from wherry_train.pickle_reader import FileFormatError, PickleReader, StoredArray, StoredDtype, resolved
 from wherry_train.pickle_writer import TENSOR_CODES, BareTensor, PickleWriter, bytes_of
 
@@ -134,14 +134,15 @@ def load(path: Any, **configs: Any) -> Any:
         keep_name_table: True keeps the names of the tensors, under "StructuredToParameterName@@".
 
     Returns:
-        What was saved. Tensors have their names again, and do not ask for gradients. An array comes back as a tensor
-        if there was no tensor in the object, as Paddle has it; one that no tensor can hold (of uint32, uint64, text,
-        longdouble) stays an array.
+        What was saved. Tensors are on the current device, have their names again, and do not ask for gradients. An array
+        comes back as a tensor if there was no tensor in the object, as Paddle has it; one that no tensor can hold (of
+        uint32, uint64, text, longdouble) stays an array.
 
     Raises:
         ValueError: there is no such file, it is damaged, or it holds more than plain data (also a
             pickle.UnpicklingError); an option is unknown.
         TypeError: `path` is neither path nor file.
+        MemoryError: the current device has no room; `return_numpy=True` needs none of it.
 
     Source:
         `paddle.load`.
@@ -429,7 +430,7 @@ def _checked(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function on what a file holds: whatever goes wrong with it is the file's fault."""
     try:
         return function(*arguments)
-    except FileFormatError:
+    except (FileFormatError, ResourceExhaustedError):  # a device that is full says so
         raise
     except (ValueError, TypeError, IndexError, KeyError, OverflowError, MemoryError, struct.error) as error:
         raise FileFormatError(f"load: the file is damaged: {error}") from error
