@@ -3,13 +3,18 @@ import numpy as np
 import pytest
 
 import wherry_tensor
+from wherry_nn import clip as nn
 from wherry_tensor import ops, to_tensor
-from wherry_train import optimizer
+from wherry_tensor.cuda_graphs import CUDAGraph
+from wherry_train import optimizer, regularizer
 
 SIZES = [(3, 5), (64,), (70, 70), (1,), (0,), (4096,), (9000,)]
 UPDATES = {
     "SGD": {}, "Momentum": {"momentum": 0.9, "use_nesterov": True, "weight_decay": 0.01},
     "Adam": {"weight_decay": 0.1}, "AdamW": {"weight_decay": 0.1},
+    "Adagrad": {"weight_decay": 0.1, "initial_accumulator_value": 0.1}, "Adadelta": {"weight_decay": 0.1}, "Adamax": {"weight_decay": 0.1},
+    "RMSProp": {"momentum": 0.9, "weight_decay": 0.1}, "RMSProp, centered": {"centered": True, "momentum": 0.9},
+    "Lamb": {}, "Lamb, as long as the rate": {"lamb_weight_decay": 0.0},
 }  # fmt: skip
 
 
@@ -31,10 +36,14 @@ def parameters(device, rng, dtype="float32", sizes=SIZES):
     return made
 
 
+def updating(name, made, **more):
+    return getattr(optimizer, name.partition(",")[0])(learning_rate=0.1, parameters=made, **{**UPDATES[name], **more})
+
+
 def steps(device, name, one_by_one=False, count=2):
     made = parameters(device, np.random.default_rng(4))
     groups = [[one] for one in made] if one_by_one else [made]
-    chosen = [getattr(optimizer, name)(learning_rate=0.1, parameters=group, **UPDATES[name]) for group in groups]
+    chosen = [updating(name, group) for group in groups]
     for _ in range(count):
         for one in chosen:
             one.step()
@@ -43,23 +52,80 @@ def steps(device, name, one_by_one=False, count=2):
 
 @pytest.mark.parametrize("name", list(UPDATES))
 def test_a_step_over_many_parameters_has_the_bits_of_one_by_one(gpu, name):
-    n = len(SIZES)
+    n, near = len(SIZES), 1e-6 if "centered" in name else 1e-7  # centered: a difference of what is nearly equal
     together, alone, cpu = steps("gpu", name), steps("gpu", name, one_by_one=True), steps("cpu", name)
     for own, other, expected in zip(together[:n], alone[:n], cpu[:n], strict=True):
         np.testing.assert_array_equal(own, other)
-        np.testing.assert_allclose(own, expected, rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(own, expected, rtol=1e-6, atol=near)
 
 
 @pytest.mark.parametrize(
     ("name", "count", "expected"),
-    [("SGD", 20, {"update_kernel": 1}), ("Momentum", 20, {"update_kernel": 1}), ("Adam", 20, {"update_kernel": 1, "next_powers": 1}),
-     ("AdamW", 20, {"update_kernel": 1, "next_powers": 1}), ("SGD", 300, {"update_kernel": 3})],
+    [(name, 20, {"update_kernel": 1}) for name in ("SGD", "Momentum", "Adagrad", "Adadelta", "RMSProp", "RMSProp, centered")]
+    + [(name, 20, {"update_kernel": 1, "next_powers": 1}) for name in ("Adam", "AdamW", "Adamax")]
+    + [("Lamb", 20, dict.fromkeys(("lamb_moments", "lamb_rates", "lamb_update"), 1)), ("SGD", 300, {"update_kernel": 3}),
+       ("Lamb", 300, dict.fromkeys(("lamb_moments", "lamb_rates", "lamb_update"), 3))],
 )  # fmt: skip
 def test_a_step_is_one_launch_for_each_128_parameters(gpu, emulator, name, count, expected):
     made = parameters("gpu", np.random.default_rng(0), sizes=[(k % 7 + 1,) for k in range(count)])
-    chosen = getattr(optimizer, name)(learning_rate=0.1, parameters=made)
+    chosen = updating(name, made)
     chosen.step()  # which makes the accumulators
     assert launches(emulator, chosen.step) == expected
+
+
+@pytest.mark.parametrize("name", list(UPDATES))
+def test_clipping_penalties_rates_and_groups_mean_what_they_mean_on_the_cpu(gpu, name):
+    def trained(device):
+        made = parameters(device, np.random.default_rng(1), sizes=[(40,), (3, 5), (9,), (64,), (7,), (130,)])
+        made[1].optimize_attr, made[1].regularizer = {"learning_rate": 0.5}, None
+        made[2].optimize_attr, made[2].regularizer = {"learning_rate": 1.0}, regularizer.L1Decay(0.1)
+        made[3].need_clip = False
+        groups = [{"params": made[:4]}, {"params": made[4:], "learning_rate": 0.25, "weight_decay": 0.2}]
+        chosen = updating(name, groups if "Lamb" not in name else made, grad_clip=nn.ClipGradByGlobalNorm(1.0))
+        for _ in range(3):
+            chosen.step()
+        return [one.numpy() for one in made]
+
+    near = 1e-5 if "centered" in name else 1e-6
+    for own, expected in zip(trained("gpu"), trained("cpu"), strict=True):
+        np.testing.assert_allclose(own, expected, rtol=1e-5, atol=near)
+
+
+@pytest.mark.parametrize("name", ["Momentum", "AdamW", "Lamb"])
+def test_masters_of_half_parameters_are_updated_in_one_launch(gpu, emulator, name):
+    found = {}
+    for device in "cpu", "gpu":
+        made = parameters(device, np.random.default_rng(2), "float16")
+        chosen = updating(name, made, multi_precision=True)
+        chosen.step()
+        if device == "gpu":
+            update = "lamb_update" if name == "Lamb" else "update_kernel"
+            assert launches(emulator, chosen.step)[update] == 1
+        else:
+            chosen.step()
+        found[device] = [one.numpy() for one in [*made, *chosen.state_dict()["master_weights"].values()]]
+    for own, expected in zip(found["gpu"], found["cpu"], strict=True):
+        near = 1e-3 if own.dtype == np.float16 else 1e-6
+        np.testing.assert_allclose(own, expected, rtol=near, atol=near)
+
+
+@pytest.mark.parametrize("name", ["Adamax", "Lamb"])
+def test_a_captured_step_has_the_same_bits(gpu, name):
+    found = []
+    for captured in True, False:
+        made = parameters("gpu", np.random.default_rng(3))
+        chosen = updating(name, made)
+        chosen.step()
+        if captured:
+            graph = CUDAGraph()
+            graph.capture_begin()
+            chosen.step()
+            graph.capture_end()
+        for _ in range(2):
+            graph.replay() if captured else chosen.step()
+        found.append([one.numpy() for one in made])
+    for own, expected in zip(*found, strict=True):
+        np.testing.assert_array_equal(own, expected)
 
 
 def test_calls_that_meet_in_memory_stay_in_their_order(gpu, emulator):

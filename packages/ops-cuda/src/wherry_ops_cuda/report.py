@@ -320,6 +320,7 @@ def cases() -> Iterator[Case]:
         op = getattr(ops, name)
         yield call("optimizer", f"{name} [{n}]", several((n,), (n,), (n,), (), (), (n,), ()),
                    lambda p, m, v, p1, p2, g, lr, op=op: op(p, m, v, p1, p2, g, lr, None, beta1=0.9, beta2=0.999, epsilon=1e-8, weight_decay=0.01))
+    yield from _update_cases(call, floats)
     yield call("optimizer", "sum_of_squares of 4 x [4096]", several(*[(4096,)] * 4), lambda *xs: ops.sum_of_squares(*xs))
     for name in ("contiguous", "turned"):
         yield call("loss", f"smooth_l1_loss [128, 128], {name}", several((128, 128), (128, 128)),
@@ -383,6 +384,27 @@ def _index_cases(call: Callable[..., Case], floats: Callable[..., Any], places: 
     yield call("eigen", "eigh 4 x [16, 16]", lambda: (floats(4, 16, 16),), lambda x: ops.eigh(x, upper=False))
     yield call("eigen", "svd 4 x [16, 16]", lambda: (floats(4, 16, 16),), lambda x: ops.svd(x, full_matrices=False))
     yield call("linalg", "cholesky 4 x [32, 32]", definite, lambda x: ops.cholesky(x, upper=False))
+
+
+def _update_cases(call: Callable[..., Case], floats: Callable[..., Any]) -> Iterator[Case]:
+    """A step of an optimizer over 8 parameters, in place."""
+    from wherry_tensor import ops
+
+    count, n = 8, 2048
+    # What lies beside a parameter: tensors that a step moves, others, powers of beta. And the attributes.
+    for name, (states, unused, powers, attrs) in {
+        "sgd": (0, 0, 0, (0.01,)), "momentum": (1, 0, 0, (0.9, False, 0.01)), "adam": (2, 0, 2, (0.9, 0.999, 1e-8, 0.01)),
+        "adamw": (2, 0, 2, (0.9, 0.999, 1e-8, 0.01)), "adagrad": (1, 0, 0, (1e-6, 0.01)), "adadelta": (2, 0, 0, (0.95, 1e-6, 0.01)),
+        "adamax": (2, 0, 1, (0.9, 0.999, 1e-8, 0.01)), "rmsprop": (2, 1, 0, (0.95, 1e-6, 0.9, False, 0.01)),
+        "rmsprop, centered": (3, 0, 0, (0.95, 1e-6, 0.9, True, 0.01)), "lamb": (2, 0, 2, (0.9, 0.999, 1e-6, 0.01, True)),
+    }.items():  # fmt: skip
+        op, sizes = getattr(ops, name.partition(",")[0]), (n,) * (1 + states + unused) + (1,) * powers + (n,)
+
+        def step(rate: Any, *columns: Any, op: Any = op, attrs: Any = attrs) -> None:
+            op.each_into(columns[:-1], (*columns, rate, None), attrs)
+
+        yield call("optimizer", f"{name} of {count} x [{n}]", lambda sizes=sizes: (floats(), *([floats(k) for _ in range(count)] for k in sizes)),
+                   step, least=4 * count * n * (3 + 2 * states))
 
 
 def _tensor_core_cases(call: Callable[..., Case], halves: Callable[..., Any]) -> Iterator[Case]:

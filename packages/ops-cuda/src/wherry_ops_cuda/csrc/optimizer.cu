@@ -5,7 +5,9 @@
 // gradients and the powers of beta are tensors of one element of any float dtype on the device; kernels read them there, the
 // host never waits for them.
 //
-// sgd, momentum, adam and adamw of many parameters are one launch for each 128 of them (together.h): a block takes a piece of one.
+// The updates of many parameters are one launch for each 128 of them, lamb's three (together.h): a block takes a piece of one. What a
+// piece gives does not depend on what else is in the launch. Parameters of 16 bits go alone: optimizers compute in float32 copies.
+#include "libraries.h"
 #include "packs.h"
 #include "reduce.h"
 #include "together.h"
@@ -43,17 +45,17 @@ WRY_GPU void set_number(const Number &n, double value) {
   }
 }
 
-// ---- sgd, momentum, adam, adamw -------------------------------------------------------------------
+// ---- updates in one pass --------------------------------------------------------------------------
 
 constexpr int64_t update_piece = 4096;  // what a block takes of a parameter
-constexpr int max_states = 2, max_terms = 8;
+constexpr int max_states = 3, max_terms = 9;
 
 struct Update {              // of one parameter
   void *in[max_states + 2];  // the parameter, what goes with it, the gradient
   void *out[max_states + 1];
   int64_t size;
   Number scale, power1, power2, power1_out, power2_out;
-  int32_t first;  // among the pieces of the launch
+  int32_t first;  // of its pieces, among those of the launch
   bool packed;    // all begin at multiples of 16 bytes
 };
 struct Settings {
@@ -72,16 +74,16 @@ struct Updates {
 };
 constexpr int most_updates = 128;
 
-// A rule says what a thread computes once, and what of each element.
+// A rule says what a thread computes once, and what of each element. Those with powers of beta have them renewed.
 template <typename A>
 struct Sgd {
-  static constexpr int states = 0, term_count = 3;
+  static constexpr int states = 0, powers = 0, term_count = 3;
   static WRY_GPU void terms(const Settings &s, const Update &u, A *t) { t[0] = A(value_of(s.lr)), t[1] = A(value_of(u.scale)), t[2] = A(s.a); }
   static WRY_GPU void step(const Settings &, const A *t, A &p, A g, A *) { p = p - (g * t[1] + p * t[2]) * t[0]; }
 };
 template <typename A>
 struct Momentum {
-  static constexpr int states = 1, term_count = 4;
+  static constexpr int states = 1, powers = 0, term_count = 4;
   static WRY_GPU void terms(const Settings &s, const Update &u, A *t) {
     t[0] = A(value_of(s.lr)), t[1] = A(value_of(u.scale)), t[2] = A(s.a), t[3] = A(s.b);
   }
@@ -93,7 +95,7 @@ struct Momentum {
 };
 template <typename A, bool Decoupled>
 struct AdamRule {
-  static constexpr int states = 2, term_count = 8;
+  static constexpr int states = 2, powers = 2, term_count = 8;
   static WRY_GPU void terms(const Settings &s, const Update &u, A *t) {
     const double lr = value_of(s.lr), root = sqrt(1 - value_of(u.power2));
     // epsilon joins the corrected root: both corrections become factors of whole tensors' scalars.
@@ -109,6 +111,86 @@ struct AdamRule {
     p = p - state[0] * t[0] / (sqrt(state[1]) + t[1]);
   }
 };
+
+template <typename A>
+struct Adagrad {
+  static constexpr int states = 1, powers = 0, term_count = 4;
+  static WRY_GPU void terms(const Settings &s, const Update &u, A *t) {
+    t[0] = A(value_of(s.lr)), t[1] = A(value_of(u.scale)), t[2] = A(s.a), t[3] = A(s.b);
+  }
+  static WRY_GPU void step(const Settings &, const A *t, A &p, A g, A *total) {
+    g = g * t[1] + p * t[3];
+    total[0] = total[0] + g * g;
+    p = p - g * t[0] / (sqrt(total[0]) + t[2]);
+  }
+};
+template <typename A>
+struct Adadelta {
+  static constexpr int states = 2, powers = 0, term_count = 6;
+  static WRY_GPU void terms(const Settings &s, const Update &u, A *t) {
+    t[0] = A(value_of(s.lr)), t[1] = A(value_of(u.scale)), t[2] = A(s.a), t[3] = A(1 - s.a), t[4] = A(s.b), t[5] = A(s.c);
+  }
+  static WRY_GPU void step(const Settings &, const A *t, A &p, A g, A *squares) {  // of gradients, of updates
+    g = g * t[1] + p * t[5];
+    squares[0] = squares[0] * t[2] + g * g * t[3];
+    const A by = sqrt((squares[1] + t[4]) / (squares[0] + t[4])) * g;
+    squares[1] = squares[1] * t[2] + by * by * t[3];
+    p = p - by * t[0];
+  }
+};
+template <typename A>
+struct Adamax {
+  static constexpr int states = 2, powers = 1, term_count = 7;
+  static WRY_GPU void terms(const Settings &s, const Update &u, A *t) {
+    t[0] = A(value_of(s.lr) / (1 - value_of(u.power1))), t[1] = A(s.a), t[2] = A(1) - t[1], t[3] = A(s.b);
+    t[4] = A(s.c), t[5] = A(s.d), t[6] = A(value_of(u.scale));
+  }
+  static WRY_GPU void step(const Settings &, const A *t, A &p, A g, A *state) {  // the moment, the norm
+    g = g * t[6] + p * t[5];
+    state[0] = state[0] * t[1] + g * t[2];
+    const A size = g < A(0) ? -g : g, least = state[1] * t[3] + t[4];
+    state[1] = size == size && least > size ? least : size;  // a NaN stays
+    p = p - state[0] * t[0] / state[1];
+  }
+};
+template <typename A, bool Centered>
+struct RmsProp {  // without a mean of the gradients, where it is not centered
+  static constexpr int states = Centered ? 3 : 2, powers = 0, term_count = 7;
+  static WRY_GPU void terms(const Settings &s, const Update &u, A *t) {
+    t[0] = A(value_of(s.lr)), t[1] = A(value_of(u.scale)), t[2] = A(s.a), t[3] = A(1 - s.a), t[4] = A(s.b), t[5] = A(s.c), t[6] = A(s.d);
+  }
+  static WRY_GPU void step(const Settings &, const A *t, A &p, A g, A *state) {  // the velocity, the mean of squares, the mean
+    g = g * t[1] + p * t[6];
+    state[1] = state[1] * t[2] + g * g * t[3];
+    A spread = state[1] + t[4];
+    if constexpr (Centered) {
+      state[2] = state[2] * t[2] + g * t[3];
+      spread = spread - state[2] * state[2];
+    }
+    state[0] = state[0] * t[5] + g * t[0] / sqrt(spread);
+    p = p - state[0];
+  }
+};
+
+// Whose piece a block takes: the last parameter whose first piece is not after it.
+template <int Most>
+WRY_GPU int update_of_block(const Updates<Most> &all) {
+  int low = 0, high = all.count - 1;
+  while (low < high) {
+    const int middle = (low + high + 1) / 2;
+    if (all.each[middle].first <= int(blockIdx.x)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+// f(how many, where) for the elements of this block's piece: by packs of V as far as they go.
+template <int V, typename F>
+WRY_GPU void each_pack(const Update &u, F &&f) {
+  const int64_t begin = (int(blockIdx.x) - u.first) * update_piece, end = begin + update_piece < u.size ? begin + update_piece : u.size;
+  const int64_t packs = u.packed ? (end - begin) / V : 0;
+  for (int64_t i = threadIdx.x; i < packs; i += blockDim.x) f(std::integral_constant<int, V>(), begin + i * V);
+  for (int64_t i = begin + packs * V + threadIdx.x; i < end; i += blockDim.x) f(std::integral_constant<int, 1>(), i);
+}
 
 template <int V, typename T, typename Rule, typename A>
 WRY_GPU void update_pack(const Settings &settings, const Update &u, const A *terms, int64_t i) {
@@ -130,56 +212,52 @@ WRY_GPU void update_pack(const Settings &settings, const Update &u, const A *ter
 template <typename T, typename Rule, int Most>
 __global__ void __launch_bounds__(block_size) update_kernel(Updates<Most> all) {
   using A = arithmetic_t<T>;
-  constexpr int V = pack_size<T>();
   WRY_SHARED(A, shared_terms, max_terms);
-  int low = 0, high = all.count - 1;
-  while (low < high) {  // the last parameter whose first piece is not after this one
-    const int middle = (low + high + 1) / 2;
-    if (all.each[middle].first <= int(blockIdx.x)) low = middle;
-    else high = middle - 1;
-  }
-  const Update &u = all.each[low];
+  const Update &u = all.each[update_of_block(all)];
   if (threadIdx.x == 0) Rule::terms(all.settings, u, shared_terms);
   __syncthreads();
   A terms[max_terms];
 #pragma unroll
   for (int k = 0; k < Rule::term_count; ++k) terms[k] = shared_terms[k];
-  const int64_t begin = (int(blockIdx.x) - u.first) * update_piece, end = begin + update_piece < u.size ? begin + update_piece : u.size;
-  const int64_t packs = u.packed ? (end - begin) / V : 0;
-  for (int64_t i = threadIdx.x; i < packs; i += blockDim.x) update_pack<V, T, Rule>(all.settings, u, terms, begin + i * V);
-  for (int64_t i = begin + packs * V + threadIdx.x; i < end; i += blockDim.x) update_pack<1, T, Rule>(all.settings, u, terms, i);
+  each_pack<pack_size<T>()>(u, [&](auto width, int64_t i) { update_pack<decltype(width)::value, T, Rule>(all.settings, u, terms, i); });
 }
 // After the pass that reads the powers: their outputs may be their own memory.
-__global__ void next_power(Number power, double factor, Number out) {
-  if (threadIdx.x == 0) set_number(out, value_of(power) * factor);
-}
 template <int Most>
 __global__ void __launch_bounds__(block_size) next_powers(Updates<Most> all, double factor1, double factor2) {
   for
     WRY_EACH(i, 2 * all.count) {
       const Update &u = all.each[i / 2];
-      set_number(i % 2 ? u.power2_out : u.power1_out, value_of(i % 2 ? u.power2 : u.power1) * (i % 2 ? factor2 : factor1));
+      const Number &out = i % 2 ? u.power2_out : u.power1_out;
+      if (out.data) set_number(out, value_of(i % 2 ? u.power2 : u.power1) * (i % 2 ? factor2 : factor1));
     }
 }
 Number output_number(const wry_call *call, int i) { return {output(call, i)->data, output(call, i)->dtype}; }
 
+inline int64_t update_pieces(int64_t size) { return (size + update_piece - 1) / update_piece; }
+template <int Most>
+int64_t update_pieces(const Updates<Most> &all) {
+  const Update &last = all.each[all.count - 1];
+  return last.first + update_pieces(last.size);
+}
 template <typename T, typename Rule, int Most>
-cudaError_t launch_updates(const Updates<Most> &all, cudaStream_t stream) {
+cudaError_t launch_updates(const Updates<Most> &all, int, cudaStream_t stream) {
   using A = arithmetic_t<T>;
-  int64_t pieces = 0, longest = 0;
-  for (int i = 0; i < all.count; ++i) pieces += (all.each[i].size + update_piece - 1) / update_piece, longest = all.each[i].size > longest ? all.each[i].size : longest;
+  const int64_t pieces = update_pieces(all);
+  int64_t longest = 0;
+  for (int i = 0; i < all.count; ++i) longest = all.each[i].size > longest ? all.each[i].size : longest;
   cudaError_t code = cudaSuccess;
   if (pieces) {
     const int threads = threads_for(longest < update_piece ? (longest + 3) / 4 : block_size);
     code = wry_launch(update_kernel<T, Rule, Most>, dim3(unsigned(pieces)), dim3(threads), 0, stream, all);
   }
-  if (code == cudaSuccess && Rule::states == 2)
+  if (code == cudaSuccess && Rule::powers)
     code = wry_launch(next_powers<Most>, dim3(unsigned((2 * all.count + block_size - 1) / block_size)), dim3(threads_for(2 * all.count)), 0, stream, all,
                       double(A(all.settings.a)), double(A(all.settings.b)));
   return code;
 }
 
 // What is kept back, in the thread that has said that calls come together.
+using Launch = cudaError_t (*)(const Updates<most_updates> &, int device, cudaStream_t);
 struct Kept {
   bool on = false;
   Updates<most_updates> all = {};
@@ -187,7 +265,7 @@ struct Kept {
   cudaStream_t stream = nullptr;
   int device = 0;
   const char *op = nullptr;
-  cudaError_t (*launch)(const Updates<most_updates> &, cudaStream_t) = nullptr;
+  Launch launch = nullptr;
   cudaError_t failed = cudaSuccess;
 };
 Kept &kept_back() {
@@ -209,189 +287,90 @@ bool depend(const Update &a, const Update &b, int states, int64_t item) {
 }
 // Of a call that is one of many: kept, or false where it has to be launched by itself. Only in place: what is kept must not outlive outputs that
 // the caller copies from.
-template <typename T, typename Rule>
-bool keep(const wry_call *call, const char *op, const Settings &settings, const Update &u) {
+bool keep(const wry_call *call, const char *op, const Settings &settings, const Update &u, int states, int64_t item, Launch launch) {
   Kept &kept = kept_back();
   if (!kept.on) return false;
   const int device = WRY_DEVICE_NUMBER(call->context->device);
-  bool joins = kept.all.count < most_updates && (kept.all.count == 0 || (kept.stream == stream(call) && kept.device == device && kept.all.settings == settings &&
-                                                                         kept.launch == launch_updates<T, Rule, most_updates>));
-  for (int i = 0; joins && i < kept.all.count; ++i) joins = !depend(kept.all.each[i], u, Rule::states, int64_t(sizeof(T)));
+  bool joins = kept.all.count < most_updates && (kept.all.count == 0 || (kept.stream == stream(call) && kept.device == device &&
+                                                                         kept.all.settings == settings && kept.launch == launch));
+  for (int i = 0; joins && i < kept.all.count; ++i) joins = !depend(kept.all.each[i], u, states, item);
   bool in_place = kept.pieces < 1 << 30;
-  for (int k = 0; k < Rule::states + 1; ++k) in_place = in_place && u.in[k] == u.out[k];
+  for (int k = 0; k < states + 1; ++k) in_place = in_place && u.in[k] == u.out[k];
   if (!joins || !in_place) settle_quietly();
   if (!in_place) return false;
-  kept.stream = stream(call), kept.device = device, kept.op = op, kept.launch = launch_updates<T, Rule, most_updates>;
+  kept.stream = stream(call), kept.device = device, kept.op = op, kept.launch = launch;
   kept.all.settings = settings;
   Update &own = kept.all.each[kept.all.count++];
   own = u, own.first = int32_t(kept.pieces);
-  kept.pieces += (u.size + update_piece - 1) / update_piece;
+  kept.pieces += update_pieces(u.size);
   return true;
+}
+bool is_packed(const Update &u, int states) {
+  bool yes = is_aligned(u.in[states + 1]);
+  for (int k = 0; k < states + 1; ++k) yes = yes && is_aligned(u.in[k]) && is_aligned(u.out[k]);
+  return yes;
 }
 
 template <typename T, typename Rule>
 int update(const wry_call *call, const char *op, const Settings &settings, Update u) {
-  u.packed = true;
-  for (int k = 0; k < Rule::states + 2; ++k) u.packed = u.packed && is_aligned(u.in[k]);
-  for (int k = 0; k < Rule::states + 1; ++k) u.packed = u.packed && is_aligned(u.out[k]);
-  if (keep<T, Rule>(call, op, settings, u)) return WRY_OK;
+  u.packed = is_packed(u, Rule::states);
+  if constexpr (sizeof(T) > 2)
+    if (keep(call, op, settings, u, Rule::states, sizeof(T), launch_updates<T, Rule, most_updates>)) return WRY_OK;
   Updates<1> one = {settings, 1, {u}};
-  return check(call, launch_updates<T, Rule, 1>(one, stream(call)));
+  return check(call, launch_updates<T, Rule, 1>(one, 0, stream(call)));
+}
+// op(param, states..., powers..., grad, lr, scale?) -> all but the last three; the learning rate of `settings` is filled in.
+Update update_of(const wry_call *call, Settings *settings, int states, int powers) {
+  Update u = {};
+  for (int k = 0; k < states + 1; ++k) u.in[k] = input(call, k)->data, u.out[k] = output(call, k)->data;
+  const int grad = states + powers + 1;
+  u.in[states + 1] = input(call, grad)->data;
+  u.size = input(call, 0)->size, u.scale = number_of(call, grad + 2);
+  if (powers > 0) u.power1 = number_of(call, states + 1), u.power1_out = output_number(call, states + 1);
+  if (powers > 1) u.power2 = number_of(call, states + 2), u.power2_out = output_number(call, states + 2);
+  settings->lr = number_of(call, grad + 1);
+  return u;
+}
+template <typename T, typename Rule>
+int update(const wry_call *call, const char *op, Settings settings) {
+  const Update u = update_of(call, &settings, Rule::states, Rule::powers);
+  return update<T, Rule>(call, op, settings, u);
 }
 
 template <typename T>
-int sgd(const wry_call *call) {
-  Update u = {};
-  u.in[0] = input(call, 0)->data, u.in[1] = input(call, 1)->data, u.out[0] = output(call, 0)->data;
-  u.size = input(call, 0)->size, u.scale = number_of(call, 3);
-  return update<T, Sgd<arithmetic_t<T>>>(call, "sgd", {number_of(call, 2), attr_float(call, 0), 0, 0, 0, false}, u);
-}
-// momentum(param, velocity, grad, lr, scale?) -> param_out, velocity_out
+int sgd(const wry_call *call) { return update<T, Sgd<arithmetic_t<T>>>(call, "sgd", {{}, attr_float(call, 0), 0, 0, 0, false}); }
 template <typename T>
 int momentum(const wry_call *call) {
-  Update u = {};
-  for (int k = 0; k < 3; ++k) u.in[k] = input(call, k)->data;
-  for (int k = 0; k < 2; ++k) u.out[k] = output(call, k)->data;
-  u.size = input(call, 0)->size, u.scale = number_of(call, 4);
-  return update<T, Momentum<arithmetic_t<T>>>(call, "momentum", {number_of(call, 3), attr_float(call, 2), attr_float(call, 0), 0, 0, attr_bool(call, 1)}, u);
+  return update<T, Momentum<arithmetic_t<T>>>(call, "momentum", {{}, attr_float(call, 2), attr_float(call, 0), 0, 0, attr_bool(call, 1)});
 }
-template <typename T, bool Decoupled>
-int adam_step(const wry_call *call, const char *op) {
-  Update u = {};
-  for (int k = 0; k < 3; ++k) u.in[k] = input(call, k)->data, u.out[k] = output(call, k)->data;
-  u.in[3] = input(call, 5)->data;
-  u.size = input(call, 0)->size, u.scale = number_of(call, 7);
-  u.power1 = number_of(call, 3), u.power2 = number_of(call, 4), u.power1_out = output_number(call, 3), u.power2_out = output_number(call, 4);
-  const Settings settings = {number_of(call, 6), attr_float(call, 0), attr_float(call, 1), attr_float(call, 2), attr_float(call, 3), false};
-  return update<T, AdamRule<arithmetic_t<T>, Decoupled>>(call, op, settings, u);
-}
+Settings four_attributes(const wry_call *call) { return {{}, attr_float(call, 0), attr_float(call, 1), attr_float(call, 2), attr_float(call, 3), false}; }
 template <typename T>
-int adam(const wry_call *call) { return adam_step<T, false>(call, "adam"); }
+int adam(const wry_call *call) { return update<T, AdamRule<arithmetic_t<T>, false>>(call, "adam", four_attributes(call)); }
 template <typename T>
-int adamw(const wry_call *call) { return adam_step<T, true>(call, "adamw"); }
-
-// ---- the others -----------------------------------------------------------------------------------
-
-struct Adam {
-  Number power1, power2, lr, scale;
-  double beta1, beta2, epsilon, decay;
-};
-
-// adagrad(param, moment, grad, lr, scale?) -> param_out, moment_out
-template <typename T>
-__global__ void __launch_bounds__(block_size) adagrad_kernel(int64_t n, const T *param, const T *moment, const T *grad, Number lr_, Number scale_,
-                                                             double epsilon_, double decay_, T *out, T *moment_out) {
-  using A = arithmetic_t<T>;
-  const A lr = A(value_of(lr_)), scale = A(value_of(scale_)), epsilon = A(epsilon_), decay = A(decay_);
-  for
-    WRY_EACH(i, n) {
-      const A p = load(param + i), g = load(grad + i) * scale + p * decay, total = load(moment + i) + g * g;
-      out[i] = narrow<T>(p - g * lr / (sqrt(total) + epsilon));
-      moment_out[i] = narrow<T>(total);
-    }
-}
+int adamw(const wry_call *call) { return update<T, AdamRule<arithmetic_t<T>, true>>(call, "adamw", four_attributes(call)); }
 template <typename T>
 int adagrad(const wry_call *call) {
-  const int64_t n = input(call, 0)->size;
-  if (n == 0) return WRY_OK;
-  const int threads = threads_for(n);
-  return check(call, wry_launch(adagrad_kernel<T>, blocks_for(n, threads), dim3(threads), 0, stream(call), n, data<T>(input(call, 0)),
-                                data<T>(input(call, 1)), data<T>(input(call, 2)), number_of(call, 3), number_of(call, 4), attr_float(call, 0),
-                                attr_float(call, 1), data<T>(output(call, 0)), data<T>(output(call, 1))));
-}
-
-// adadelta(param, avg_squared_grad, avg_squared_update, grad, lr, scale?) -> param_out, avg_squared_grad_out, avg_squared_update_out
-template <typename T>
-__global__ void __launch_bounds__(block_size) adadelta_kernel(int64_t n, const T *param, const T *grads, const T *updates, const T *grad, Number lr_,
-                                                              Number scale_, double rho_, double epsilon_, double decay_, T *out, T *grads_out, T *updates_out) {
-  using A = arithmetic_t<T>;
-  const A lr = A(value_of(lr_)), scale = A(value_of(scale_)), rho = A(rho_), rest = A(1 - rho_), epsilon = A(epsilon_), decay = A(decay_);
-  for
-    WRY_EACH(i, n) {
-      const A p = load(param + i), g = load(grad + i) * scale + p * decay, u = load(updates + i), s = load(grads + i) * rho + g * g * rest;
-      const A step = sqrt((u + epsilon) / (s + epsilon)) * g;
-      out[i] = narrow<T>(p - step * lr);
-      grads_out[i] = narrow<T>(s);
-      updates_out[i] = narrow<T>(u * rho + step * step * rest);
-    }
+  return update<T, Adagrad<arithmetic_t<T>>>(call, "adagrad", {{}, attr_float(call, 0), attr_float(call, 1), 0, 0, false});
 }
 template <typename T>
 int adadelta(const wry_call *call) {
-  const int64_t n = input(call, 0)->size;
-  if (n == 0) return WRY_OK;
-  const int threads = threads_for(n);
-  return check(call, wry_launch(adadelta_kernel<T>, blocks_for(n, threads), dim3(threads), 0, stream(call), n, data<T>(input(call, 0)),
-                                data<T>(input(call, 1)), data<T>(input(call, 2)), data<T>(input(call, 3)), number_of(call, 4), number_of(call, 5),
-                                attr_float(call, 0), attr_float(call, 1), attr_float(call, 2), data<T>(output(call, 0)), data<T>(output(call, 1)),
-                                data<T>(output(call, 2))));
-}
-
-// adamax(param, moment, inf_norm, beta1_power, grad, lr, scale?) -> param_out, moment_out, inf_norm_out, beta1_power_out
-template <typename T>
-__global__ void __launch_bounds__(block_size) adamax_kernel(int64_t n, Adam a, const T *param, const T *moment, const T *norm, const T *grad, T *out,
-                                                            T *moment_out, T *norm_out) {
-  using A = arithmetic_t<T>;
-  const A rate = A(value_of(a.lr) / (1 - value_of(a.power1))), b1 = A(a.beta1), c1 = A(1) - b1, b2 = A(a.beta2);
-  const A epsilon = A(a.epsilon), decay = A(a.decay), scale = A(value_of(a.scale));
-  for
-    WRY_EACH(i, n) {
-      const A p = load(param + i), g = load(grad + i) * scale + p * decay, m = load(moment + i) * b1 + g * c1;
-      const A size = g < A(0) ? -g : g, least = load(norm + i) * b2 + epsilon, largest = least > size ? least : size;
-      out[i] = narrow<T>(p - m * rate / (size == size ? largest : size));  // a NaN stays
-      moment_out[i] = narrow<T>(m);
-      norm_out[i] = narrow<T>(size == size ? largest : size);
-    }
+  return update<T, Adadelta<arithmetic_t<T>>>(call, "adadelta", {{}, attr_float(call, 0), attr_float(call, 1), attr_float(call, 2), 0, false});
 }
 template <typename T>
-int adamax(const wry_call *call) {
-  using A = arithmetic_t<T>;
-  const int64_t n = input(call, 0)->size;
-  const Adam a = {number_of(call, 3), {nullptr, 0}, number_of(call, 5), number_of(call, 6), attr_float(call, 0), attr_float(call, 1), attr_float(call, 2), attr_float(call, 3)};
-  const int threads = threads_for(n);
-  if (n)
-    WRY_TRY(wry_launch(adamax_kernel<T>, blocks_for(n, threads), dim3(threads), 0, stream(call), n, a, data<T>(input(call, 0)), data<T>(input(call, 1)),
-                       data<T>(input(call, 2)), data<T>(input(call, 4)), data<T>(output(call, 0)), data<T>(output(call, 1)), data<T>(output(call, 2))));
-  return check(call, wry_launch(next_power, dim3(1), dim3(32), 0, stream(call), a.power1, double(A(a.beta1)), output_number(call, 3)));
-}
-
+int adamax(const wry_call *call) { return update<T, Adamax<arithmetic_t<T>>>(call, "adamax", four_attributes(call)); }
 // rmsprop(param, momentum, mean_square, mean_grad, grad, lr, scale?) -> param_out, momentum_out, mean_square_out, mean_grad_out
-struct RmsProp {
-  Number lr, scale;
-  double rho, epsilon, mu, decay;
-};
-template <typename T, bool Centered>
-__global__ void __launch_bounds__(block_size) rmsprop_kernel(int64_t n, RmsProp r, const T *param, const T *velocity, const T *square, const T *mean,
-                                                             const T *grad, T *out, T *velocity_out, T *square_out, T *mean_out) {
-  using A = arithmetic_t<T>;
-  const A lr = A(value_of(r.lr)), scale = A(value_of(r.scale)), rho = A(r.rho), rest = A(1 - r.rho);
-  const A epsilon = A(r.epsilon), mu = A(r.mu), decay = A(r.decay);
-  for
-    WRY_EACH(i, n) {
-      const A p = load(param + i), g = load(grad + i) * scale + p * decay, s = load(square + i) * rho + g * g * rest;
-      A spread = s + epsilon, m = load(mean + i);
-      if (Centered) {
-        m = m * rho + g * rest;
-        spread = spread - m * m;
-      }
-      const A v = load(velocity + i) * mu + g * lr / sqrt(spread);
-      out[i] = narrow<T>(p - v);
-      velocity_out[i] = narrow<T>(v);
-      square_out[i] = narrow<T>(s);
-      mean_out[i] = narrow<T>(m);
-    }
-}
 template <typename T>
 int rmsprop(const wry_call *call) {
-  const int64_t n = input(call, 0)->size;
-  if (n == 0) return WRY_OK;
-  const RmsProp r = {number_of(call, 5), number_of(call, 6), attr_float(call, 0), attr_float(call, 1), attr_float(call, 2), attr_float(call, 4)};
-  const int threads = threads_for(n);
-  const auto run = [&](auto kernel) {
-    return check(call, wry_launch(kernel, blocks_for(n, threads), dim3(threads), 0, stream(call), n, r, data<T>(input(call, 0)), data<T>(input(call, 1)),
-                                  data<T>(input(call, 2)), data<T>(input(call, 3)), data<T>(input(call, 4)), data<T>(output(call, 0)),
-                                  data<T>(output(call, 1)), data<T>(output(call, 2)), data<T>(output(call, 3))));
-  };
-  return attr_bool(call, 3) ? run(rmsprop_kernel<T, true>) : run(rmsprop_kernel<T, false>);
+  using A = arithmetic_t<T>;
+  Settings settings = {{}, attr_float(call, 0), attr_float(call, 1), attr_float(call, 2), attr_float(call, 4), false};
+  Update u = update_of(call, &settings, 3, 0);
+  if (attr_bool(call, 3)) return update<T, RmsProp<A, true>>(call, "rmsprop", settings, u);
+  if (u.in[3] != u.out[3] && u.size) {  // the mean stays as it is
+    settle_quietly();
+    WRY_TRY(cudaMemcpyAsync(u.out[3], u.in[3], u.size * sizeof(T), cudaMemcpyDeviceToDevice, stream(call)));
+  }
+  u.in[3] = u.in[4];
+  return update<T, RmsProp<A, false>>(call, "rmsprop", settings, u);
 }
 
 // ---- what is asked of whole tensors ---------------------------------------------------------------
@@ -408,65 +387,123 @@ inline int64_t pieces_of(int64_t n) { return (n + piece - 1) / piece; }
 //     beta2_power_out
 //
 // The step's length is known only when every element has been seen: a first pass renews the moments and sums squares piece by
-// piece, one thread adds up the pieces, and a last pass computes the step again from the moments.
+// piece, a block for each parameter adds up the pieces, and a last pass computes the step again from the moments. All blocks have
+// block_size threads, so that sums are added in the same order alone and among others.
 template <typename A>
 WRY_GPU A lamb_step(A p, A m, A v, A correct1, A correct2, A epsilon, A decay) { return m * correct1 / (sqrt(v * correct2) + epsilon) + p * decay; }
-template <typename T>
-__global__ void __launch_bounds__(block_size) lamb_moments(int64_t n, Adam a, const T *param, const T *first, const T *second, const T *grad, T *first_out,
-                                                           T *second_out, double *parts) {
-  using A = arithmetic_t<T>;
-  const A b1 = A(a.beta1), b2 = A(a.beta2), c1 = A(1) - b1, c2 = A(1) - b2, scale = A(value_of(a.scale));
-  const A correct1 = A(1 / (1 - value_of(a.power1))), correct2 = A(1 / (1 - value_of(a.power2)));
-  for (int64_t b = blockIdx.x; b * piece < n; b += gridDim.x) {
-    double length = 0, of_step = 0;
-    for (int64_t i = b * piece + threadIdx.x; i < (b + 1) * piece && i < n; i += blockDim.x) {
-      const A p = load(param + i), g = load(grad + i) * scale, m = load(first + i) * b1 + g * c1, v = load(second + i) * b2 + g * g * c2;
-      first_out[i] = narrow<T>(m);
-      second_out[i] = narrow<T>(v);
-      const A r = lamb_step(p, m, v, correct1, correct2, A(a.epsilon), A(a.decay));
-      length += double(p * p);
-      of_step += double(r * r);
-    }
-    length = block_total<Plus<double>>(length), of_step = block_total<Plus<double>>(of_step);
-    if (threadIdx.x == 0) parts[2 * b] = length, parts[2 * b + 1] = of_step;
+WRY_GPU double correction(const Number &power) { return 1 / (1 - value_of(power)); }
+
+template <int V, typename T, typename A>
+WRY_GPU void lamb_moments_pack(const Update &u, const A *t, int64_t i, double *length, double *of_step) {
+  A p[V], m[V], v[V], g[V];
+  read_pack<V>(static_cast<const T *>(u.in[0]) + i, p);
+  read_pack<V>(static_cast<const T *>(u.in[1]) + i, m);
+  read_pack<V>(static_cast<const T *>(u.in[2]) + i, v);
+  read_pack<V>(static_cast<const T *>(u.in[3]) + i, g);
+#pragma unroll
+  for (int j = 0; j < V; ++j) {
+    g[j] = g[j] * t[4];
+    m[j] = m[j] * t[0] + g[j] * t[2];
+    v[j] = v[j] * t[1] + g[j] * g[j] * t[3];
+    const A r = lamb_step(p[j], m[j], v[j], t[5], t[6], t[7], t[8]);
+    *length += double(p[j] * p[j]);
+    *of_step += double(r * r);
   }
+  write_pack<V>(static_cast<T *>(u.out[1]) + i, m);
+  write_pack<V>(static_cast<T *>(u.out[2]) + i, v);
 }
-__global__ void lamb_rate(int64_t pieces, bool adapts, Number lr_, const double *parts, double *rate) {
-  if (threadIdx.x) return;
-  const double lr = value_of(lr_);
+// `parts`: of each piece the sum of the parameter's squares, behind all of them those of the step's.
+template <typename T, int Most>
+__global__ void __launch_bounds__(block_size) lamb_moments(Updates<Most> all, double *parts) {
+  using A = arithmetic_t<T>;
+  WRY_SHARED(A, shared_terms, max_terms);
+  const Settings &s = all.settings;
+  const Update &u = all.each[update_of_block(all)];
+  if (threadIdx.x == 0) {
+    A *t = shared_terms;
+    t[0] = A(s.a), t[1] = A(s.b), t[2] = A(1) - t[0], t[3] = A(1) - t[1], t[4] = A(value_of(u.scale));
+    t[5] = A(correction(u.power1)), t[6] = A(correction(u.power2)), t[7] = A(s.c), t[8] = A(s.d);
+  }
+  __syncthreads();
+  A terms[9];
+#pragma unroll
+  for (int k = 0; k < 9; ++k) terms[k] = shared_terms[k];
   double length = 0, of_step = 0;
-  for (int64_t b = 0; b < pieces; ++b) length += parts[2 * b], of_step += parts[2 * b + 1];
-  *rate = adapts && length > 0 && of_step > 0 ? lr * sqrt(length) / sqrt(of_step) : lr;
+  each_pack<pack_size<T>()>(u, [&](auto width, int64_t i) { lamb_moments_pack<decltype(width)::value, T>(u, terms, i, &length, &of_step); });
+  length = block_total<Plus<double>>(length), of_step = block_total<Plus<double>>(of_step);
+  if (threadIdx.x == 0) parts[blockIdx.x] = length, parts[gridDim.x + blockIdx.x] = of_step;
+}
+// Block k: what the last pass asks of parameter k, {rate, corrections of the moments}; and its next powers of beta.
+template <int Most>
+__global__ void __launch_bounds__(block_size) lamb_rates(Updates<Most> all, double factor1, double factor2, int64_t all_pieces, const double *parts, double *rates) {
+  const Update &u = all.each[blockIdx.x];
+  const int64_t pieces = (u.size + update_piece - 1) / update_piece;
+  double length = 0, of_step = 0;
+  for (int64_t i = threadIdx.x; i < pieces; i += blockDim.x) length += parts[u.first + i], of_step += parts[all_pieces + u.first + i];
+  length = block_total<Plus<double>>(length), of_step = block_total<Plus<double>>(of_step);
+  if (threadIdx.x) return;
+  const double lr = value_of(all.settings.lr);
+  double *to = rates + 3 * blockIdx.x;
+  to[0] = all.settings.flag && length > 0 && of_step > 0 ? lr * sqrt(length) / sqrt(of_step) : lr;
+  to[1] = correction(u.power1), to[2] = correction(u.power2);
+  set_number(u.power1_out, value_of(u.power1) * factor1);
+  set_number(u.power2_out, value_of(u.power2) * factor2);
+}
+template <int V, typename T, typename A>
+WRY_GPU void lamb_update_pack(const Update &u, const A *t, int64_t i) {
+  A p[V], m[V], v[V];
+  read_pack<V>(static_cast<const T *>(u.in[0]) + i, p);
+  read_pack<V>(static_cast<const T *>(u.out[1]) + i, m);
+  read_pack<V>(static_cast<const T *>(u.out[2]) + i, v);
+#pragma unroll
+  for (int j = 0; j < V; ++j) p[j] = p[j] - lamb_step(p[j], m[j], v[j], t[1], t[2], t[3], t[4]) * t[0];
+  write_pack<V>(static_cast<T *>(u.out[0]) + i, p);
+}
+template <typename T, int Most>
+__global__ void __launch_bounds__(block_size) lamb_update(Updates<Most> all, const double *rates) {
+  using A = arithmetic_t<T>;
+  const int k = update_of_block(all);
+  const A terms[5] = {A(rates[3 * k]), A(rates[3 * k + 1]), A(rates[3 * k + 2]), A(all.settings.c), A(all.settings.d)};
+  const Update &u = all.each[k];
+  each_pack<pack_size<T>()>(u, [&](auto width, int64_t i) { lamb_update_pack<decltype(width)::value, T>(u, terms, i); });
+}
+
+constexpr int lamb_states = 2;
+template <int Most>
+int64_t lamb_scratch(const Updates<Most> &all) { return 2 * update_pieces(all) + 3 * all.count; }
+template <typename T, int Most>
+cudaError_t launch_lamb(const Updates<Most> &all, double *scratch, cudaStream_t stream) {
+  using A = arithmetic_t<T>;
+  const int64_t pieces = update_pieces(all);
+  double *rates = scratch + 2 * pieces;
+  cudaError_t code = cudaSuccess;
+  if (pieces) code = wry_launch(lamb_moments<T, Most>, dim3(unsigned(pieces)), dim3(block_size), 0, stream, all, scratch);
+  if (code == cudaSuccess)
+    code = wry_launch(lamb_rates<Most>, dim3(unsigned(all.count)), dim3(block_size), 0, stream, all, double(A(all.settings.a)), double(A(all.settings.b)), pieces,
+                      scratch, rates);
+  if (code == cudaSuccess && pieces) code = wry_launch(lamb_update<T, Most>, dim3(unsigned(pieces)), dim3(block_size), 0, stream, all, rates);
+  return code;
 }
 template <typename T>
-__global__ void __launch_bounds__(block_size) lamb_update(int64_t n, Adam a, const double *rate_, const T *param, const T *first, const T *second, T *out) {
-  using A = arithmetic_t<T>;
-  const A correct1 = A(1 / (1 - value_of(a.power1))), correct2 = A(1 / (1 - value_of(a.power2))), rate = A(*rate_);
-  for
-    WRY_EACH(i, n) {
-      const A p = load(param + i);
-      out[i] = narrow<T>(p - lamb_step(p, load(first + i), load(second + i), correct1, correct2, A(a.epsilon), A(a.decay)) * rate);
-    }
+cudaError_t launch_lambs(const Updates<most_updates> &all, int device, cudaStream_t stream) {
+  double *scratch = static_cast<double *>(take_scratch(device, lamb_scratch(all) * sizeof(double), stream));
+  if (!scratch) return cudaErrorMemoryAllocation;
+  const cudaError_t code = launch_lamb<T>(all, scratch, stream);
+  give_scratch(device, scratch, stream);
+  return code;
 }
 template <typename T>
 int lamb(const wry_call *call) {
-  using A = arithmetic_t<T>;
-  const int64_t n = input(call, 0)->size, pieces = pieces_of(n);
-  const Adam a = {number_of(call, 3), number_of(call, 4), number_of(call, 6), number_of(call, 7),
-                  attr_float(call, 0), attr_float(call, 1), attr_float(call, 2), attr_float(call, 3)};
-  if (n) {
-    double *parts = workspace<double>(call, 2 * pieces + 1), *rate = parts + 2 * pieces;
-    if (!parts) return fail_memory(call, "lamb", (2 * pieces + 1) * 8);
-    const T *param = data<T>(input(call, 0));
-    T *first = data<T>(output(call, 1)), *second = data<T>(output(call, 2));
-    const int threads = threads_for(n);
-    WRY_TRY(wry_launch(lamb_moments<T>, dim3(unsigned(pieces < 65536 ? pieces : 65536)), dim3(threads), 0, stream(call), n, a, param,
-                       data<T>(input(call, 1)), data<T>(input(call, 2)), data<T>(input(call, 5)), first, second, parts));
-    WRY_TRY(wry_launch(lamb_rate, dim3(1), dim3(32), 0, stream(call), pieces, attr_bool(call, 4), a.lr, parts, rate));
-    WRY_TRY(wry_launch(lamb_update<T>, blocks_for(n, threads), dim3(threads), 0, stream(call), n, a, rate, param, first, second, data<T>(output(call, 0))));
-  }
-  WRY_TRY(wry_launch(next_power, dim3(1), dim3(32), 0, stream(call), a.power1, double(A(a.beta1)), output_number(call, 3)));
-  return check(call, wry_launch(next_power, dim3(1), dim3(32), 0, stream(call), a.power2, double(A(a.beta2)), output_number(call, 4)));
+  Settings settings = four_attributes(call);
+  settings.flag = attr_bool(call, 4);
+  Update u = update_of(call, &settings, lamb_states, 2);
+  u.packed = is_packed(u, lamb_states);
+  if constexpr (sizeof(T) > 2)  // what a graph is made of would need its scratch each time that it runs
+    if (!is_captured(call) && keep(call, "lamb", settings, u, lamb_states, sizeof(T), launch_lambs<T>)) return WRY_OK;
+  Updates<1> one = {settings, 1, {u}};
+  double *scratch = workspace<double>(call, lamb_scratch(one));
+  if (!scratch) return fail_memory(call, "lamb", lamb_scratch(one) * sizeof(double));
+  return check(call, launch_lamb<T>(one, scratch, stream(call)));
 }
 
 // The gradients of a whole model, `group_size` tensors to a launch: block b finds its tensor among their first pieces.
@@ -579,7 +616,7 @@ void settle_quietly() {
   Kept &kept = kept_back();
   if (kept.all.count == 0) return;
   cudaSetDevice(kept.device);
-  const cudaError_t code = kept.launch(kept.all, kept.stream);
+  const cudaError_t code = kept.launch(kept.all, kept.device, kept.stream);
   if (kept.failed == cudaSuccess) kept.failed = code;
   kept.all.count = 0, kept.pieces = 0;
 }

@@ -214,9 +214,7 @@ static int gpu_allocate(void *, int32_t number, size_t bytes, void *stream, void
     if (const int status = settle(nullptr, error); status != WRY_OK) return status; \
   } while (false)
 
-static void gpu_free(void *, int32_t number, void *data, size_t, void *stream) {
-  if (forked) return;
-  settle_quietly();
+static void let_go(int32_t number, void *data, void *stream) {
   cudaSetDevice(number);
   std::unique_lock<std::mutex> fixing(mutex);
   const bool fixed = units[number].fixed.erase(data) != 0;
@@ -229,6 +227,17 @@ static void gpu_free(void *, int32_t number, void *data, size_t, void *stream) {
   units[number].bytes -= found->second;
   units[number].held.erase(found);
 }
+static void gpu_free(void *, int32_t number, void *data, size_t, void *stream) {
+  if (forked) return;
+  settle_quietly();
+  let_go(number, data, stream);
+}
+void *take_scratch(int number, size_t bytes, cudaStream_t stream) {
+  char error[WRY_ERROR_SIZE];
+  void *out = nullptr;
+  return gpu_allocate(nullptr, number, bytes, stream, &out, error) == WRY_OK ? out : nullptr;
+}
+void give_scratch(int number, void *data, cudaStream_t stream) { let_go(number, data, stream); }
 
 // The numbers of a program go into the graph with the kernel that writes them; what is longer would have to stay where it is.
 static int capture_constant(int number, void *to, const void *from, size_t bytes, cudaStream_t stream, char *error) {

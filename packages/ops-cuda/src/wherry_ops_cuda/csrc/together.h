@@ -5,6 +5,8 @@
 #ifndef WHERRY_CUDA_TOGETHER_H
 #define WHERRY_CUDA_TOGETHER_H
 
+#include "common.h"
+
 namespace wherry {
 namespace cuda {
 
@@ -14,6 +16,10 @@ int keep_together(bool begin, char *error);
 int settle(const char *op, char *error);
 // The same where nobody can be told; the next to settle, or the end, tells.
 void settle_quietly();
+
+// Memory for what is kept, which has no call to ask; null when there is none. (runtime.cc)
+void *take_scratch(int number, size_t bytes, cudaStream_t stream);
+void give_scratch(int number, void *data, cudaStream_t stream);
 
 }  // namespace cuda
 }  // namespace wherry
