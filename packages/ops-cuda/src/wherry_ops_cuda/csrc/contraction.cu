@@ -83,7 +83,7 @@ WRY_GPU A multiply_add(A a, A b, A acc) {
 }
 
 template <typename T>
-__global__ void __launch_bounds__(across *across) multiply(Product p, const T *x, const T *y, const T *bias, int64_t bias_step, T *out) {
+__global__ void __launch_bounds__(across *across, 1) multiply(Product p, const T *x, const T *y, const T *bias, int64_t bias_step, T *out) {
   using A = arithmetic_t<T>;
   WRY_SHARED(A, left, strip * (side + 1));   // [k][row], padded: its columns are written
   WRY_SHARED(A, right, strip * (side + 1));  // [k][column]

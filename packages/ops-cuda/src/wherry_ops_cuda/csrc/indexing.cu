@@ -32,7 +32,7 @@ struct Positions {
 
 // places[i] (+)= pace * the i-th index, broadcast to `like`.
 template <typename I>
-__global__ void __launch_bounds__(block_size) add_places(Walk<2> w, Bounds bounds, const I *index, int64_t pace, bool first, int64_t *places) {
+__global__ void __launch_bounds__(block_size, 1) add_places(Walk<2> w, Bounds bounds, const I *index, int64_t pace, bool first, int64_t *places) {
   for WRY_EACH (i, w.size) {
     int64_t at[2];
     cuda::places(w, i, at);
@@ -417,7 +417,7 @@ int index_put(const wry_call *call) {
 
 // out[..., j, ...] = x[..., index[..., j, ...], ...]: operands out, index, x (of which the axis has stride 0).
 template <typename W, typename I>
-__global__ void __launch_bounds__(block_size) take_along(Walk<3> w, Bounds bounds, int64_t pace, const I *index, const W *x, W *out) {
+__global__ void __launch_bounds__(block_size, 1) take_along(Walk<3> w, Bounds bounds, int64_t pace, const I *index, const W *x, W *out) {
   for WRY_EACH (i, w.size) {
     int64_t at[3];
     places(w, i, at);
@@ -449,7 +449,7 @@ int take_along_axis(const wry_call *call) {
 
 // Where each element of the index writes, as an offset in out: operands index and out (of which the axis has stride 0).
 template <typename I>
-__global__ void __launch_bounds__(block_size) find_targets(Walk<2> w, Bounds bounds, int64_t pace, const I *index, int64_t *targets) {
+__global__ void __launch_bounds__(block_size, 1) find_targets(Walk<2> w, Bounds bounds, int64_t pace, const I *index, int64_t *targets) {
   for WRY_EACH (i, w.size) {
     int64_t at[2];
     places(w, i, at);

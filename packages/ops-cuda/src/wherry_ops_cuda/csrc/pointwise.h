@@ -79,7 +79,7 @@ WRY_GPU void places(const Walk<N> &w, int64_t i, int64_t (&at)[N]) {
 }
 
 template <typename F, typename TO, typename T>
-__global__ void __launch_bounds__(block_size) pointwise_1(Walk<2> w, F f, TO *out, const T *x) {
+__global__ void __launch_bounds__(block_size, 1) pointwise_1(Walk<2> w, F f, TO *out, const T *x) {
   for
     WRY_EACH(i, w.size) {
       int64_t at[2];

@@ -206,7 +206,7 @@ struct Weights {
 // with replacement a sample searches the sums; without, each category gets an exponential variable with its weight as rate, and the first to
 // ring are taken in order, which is how drawing one after another would choose (Efraimidis & Spirakis).
 template <typename T>
-__global__ void __launch_bounds__(block_size) weigh(int64_t rows, int64_t n, int64_t samples, bool replacement, Draw draw, const T *x, double *sums, int64_t *lasts,
+__global__ void __launch_bounds__(block_size, 1) weigh(int64_t rows, int64_t n, int64_t samples, bool replacement, Draw draw, const T *x, double *sums, int64_t *lasts,
                                                     Item<uint64_t> *items, Report *report, int32_t op) {
   WRY_SHARED(double, part, 2 * block_size);
   const int thread = threadIdx.x;

@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(block_size) reduce_by_threads(Axes a, const ty
 
 // Block (o, piece). Neighbouring threads take neighbouring values.
 template <typename R>
-__global__ void __launch_bounds__(block_size) reduce_by_blocks(Axes a, const typename R::T *x, const typename R::W *shifts, typename R::W *parts, typename R::Out *out, double n) {
+__global__ void __launch_bounds__(block_size, 1) reduce_by_blocks(Axes a, const typename R::T *x, const typename R::W *shifts, typename R::W *parts, typename R::Out *out, double n) {
   for (int64_t o = blockIdx.x; o < a.kept; o += gridDim.x) {
     const typename R::T *from = x + offset_of(o, a.kept_rank, a.kept_shape, a.kept_strides);
     const typename R::W shift = shifts ? shifts[o] : R::start();

@@ -78,6 +78,18 @@ struct Spread {
 };
 #define WRY_ROWS(S, at, r) (int64_t at = blockIdx.x; at < S::count(r); at += gridDim.x)
 
+// Where a thread begins in a row, and how far it goes on, in values. The compiler does not see that it is the same in every pass over a row:
+// it would keep the places of all values in registers from one pass to the next.
+template <typename S>
+struct Stride {
+  int first = S::rank() * S::V, step = S::size() * S::V;
+  WRY_GPU Stride() {
+#ifdef __CUDA_ARCH__
+    if constexpr (S::Columns) asm volatile("" : "+r"(first), "+r"(step));
+#endif
+  }
+};
+
 // A row as a thread has it: value i is at x[at(i)]. `read` comes first; then f(i of the first of V values, the values) is called for each
 // pack of the thread.
 template <typename T, typename S, int E>
@@ -88,18 +100,20 @@ struct Line {
 
   template <typename P>
   WRY_GPU void read(const T *x, int64_t n, const P &at) {
+    const Stride<S> s;
 #pragma unroll
     for (int k = 0; k < packs; ++k) {
-      const int64_t i = (int64_t(k) * S::size() + S::rank()) * V;
+      const int i = s.first + k * s.step;  // what is kept is not much
       if (i >= n) break;
       read_pack<V>(x + at(i), kept + k * V);
     }
   }
   template <typename F>
   WRY_GPU void over_kept(int64_t n, F f) const {
+    const Stride<S> s;
 #pragma unroll
     for (int k = 0; k < packs; ++k) {
-      const int64_t i = (int64_t(k) * S::size() + S::rank()) * V;
+      const int i = s.first + k * s.step;  // what is kept is not much
       if (i >= n) break;
       f(i, kept + k * V);
     }
@@ -130,9 +144,10 @@ struct LinePair {
   WRY_GPU void read(const T *xs, const T *ys, int64_t n, const P &at) { x.read(xs, n, at), y.read(ys, n, at); }
   template <typename F>
   WRY_GPU void over_kept(int64_t n, F f) const {
+    const Stride<S> s;
 #pragma unroll
     for (int k = 0; k < E / V; ++k) {
-      const int64_t i = (int64_t(k) * S::size() + S::rank()) * V;
+      const int i = s.first + k * s.step;
       if (i >= n) break;
       f(i, x.kept + k * V, y.kept + k * V);
     }

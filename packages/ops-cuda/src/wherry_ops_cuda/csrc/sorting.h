@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(block_size) count_chosen(int64_t n, P chosen, 
 }
 // use(i, rank, chosen) for every element; rank says how many before it are chosen.
 template <typename P, typename F>
-__global__ void __launch_bounds__(block_size) use_chosen(int64_t n, P chosen, const int64_t *before, WRY_CONSTANT F use) {
+__global__ void __launch_bounds__(block_size, 1) use_chosen(int64_t n, P chosen, const int64_t *before, WRY_CONSTANT F use) {
   const int lane = threadIdx.x & 31;
   for
     WRY_RUNS(run, n) {
@@ -105,7 +105,7 @@ int use_runs(const wry_call *call, int64_t n, const P &chosen, const int64_t *st
 // ---- grouping -------------------------------------------------------------------------------------
 
 template <typename K, typename P>
-__global__ void __launch_bounds__(block_size) fill_items(int64_t n, P positions, Item<K> *items) {
+__global__ void __launch_bounds__(block_size, 1) fill_items(int64_t n, P positions, Item<K> *items) {
   for
     WRY_EACH(i, n)
   items[i] = {K(positions[i]), K(i)};
