@@ -44,7 +44,7 @@ def program_of_call(op, tensors, attrs, unknown):
 
 
 # Drawn from another generator: what is compared is shape and dtype.
-RANDOM = {"uniform", "normal", "randint", "bernoulli", "dropout", "attention_dropout"}
+RANDOM = {"uniform", "normal", "randint", "bernoulli", "dropout", "dropout_add", "attention_dropout"}
 # Of no values at all, runtimes give what was in memory.
 NOTHING = {"reduce_max", "reduce_min", "reduce_amax", "reduce_amin", "reduce_mean", "attention_vjp", "attention_dropout_vjp", "logsumexp", "lstm",
            "lstm_vjp", "gru", "gru_vjp", "simple_rnn", "simple_rnn_vjp"}

@@ -7,6 +7,7 @@ from wherry_graph import jit, static
 from wherry_graph.capture import capture
 from wherry_graph.input_spec import InputSpec
 from wherry_graph.paddle_files import desc
+from wherry_nn.functional.fused import fused_dropout_add
 from wherry_tensor import ones, to_tensor
 from wherry_train import load
 
@@ -101,6 +102,49 @@ def test_dropout_that_others_look_into_stays_random(tmp_path):
     layer = nn.AlphaDropout(0.5)
     jit.save(layer, str(tmp_path / "net"), input_spec=SPEC)
     assert len(np.unique(jit.load(str(tmp_path / "net"))(ones([8, 4])).numpy())) == 2
+
+
+class WithResidual(nn.Layer):
+    def __init__(self, mode):
+        super().__init__()
+        self.linear, self.mode = nn.Linear(4, 4), mode
+
+    def forward(self, x):
+        return fused_dropout_add(self.linear(x), x, 0.5, self.training, self.mode)
+
+
+@pytest.mark.parametrize("mode", ["upscale_in_train", "downscale_in_infer"])
+@pytest.mark.parametrize("saved_in", ["train", "eval"])
+def test_dropout_with_a_residual_is_written_as_two_operators_and_comes_back(tmp_path, mode, saved_in):
+    layer, x = WithResidual(mode), data(16)
+    layer.eval()
+    predicted = layer(x).numpy()
+    getattr(layer, saved_in)()
+    jit.save(layer, str(tmp_path / "net"), input_spec=[InputSpec([16, 4], "float32", "x")])
+    written = [op.type for op in desc.parse((tmp_path / "net.pdmodel").read_bytes()).blocks[0].ops]
+    assert written.count("dropout") == 1 and written.count("elementwise_add") == 2 and "bernoulli" not in written
+    loaded = jit.load(str(tmp_path / "net"))
+    np.testing.assert_allclose(loaded(x).numpy(), predicted, rtol=1e-6)
+    loaded.train()
+    assert 0.2 < float((loaded(x) == x).astype("float32").mean()) < 0.8
+
+
+@pytest.mark.parametrize("mode", ["upscale_in_train", "downscale_in_infer"])
+def test_a_program_for_test_adds_the_residual_to_what_nothing_is_dropped_of(mode):
+    static.enable_static()
+    try:
+        program = static.Program()
+        with static.program_guard(program):
+            x, y = static.data("x", [2, 3]), static.data("y", [2, 3])
+            out = fused_dropout_add(x, y, 0.25, mode=mode)
+        assert [node.type for node in program.nodes] == ["dropout_add"]
+        tested = program.clone(for_test=True)
+        assert [node.type for node in tested.nodes] == ["add"] if mode == "upscale_in_train" else ["multiply", "add"]
+        feed = {"x": np.full((2, 3), 4, "float32"), "y": np.ones((2, 3), "float32")}
+        (got,) = static.Executor().run(tested, feed=feed, fetch_list=[out.name])
+        assert (got == (5 if mode == "upscale_in_train" else 4)).all()
+    finally:
+        static.disable_static()
 
 
 def test_a_call_behind_save_still_drops_nothing_in_evaluation(tmp_path):

@@ -31,7 +31,7 @@ from wherry_graph.paddle_files import desc, models, store
 from wherry_graph.paddle_files.column import READS, paddle
 from wherry_graph.paddle_files.desc import Attr, AttrType, OpDesc, Slot, tensor_var
 from wherry_graph.paddle_files.params import write_params
-from wherry_graph.paddle_files.reading import UnreadableOp
+from wherry_graph.paddle_files.reading import UnreadableOp, program_of
 from wherry_graph.spelled import SPELLED
 from wherry_graph.testing.model_files import detector, flow, network, small_program
 from wherry_nn import unique_name
@@ -397,6 +397,19 @@ def test_of_an_attribute_that_is_said_twice_the_last_counts():
     given = [Slot("X", [source]), Slot("Y", [source])]
     block.ops.insert(position, OpDesc("fused_elementwise_sub", given, [Slot("Out", ["z"])], twice))
     assert "relu" in [node.type for node in models.read_program(desc.serialize(program)).walk()]
+
+
+@pytest.mark.parametrize("training, expected", [(None, "multiply add"), (True, "dropout add"), (False, "multiply add")])
+def test_dropout_with_a_summand_that_a_program_for_gpus_holds_is_read(training, expected):
+    program = small_program()
+    block = program.blocks[0]
+    block.vars.append(tensor_var("z", "float32", [-1]))
+    position = next(i for i, op in enumerate(block.ops) if op.type == "fetch")
+    source = block.ops[position].inputs[0].arguments[0]
+    attrs = [Attr("p", AttrType.FLOAT, 0.25), Attr("is_test", AttrType.BOOLEAN, True), Attr("mode", AttrType.STRING, b"downscale_in_infer")]
+    block.ops.insert(position, OpDesc("fused_dropout_add", [Slot("x", [source]), Slot("y", [source])], [Slot("out", ["z"])], attrs))
+    nodes = program_of(program, training).nodes
+    assert [node.type for node in nodes[-2:]] == expected.split()
 
 
 @pytest.mark.parametrize(

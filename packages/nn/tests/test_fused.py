@@ -145,6 +145,48 @@ def test_dropout_and_normalization_with_a_residual():
     near(layer(x, y), F.layer_norm(y + x + layer.linear_bias, 4, layer.ln_scale, layer.ln_bias))
 
 
+def gradients(call, *inputs):
+    """The result and the gradients of a call that draws the same numbers each time."""
+    wt.seed(4)
+    for x in inputs:
+        x.stop_gradient = False
+        x.clear_gradient()
+    out = call(*inputs)
+    (out * out).sum().backward()
+    return [each.astype("float32").numpy() for each in (out, *(x.grad for x in inputs))]
+
+
+@pytest.mark.parametrize("mode", ["upscale_in_train", "downscale_in_infer"])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_dropout_with_a_residual_is_one_op_with_the_bits_of_two(mode, dtype):
+    x, y, scale = (wt.randn(shape).astype(dtype) for shape in ([5, 33], [5, 33], [33]))
+    pairs = [
+        (lambda x, y: fused.fused_dropout_add(x, y, 0.3, mode=mode), lambda x, y: F.dropout(x, 0.3, mode=mode) + y),
+        (
+            lambda x, y: fused.fused_bias_dropout_residual_layer_norm(x, y, scale, scale, scale, 0.3, mode=mode),
+            lambda x, y: F.layer_norm(y + F.dropout(x + scale, 0.3, mode=mode), 33, scale, scale),
+        ),
+    ]
+    for together, apart in pairs:
+        for a, b in zip(gradients(together, x, y), gradients(apart, x, y), strict=True):
+            np.testing.assert_array_equal(a, b)
+    assert fused.fused_dropout_add(x, y, 0.3, mode=mode).grad_fn.name() == "dropout_add"
+
+
+def test_a_summand_that_is_broadcast_or_of_another_dtype_is_added_behind():
+    x, y = wt.randn([4, 6]), wt.randn([6])
+    for a, b in zip(gradients(fused.fused_dropout_add, x, y), gradients(lambda x, y: F.dropout(x) + y, x, y), strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert fused.fused_dropout_add(x, y.astype("float64")).shape == [4, 6]
+    assert set(fused.fused_dropout_add(wt.ones([100]), wt.zeros([100]), wt.to_tensor(0.5)).tolist()) == {0.0, 2.0}
+    assert fused.fused_dropout_add(x, x, 1).tolist() == x.tolist()
+    for p, error in (1.5, "between 0 and 1"), (-0.5, "between 0 and 1"):
+        with pytest.raises(ValueError, match=error):
+            fused.fused_dropout_add(x, x, p)
+    with pytest.raises(ValueError, match="mode argument"):
+        fused.fused_dropout_add(x, x, 0.5, mode="upscale")
+
+
 def test_downscaled_dropout_of_attention_scales_the_weights_of_the_keys():
     x, qkv, linear = wt.randn([2, 3, 4]), wt.randn([3, 2, 2, 4]), wt.randn([4, 4])
     options = {"pre_layer_norm": True, "dropout_rate": 0.0, "training": False, "add_residual": False}

@@ -470,8 +470,11 @@ int dropout_vjp(const wry_call *call) {
 
 // An element is kept where its uniform number is below 1 - p. Numbers are drawn a block at a time: the
 // processor spends nearly all of the time on them.
+//
+// y, where there is one, is added in a second pass over the block, which the cache holds: a product and a
+// sum in one loop could be rounded once, and dropout_add has the bits of dropout and add.
 template <typename T>
-int dropout(const wry_call *call) {
+int dropped(const wry_call *call, const T *y) {
   using A = arithmetic_t<T>;
   const T *x = data<T>(input(call, 0));
   T *out = data<T>(output(call, 0));
@@ -502,9 +505,20 @@ int dropout(const wry_call *call) {
         const vec<T> v = get(from + i, part) * scale;
         put(to + i, select<vec<T>>(get((const A *)keeps + i, part) != vec<T>{}, v, vec<T>{}), part);
       });
+      if (y) over<T>(n, [&](int64_t i, auto part) { put(to + i, get((const T *)to + i, part) + get(y + first + i, part), part); });
     }
   });
   return WRY_OK;
+}
+
+template <typename T>
+int dropout(const wry_call *call) {
+  return dropped<T>(call, nullptr);
+}
+
+template <typename T>
+int dropout_add(const wry_call *call) {
+  return dropped<T>(call, data<T>(input(call, 1)));
 }
 
 const wry_kernel_entry table[] = {
@@ -516,6 +530,7 @@ const wry_kernel_entry table[] = {
     WRY_FLOAT_ROWS("batch_norm_infer", WRY_WANTS_CONTIGUOUS, batch_norm_infer),
     WRY_FLOAT_ROWS("batch_norm_vjp", WRY_WANTS_CONTIGUOUS, batch_norm_vjp),
     WRY_FLOAT_ROWS("dropout", WRY_WANTS_CONTIGUOUS | WRY_USES_RANDOM, dropout),
+    WRY_FLOAT_ROWS("dropout_add", WRY_WANTS_CONTIGUOUS | WRY_USES_RANDOM, dropout_add),
     WRY_FLOAT_ROWS("dropout_vjp", WRY_WANTS_CONTIGUOUS, dropout_vjp),
 };
 

@@ -63,6 +63,26 @@ def test_dropout_mask_does_not_depend_on_the_number_of_threads(threads):
     assert _each_thread_count(threads, lambda: ops.dropout(x, p=0.3, upscale=True))
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("p, upscale", [(0.1, True), (0.3, False), (1.0, True), (0.0, True)])
+def test_dropout_with_a_summand_has_the_bits_and_takes_the_numbers_of_two_ops(dtype, p, upscale):
+    rng = np.random.default_rng(0)
+    for n in 1, 1003, 50_001:
+        x, y = (ops.cast(_tensor(rng, n), dtype=getattr(wherry_tensor, dtype)) for _ in range(2))
+        results = []
+        for together in True, False:
+            wherry_tensor.seed(3)
+            out, mask = ops.dropout_add(x, y, p=p, upscale=upscale) if together else ops.dropout(x, p=p, upscale=upscale)
+            out = out if together else ops.add(out, y)
+            results.append([ops.cast(each, dtype=wherry_tensor.float64).numpy().tobytes() for each in (out, mask, wherry_tensor.rand([2]))])
+        assert results[0] == results[1]
+
+
+def test_dropout_with_a_summand_does_not_depend_on_the_number_of_threads(threads):
+    x, y = (_tensor(np.random.default_rng(0), 300_001) for _ in range(2))
+    assert _each_thread_count(threads, lambda: ops.dropout_add(x, y, p=0.3, upscale=True))
+
+
 def test_dropout_keeps_its_share_and_its_mean():
     x = wherry_tensor.to_tensor(np.ones(10**6, np.float32))
     wherry_tensor.seed(1)

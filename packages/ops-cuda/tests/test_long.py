@@ -214,6 +214,23 @@ def test_dropout_keeps_what_the_cpu_keeps(gpu, n, dtype):
         np.testing.assert_array_equal(gpu_, cpu_)
 
 
+@pytest.mark.parametrize("n", [3, 64, 4099])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_dropout_with_a_summand_has_the_bits_of_the_cpu_and_of_two_ops(gpu, rng, n, dtype):
+    x, y = (rng.standard_normal(n + 1).astype(dtype) for _ in range(2))
+    for begin in 0, 1:  # packs, and single elements where memory is not aligned
+        answers = []
+        for device, together in ("gpu", True), ("cpu", True), ("cpu", False):
+            wherry_tensor.set_device(device)
+            wherry_tensor.seed(9)
+            a, b = (wherry_tensor.to_tensor(each)[begin : begin + n] for each in (x, y))
+            out, mask = ops.dropout_add(a, b, p=0.4, upscale=True) if together else ops.dropout(a, p=0.4, upscale=True)
+            answers.append(((out if together else out + b).numpy(), mask.numpy()))
+        for gpu_, cpu_, apart in zip(*answers, strict=True):
+            np.testing.assert_array_equal(gpu_, cpu_)
+            np.testing.assert_array_equal(gpu_, apart)
+
+
 @pytest.mark.parametrize("n", [5 * 11 * 41, 2**11 * 3 * 5])
 def test_long_lines_are_transformed_in_several_launches(gpu, rng, n):
     z = rng.standard_normal((2, n)) + 1j * rng.standard_normal((2, n))

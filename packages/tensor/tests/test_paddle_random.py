@@ -54,6 +54,14 @@ def test_draws_follow_each_other_in_one_stream():
     assert np.concatenate([wherry.rand([2]).numpy(), wherry.rand([4]).numpy()]).tolist() == whole.tolist()
 
 
+def test_dropout_with_a_summand_draws_what_dropout_draws():
+    x, y = wherry.ones([12]), wherry.arange(12, dtype="float32")
+    out, mask = wherry.ops.dropout_add(x, y, p=0.3, upscale=True)
+    assert mask.tolist() == SEEN["dropout mask"][1]
+    wherry.seed(42)
+    np.testing.assert_array_equal(out.numpy(), (wherry.ops.dropout(x, p=0.3, upscale=True)[0] + y).numpy())
+
+
 def test_only_the_low_32_bits_of_a_seed_count():
     first = wherry.rand([3]).tolist()
     wherry.seed(42 + (1 << 32))

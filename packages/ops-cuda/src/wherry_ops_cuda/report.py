@@ -312,6 +312,7 @@ def cases() -> Iterator[Case]:
                lambda: (floats(16, 32, 16, 16), floats(16, 32, 16, 16), floats(32), floats(16, 8), floats(16, 8)),
                lambda ct, x, w, mean, rstd: ops.group_norm_vjp(ct, x, w, mean, rstd, groups=8))
     yield call("normalization", "dropout [16384]", lambda: (floats(n),), lambda x: ops.dropout(x, p=0.5, upscale=True))
+    yield call("normalization", "dropout_add [16384]", lambda: (floats(n), floats(n)), lambda x, y: ops.dropout_add(x, y, p=0.5, upscale=True))
     yield call("optimizer", f"sgd [{n}]", lambda: (floats(n), floats(n), floats(1).reshape([])),
                lambda p, g, lr: ops.sgd(p, g, lr, None, weight_decay=0.0))
     yield call("optimizer", f"momentum [{n}]", lambda: (floats(n), floats(n), floats(n), floats(1).reshape([])),

@@ -16,7 +16,7 @@ from wherry_tensor import _core, ops
 from wherry_tensor._core import Generator, Mersenne, Tensor, float32, float64, from_values, int64, uint8
 from wherry_tensor.arguments import to_dtype
 from wherry_tensor.ops.attention import decompose_attention_dropout
-from wherry_tensor.ops.normalization import dropout_scale, dropout_vjp
+from wherry_tensor.ops.normalization import decompose_dropout_add, dropout_scale, dropout_vjp
 
 
 def stream() -> Mersenne:
@@ -132,5 +132,6 @@ def poisson(x: Tensor) -> Any:
 
 _rules = {
     ops.uniform: uniform, ops.normal: normal, ops.randint: randint, ops.randperm: randperm, ops.bernoulli: bernoulli,
-    ops.dropout: dropout, ops.multinomial: multinomial, ops.poisson: poisson, ops.attention_dropout: decompose_attention_dropout,
+    ops.dropout: dropout, ops.dropout_add: decompose_dropout_add, ops.multinomial: multinomial, ops.poisson: poisson,
+    ops.attention_dropout: decompose_attention_dropout,
 }

@@ -121,6 +121,11 @@ def vjp_dropout(ct, out, _x, *, p, upscale):
     return ops.dropout_vjp(ct[0], out[1], scale=dropout_scale(p, upscale))
 
 
+@vjp.rule(ops.dropout_add, keep_outputs=("mask",))
+def vjp_dropout_add(ct, out, _x, _y, *, p, upscale, needs):
+    return ops.dropout_vjp(ct[0], out[1], scale=dropout_scale(p, upscale)) if needs[0] else None, ct[0]
+
+
 @vjp.rule(ops.dropout_vjp)
 def vjp_dropout_vjp(ct, _out, _ct, mask, *, scale):
     return ops.dropout_vjp(ct, mask, scale=scale), None

@@ -49,8 +49,8 @@ def known_offsets(x: Any) -> tuple[Tensor, ...]:
 
 
 _ROW_BY_ROW = frozenset(
-    "abs add cast ceil copy cos divide dropout elu exp floor gelu leaky_relu linear log multiply negate relu relu6 round rsqrt sigmoid sign "
-    "silu sin softplus sqrt square subtract swish tanh maximum minimum softmax".split()
+    "abs add cast ceil copy cos divide dropout dropout_add elu exp floor gelu leaky_relu linear log multiply negate relu relu6 round rsqrt sigmoid "
+    "sign silu sin softplus sqrt square subtract swish tanh maximum minimum softmax".split()
 )
 
 

@@ -95,7 +95,13 @@ class Drawn:
         if kind == 13:
             return self.write(x)
         if kind == 14 and floating:
-            return ops.dropout(x, p=0.5, upscale=True)[0] if rng.random() < 0.5 else ops.where(x > 0, x, ops.exp(x))
+            which = rng.randrange(4)
+            if which == 0:
+                return ops.where(x > 0, x, ops.exp(x))
+            if which == 1:
+                return ops.dropout_add(x, ops.exp(x), p=0.5, upscale=True)[0]
+            dropped = ops.dropout(x, p=0.5, upscale=True)[0]
+            return dropped if which == 2 else ops.tanh(x) + dropped
         if kind == 14:
             return ops.cast(x, dtype=float32)
         if kind == 15 and floating:

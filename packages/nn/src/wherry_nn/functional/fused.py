@@ -115,11 +115,11 @@ def fused_linear_activation(
 def fused_dropout_add(
     x: Tensor, y: Tensor, p: float = 0.5, training: bool = True, mode: str = "upscale_in_train", name: str | None = None
 ) -> Tensor:
-    """`dropout(x) + y`.
+    """`dropout(x) + y`, in training as one op that reads and writes memory once, with the same numbers.
 
     Args:
         x: floating.
-        y: is added.
+        y: is added. One op needs the shape and the dtype of x, without unknown sizes; else there are two.
         p: the probability with which an element of x is dropped.
         training: False drops nothing.
         mode: as that of `paddle.nn.functional.dropout`.
@@ -134,7 +134,7 @@ def fused_dropout_add(
     Source:
         `paddle.incubate.nn.functional.fused_dropout_add`.
     """
-    return dropout(x, p, training=training, mode=mode) + require_tensor(y, "fused_dropout_add", "y")
+    return _dropped_and_added(x, require_tensor(y, "fused_dropout_add", "y"), p, training, mode)
 
 
 def fused_bias_dropout_residual_layer_norm(
@@ -165,7 +165,7 @@ def fused_bias_dropout_residual_layer_norm(
         `paddle.incubate.nn.functional.fused_bias_dropout_residual_layer_norm`.
     """
     moved = require_tensor(x, "fused_bias_dropout_residual_layer_norm") if bias is None else x + bias
-    return _normed(residual + dropout(moved, dropout_rate, training=training, mode=mode), ln_scale, ln_bias, ln_epsilon)
+    return _normed(_dropped_and_added(moved, residual, dropout_rate, training, mode), ln_scale, ln_bias, ln_epsilon)
 
 
 def fused_feedforward(
@@ -215,9 +215,11 @@ def fused_feedforward(
     require_tensor(x, "fused_feedforward")
     out = _normed(x, ln1_scale, ln1_bias, ln1_epsilon) if pre_layer_norm else x
     out = dropout(function(fused_linear(out, linear1_weight, linear1_bias)), dropout1_rate, training=training, mode=mode)
-    out = dropout(fused_linear(out, linear2_weight, linear2_bias), dropout2_rate, training=training, mode=mode)
+    out = fused_linear(out, linear2_weight, linear2_bias)
     if add_residual:
-        out = x + out
+        out = _dropped_and_added(out, x, dropout2_rate, training, mode)
+    else:
+        out = dropout(out, dropout2_rate, training=training, mode=mode)
     return out if pre_layer_norm else _normed(out, ln2_scale, ln2_bias, ln2_epsilon)
 
 
@@ -286,9 +288,11 @@ def fused_multi_head_attention(
     if cache_kv is not None:
         k, v = concat([cache_kv[0], k], axis=2), concat([cache_kv[1], v], axis=2)
     out = _attended(q, k, v, attn_mask, attn_dropout_rate, training, mode, "fused_multi_head_attention")
-    out = dropout(fused_linear(out, linear_weight, linear_bias), dropout_rate, training=training, mode=mode)
+    out = fused_linear(out, linear_weight, linear_bias)
     if add_residual:
-        out = x + out
+        out = _dropped_and_added(out, x, dropout_rate, training, mode)
+    else:
+        out = dropout(out, dropout_rate, training=training, mode=mode)
     if not pre_layer_norm:
         out = _normed(out, ln_scale, ln_bias, ln_epsilon)
     return out if cache_kv is None else (out, stack([k, v]))
@@ -359,17 +363,25 @@ def fused_multi_transformer(
         if cache_kvs is not None:
             k, v = _remember(cache_kvs[layer], k, v, begin)
         out = _attended(q, k, v, attn_mask, 0.0, training, mode, op_name)
-        out = kept + dropout(fused_linear(out, linear_weights[layer], _of(linear_biases, layer)), dropout_rate, training=training, mode=mode)
+        out = _dropped_and_added(fused_linear(out, linear_weights[layer], _of(linear_biases, layer)), kept, dropout_rate, training, mode)
         if not pre_layer_norm:
             out = _normed(out, ln_scales[layer], _of(ln_biases, layer), epsilon)
         kept = out
         if pre_layer_norm:
             out = _normed(out, ffn_ln_scales[layer], _of(ffn_ln_biases, layer), epsilon)
         out = dropout(function(fused_linear(out, ffn1_weights[layer], _of(ffn1_biases, layer))), dropout_rate, training=training, mode=mode)
-        out = kept + dropout(fused_linear(out, ffn2_weights[layer], _of(ffn2_biases, layer)), dropout_rate, training=training, mode=mode)
+        out = _dropped_and_added(fused_linear(out, ffn2_weights[layer], _of(ffn2_biases, layer)), kept, dropout_rate, training, mode)
         if not pre_layer_norm:
             out = _normed(out, ffn_ln_scales[layer], _of(ffn_ln_biases, layer), epsilon)
     return out if cache_kvs is None else (out, cache_kvs)
+
+
+def _dropped_and_added(x: Tensor, residual: Tensor, p: Any, training: bool, mode: str) -> Tensor:
+    """`residual + dropout(x)`: one op where it drops something and nothing is broadcast, with the bits of the two."""
+    alike = isinstance(x, Tensor) and isinstance(residual, Tensor) and x.dtype is residual.dtype and x.shape == residual.shape
+    if alike and training and isinstance(p, float) and 0 < p <= 1 and mode in ("upscale_in_train", "downscale_in_infer") and -1 not in x.shape:
+        return ops.dropout_add(x, residual, p, mode == "upscale_in_train")[0]  # type: ignore[no-any-return]
+    return residual + dropout(x, p, training=training, mode=mode)
 
 
 def _of(values: Sequence[Any] | None, layer: int) -> Any:

@@ -712,10 +712,19 @@ int batch_norm_vjp(const wry_call *call) {
 
 // ---- dropout --------------------------------------------------------------------------------------
 
+// What the ops dropout and add give one after the other: never one multiplication with addition.
+template <typename T, typename A>
+WRY_GPU A sum_after_rounding(A a, A b) {
+  const T rounded = narrow<T>(a);
+  if constexpr (sizeof(A) == 8) return __dadd_rn(load(&rounded), b);
+  else return __fadd_rn(load(&rounded), b);
+}
+
 // An element is kept where its uniform number is below 1 - p, in integers: both are multiples of 2^-24. A block of the generator
-// serves four elements.
-template <typename T>
-__global__ void __launch_bounds__(block_size) dropout_kernel(int64_t n, Draw draw, uint32_t limit, double scale_, bool packed, const T *x, T *out, uint8_t *mask) {
+// serves four elements. With Adds, y is added to what dropout would have written: the product is rounded before the sum.
+template <typename T, bool Adds>
+__global__ void __launch_bounds__(block_size)
+    dropout_kernel(int64_t n, Draw draw, uint32_t limit, double scale_, bool packed, const T *x, const T *y, T *out, uint8_t *mask) {
   using A = arithmetic_t<T>;
   constexpr int V = pack_size<T>() < 4 ? 4 : pack_size<T>();
   const A scale = A(scale_);
@@ -732,6 +741,12 @@ __global__ void __launch_bounds__(block_size) dropout_kernel(int64_t n, Draw dra
       }
 #pragma unroll
       for (int k = 0; k < V; ++k) v[k] = kept[k] ? v[k] * scale : A(0);
+      if (Adds) {
+        A w[V];
+        read_pack<V>(y + at * V, w);
+#pragma unroll
+        for (int k = 0; k < V; ++k) v[k] = sum_after_rounding<T>(v[k], w[k]);
+      }
       write_pack<V>(out + at * V, v);
       write_words<V>(mask + at * V, kept);
     }
@@ -739,20 +754,26 @@ __global__ void __launch_bounds__(block_size) dropout_kernel(int64_t n, Draw dra
     WRY_EACH(rest, n - packs * V) {
       const int64_t i = packs * V + rest;
       const bool kept = word_of(draw, i) >> 8 < limit;
-      out[i] = narrow<T>(kept ? load(x + i) * scale : A(0));
+      const A v = kept ? load(x + i) * scale : A(0);
+      out[i] = narrow<T>(Adds ? sum_after_rounding<T>(v, load(y + i)) : v);
       mask[i] = kept;
     }
 }
-template <typename T>
-int dropout(const wry_call *call) {
+template <typename T, bool Adds>
+int dropped(const wry_call *call) {
   const wry_tensor *x = input(call, 0);
   if (x->size == 0) return WRY_OK;
   const double p = attr_float(call, 0), scale = attr_bool(call, 1) && p < 1 ? 1 / (1 - p) : 1;
   const uint32_t limit = uint32_t(ceil(double(float(1 - p)) * 0x1p24));
   const int threads = threads_for((x->size + 3) / 4);
-  return check(call, wry_launch(dropout_kernel<T>, blocks_for((x->size + 3) / 4, threads), dim3(threads), 0, stream(call), x->size, draw_of(call), limit, scale,
-                                are_aligned(call), data<T>(x), data<T>(output(call, 0)), data<uint8_t>(output(call, 1))));
+  return check(call, wry_launch(dropout_kernel<T, Adds>, blocks_for((x->size + 3) / 4, threads), dim3(threads), 0, stream(call), x->size, draw_of(call), limit,
+                                scale, are_aligned(call), data<T>(x), Adds ? data<T>(input(call, 1)) : nullptr, data<T>(output(call, 0)),
+                                data<uint8_t>(output(call, 1))));
 }
+template <typename T>
+int dropout(const wry_call *call) { return dropped<T, false>(call); }
+template <typename T>
+int dropout_add(const wry_call *call) { return dropped<T, true>(call); }
 template <typename T>
 __global__ void __launch_bounds__(block_size) dropout_vjp_kernel(int64_t n, double scale_, bool packed, const T *ct, const uint8_t *mask, T *out) {
   using A = arithmetic_t<T>;
@@ -794,6 +815,7 @@ const wry_kernel_entry table[] = {
     WRY_FLOAT_ROWS("batch_norm_infer", WRY_WANTS_CONTIGUOUS, batch_norm_infer),
     WRY_FLOAT_ROWS("batch_norm_vjp", WRY_WANTS_CONTIGUOUS, batch_norm_vjp),
     WRY_FLOAT_ROWS("dropout", WRY_WANTS_CONTIGUOUS | WRY_USES_RANDOM, dropout),
+    WRY_FLOAT_ROWS("dropout_add", WRY_WANTS_CONTIGUOUS | WRY_USES_RANDOM, dropout_add),
     WRY_FLOAT_ROWS("dropout_vjp", WRY_WANTS_CONTIGUOUS, dropout_vjp),
 };
 

@@ -49,6 +49,9 @@ batch_norm_vjp = op("batch_norm_vjp", "ct, x, scale?, mean, variance", epsilon=f
 # uniform number of element i (see ops/random.py) is below 1 - p.
 dropout = op("dropout", "x", p=float, upscale=bool, effects="random", outputs="out, mask")
 dropout_vjp = op("dropout_vjp", "ct, mask", scale=float)  # ct * scale where kept, else 0
+# dropout(x) + y in one pass over memory: the numbers, the mask and every bit of the two ops. So with 16 bits, too, what is kept is rounded before
+# y is added. x and y have one shape and one dtype.
+dropout_add = op("dropout_add", "x, y", p=float, upscale=bool, effects="random", outputs="out, mask")
 
 # Softmax and cross entropy together along `axis`. Hard labels: int, the shape of logits with size 1
 # at axis; soft labels: the shape and dtype of logits. weight: [classes]. loss has size 1 at axis and
@@ -154,13 +157,22 @@ def infer_batch_norm_vjp(ct, x, scale, mean, variance, *, epsilon, data_format):
 
 @infer.rule(dropout)
 def infer_dropout(x, *, p, upscale):
-    require_dtype("dropout", "x", x.dtype, floats)
+    return _dropped("dropout", x, p)
+
+
+def _dropped(op_name, x, p):
+    require_dtype(op_name, "x", x.dtype, floats)
     if not 0 <= p <= 1:
         raise ValueError(
-            f"dropout: p is not a probability. Got p={p}, expected 0 <= p <= 1. "
+            f"{op_name}: p is not a probability. Got p={p}, expected 0 <= p <= 1. "
             f"p is the share of elements that are set to zero."
         )
     return x, Meta(x.shape, uint8)
+
+
+@infer.rule(dropout_add)
+def infer_dropout_add(x, y, *, p, upscale):
+    return _dropped("dropout_add", _alike("dropout_add", x=x, y=y), p)
 
 
 @infer.rule(dropout_vjp)
@@ -456,6 +468,12 @@ def decompose_dropout(x, *, p, upscale):
     keep = ops.bernoulli(ops.full_like(x, value=1.0 - p, dtype=float32))
     mask = ops.cast(keep, dtype=uint8)
     return dropout_vjp(x, mask, scale=dropout_scale(p, upscale)), mask
+
+
+@decompose.rule(dropout_add)
+def decompose_dropout_add(x, y, *, p, upscale):
+    out, mask = dropout(x, p=p, upscale=upscale)
+    return out + y, mask
 
 
 @decompose.rule(dropout_vjp)

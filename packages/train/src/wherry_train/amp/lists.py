@@ -106,6 +106,7 @@ for _rule, _ops in _rules.items():
 # no op of ours has are those of ops that we build from others; they change nothing.
 aliases: dict[str, tuple[Op, ...]] = {
     "elementwise_add": (ops.add,),
+    "fused_dropout_add": (ops.dropout_add,),
     "elementwise_sub": (ops.subtract,),
     "elementwise_mul": (ops.multiply,),
     "elementwise_div": (ops.divide,),

@@ -10,7 +10,7 @@ for _op in registry.values():
 for _names, _reason in (
     ("full full_like copy copy_to", "the functions of the device fill and copy"),
     (
-        "normal uniform bernoulli randint randperm multinomial poisson log_standard_gamma dropout attention_dropout",
+        "normal uniform bernoulli randint randperm multinomial poisson log_standard_gamma dropout dropout_add attention_dropout",
         "random numbers are those of the cpu's generators, so that a seed gives the same on every device",
     ),
     ("nonzero masked_select unique unique_consecutive bincount", "the size of the result depends on data"),

@@ -6,6 +6,7 @@ import wherry_nn.functional as F
 import wherry_tensor as api
 from wherry_graph.paddle_files.column import READS, reads
 from wherry_graph.paddle_files.ops.contraction import rows_of
+from wherry_nn.functional.fused import fused_dropout_add
 from wherry_tensor import ops
 
 # An activation by the name that the passes give it, with the two numbers of the attributes (a, b).
@@ -95,6 +96,12 @@ def read_fused_fc_elementwise_layernorm(o):
     out = api.matmul(rows_of(o.x("X"), o.integer("x_num_col_dims", 1)), o.x("W"))
     out = activated(o, out if bias is None else out + api.reshape(bias, [-1]), "activation_type")
     return _normed(o, api.reshape(out, y.shape) + y, o.maybe("Scale"), o.maybe("Bias1"), 1)
+
+
+@reads("fused_dropout_add")
+def read_fused_dropout_add(o):
+    training, mode = not o.flag("is_test"), o.text("mode", "upscale_in_train")
+    return {"out": fused_dropout_add(o.x("x"), o.x("y"), o.number("p", 0.5), training, mode)}
 
 
 def _normed(o, x, scale, bias, begin):

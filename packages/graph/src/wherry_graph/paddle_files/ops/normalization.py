@@ -137,6 +137,15 @@ def write_dropout(w, x, *, p, upscale):
     return w("dropout", {"X": x}, attrs, ("Out", "Mask"), dtype=[x.dtype, "uint8"])
 
 
+@writes(ops.dropout_add)
+def write_dropout_add(w, x, y, *, p, upscale):
+    written = write_dropout(w, x, p=p, upscale=upscale)
+    if written is NotImplemented:
+        return NotImplemented
+    dropped, mask = written
+    return w("elementwise_add", {"X": dropped, "Y": y}, {"axis": -1}), mask
+
+
 @reads("dropout")
 def read_dropout(o):
     x, p = o.x("X"), o.number("dropout_prob", 0.5)

@@ -273,6 +273,18 @@ def spec_dropout(rng):
     yield bad(np.zeros(2), p=1.5, upscale=True, error=ValueError, match="Got p=1.5, expected 0 <= p <= 1")
 
 
+# What is kept is rounded before the sum, which may take most of it away.
+@spec(ops.dropout_add, tolerance={"bfloat16": (1.6e-2, 2e-2)})
+def spec_dropout_add(rng):
+    for shape in (), (3, 4), (0, 2), (5, 1001):
+        for upscale in True, False:
+            yield case(rng.standard_normal(shape), rng.standard_normal(shape), p=0.25, upscale=upscale)
+    yield case(np.array([1, np.inf, np.nan]), np.array([1, -np.inf, -0.0]), p=1.0, upscale=True, differentiable=False)
+    yield case(np.array([1, np.inf, 2.0]), np.array([-1, -np.inf, np.nan]), p=0.0, upscale=True, differentiable=False)
+    yield bad(np.zeros(2), np.zeros(2), p=-0.5, upscale=True, error=ValueError, match="dropout_add: p is not a probability. Got p=-0.5")
+    yield bad(np.zeros((2, 3)), np.zeros(3), p=0.5, upscale=True, error=ValueError, match=r"\[2, 3\].*\[3\]")
+
+
 @spec(
     ops.dropout_vjp, cast=(0,),
     reference=lambda ct, mask, scale: np.where(mask != 0, ct * scale, 0),
