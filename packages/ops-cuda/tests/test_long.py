@@ -76,6 +76,20 @@ def test_a_product_that_began_with_zero_stays_zero(gpu):
     same(ops.cumprod, x, axis=0)
 
 
+# Rows and columns, wide and narrow, that fill tiles and do not, in one piece and in several.
+@pytest.mark.parametrize(
+    ("shape", "axis"), [((40, 70), 1), ((5, 300, 3), 1), ((3, 70, 12), 1), ((2, 33, 45), 1), ((700, 40), 0), ((3, 1500, 2), 1), ((9, 4, 1), 1)]
+)
+def test_lines_are_scanned_whichever_way_they_lie(gpu, rng, shape, axis):
+    x = rng.standard_normal(shape)
+    for reverse in False, True:
+        close(ops.cumsum, x.astype("float32"), axis=axis, reverse=reverse, rtol=1e-5)
+        close(ops.linear_scan, x, x, axis=axis, reverse=reverse, rtol=1e-10)
+    close(ops.cumprod, 1 + x / 8, axis=axis, rtol=1e-10)
+    close(ops.logcumsumexp, 100 * x, axis=axis, rtol=1e-10)
+    same(ops.cummin, x.round(1), axis=axis)
+
+
 @pytest.mark.parametrize("width", [9, 66])
 def test_attention_of_several_tiles_and_its_gradient(gpu, rng, width):
     q, k, v, ct = (rng.standard_normal((1, 1, time, width)).astype("float32") for time in (70, 68, 68, 70))
@@ -199,6 +213,18 @@ def test_group_norm_of_groups_of_any_size(gpu, rng, shape):
     x = rng.standard_normal(shape).astype("float32") + 4
     scale, bias = rng.random((2, shape[1])).astype("float32")
     close(ops.group_norm, x, scale, bias, epsilon=1e-5, groups=2, rtol=1e-4)
+
+
+# Groups that a block keeps, in packs and value by value, with short and long channels, and groups that are read twice.
+@pytest.mark.parametrize("shape", [(3, 6, 4, 4), (2, 4, 5, 5), (2, 40), (2, 4, 40, 48), (1, 300, 7, 7), (1, 4, 47, 47), (1, 4, 80, 80)])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_gradients_of_group_norm_of_groups_of_any_size(gpu, rng, shape, dtype):
+    x, ct = ((rng.standard_normal(shape) + 1).astype(dtype) for _ in range(2))
+    scale = rng.random(shape[1]).astype(dtype)
+    mean, rstd = rng.random((2, shape[0], 2)).astype("float64" if dtype == "float64" else "float32") + 0.5
+    for gpu_, cpu_ in both(ops.group_norm_vjp, ct, x, scale, mean, rstd, groups=2):
+        tolerance = 2e-3 if dtype == "float16" else 1e-5
+        np.testing.assert_allclose(gpu_, cpu_, rtol=tolerance, atol=tolerance * abs(cpu_).max())
 
 
 @pytest.mark.parametrize("n", [3, 64, 1001])

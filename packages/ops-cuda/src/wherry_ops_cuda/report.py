@@ -369,6 +369,7 @@ def _index_cases(call: Callable[..., Case], floats: Callable[..., Any], places: 
     yield call("ordering", "topk 10 of rows [8, 1024]", lambda: (floats(8, 1024),), lambda x: ops.topk(x, k=10, axis=1, largest=True, sorted=True))
     yield call("scan", "cumsum of rows [16, 2048]", lambda: (floats(16, 2048),), lambda x: ops.cumsum(x, axis=1, reverse=False))
     yield call("scan", "cumsum of columns [256, 64]", lambda: (floats(256, 64),), lambda x: ops.cumsum(x, axis=0, reverse=False))
+    yield call("scan", "cumprod of rows [64, 256]", lambda: (floats(64, 256),), lambda x: ops.cumprod(x, axis=1))
     yield call("loss", "nll_loss [1024, 32]", lambda: (floats(1024, 32), places(32, 1024, 1)),
                lambda x, y: ops.nll_loss(x, y, None, ignore_index=-100, axis=1), least=1024 * (4 + 8 + 4))
     yield call("recurrent", "lstm 1 step, batch 16, 32 to 32",

@@ -152,8 +152,9 @@ int layer_norm(const wry_call *call) {
 
 // sums  [blocks, 2, n]: of the rows of each block, ct times what was normalized, and ct; null where another kernel adds them up
 template <typename T, typename A, typename S, int E>
-__global__ void __launch_bounds__(block_size, 2) layer_norm_vjp_kernel(Rows r, const T *ct, const T *x, Parameter scale, const A *means, const A *rstds, T *out,
-                                                                       A *sums) {
+__global__ void __launch_bounds__(block_size, S::V > 4 ? 1 : 2)
+    layer_norm_vjp_kernel(Rows r, const T *ct, const T *x, Parameter scale, const A *means, const A *rstds, T *out,
+                          A *sums) {
   constexpr int V = S::V;
   A scales[E], along_of[E], plain_of[E];
 #pragma unroll
@@ -276,8 +277,9 @@ int layer_norm_vjp(const wry_call *call) {
 
 // x [N, channels, run]: the channels of a group lie behind one another, as one row, which a block takes. A pack lies in one channel.
 template <typename T, typename A, typename S>
-__global__ void __launch_bounds__(block_size, 2) group_norm_kernel(Rows r, int64_t groups, int64_t channels, int64_t run, const T *x, Parameter scale,
-                                                                   Parameter bias, A epsilon, T *out, A *means, A *rstds) {
+__global__ void __launch_bounds__(block_size, S::V > 1 ? 2 : 1)
+    group_norm_kernel(Rows r, int64_t groups, int64_t channels, int64_t run, const T *x, Parameter scale,
+                      Parameter bias, A epsilon, T *out, A *means, A *rstds) {
   constexpr int V = S::V;
   const Even steps = S::steps(r);
   for
@@ -313,49 +315,119 @@ int group_norm(const wry_call *call) {
   });
 }
 
-// Of each channel of each image the sums of ct times what was normalized, and of ct: one block each.
+// The gradient. `sums` [images, 2, all channels] has for each channel of each image the sums of ct times what was normalized, and of ct, which
+// add_sums adds up over the images.
+struct Groups {
+  int64_t rows, groups, channels, run;  // channels of a group
+  WRY_GPU int64_t first(int64_t row) const { return row % groups * channels; }
+  WRY_GPU double *sums_of(double *sums, int64_t row) const { return sums + 2 * (row / groups) * groups * channels + first(row); }
+  WRY_GPU int64_t all() const { return groups * channels; }
+};
+
+// What a thread keeps of a row, as it lies in memory: 128 bytes in packs, single values less.
+template <typename T, typename S>
+constexpr int kept_raw() { return S::V > 1 ? 128 / int(sizeof(T)) : sizeof(arithmetic_t<T>) == 8 ? 8
+                                                                                                 : 16; }
+
+// A group that one block keeps. Each pack of a thread, which lies in one channel, leaves its two sums in shared memory; `team` threads, all of
+// one warp, then take a channel. Totals of packs: [2, n / V].
+template <typename T, typename A, typename S>
+__global__ void __launch_bounds__(block_size, 2) group_norm_vjp_of_rows(Groups g, int team, const T *ct, const T *x, Parameter scale, const A *means,
+                                                                        const A *rstds, double *sums, T *out) {
+  constexpr int V = S::V, E = kept_raw<T, S>();
+  WRY_DYNAMIC_SHARED(A, part);
+  const int n = int(g.channels * g.run), packs = n / V, run = int(g.run) / V, threads = int(blockDim.x);
+  for (int64_t row = blockIdx.x; row < g.rows; row += gridDim.x) {
+    const T *cts = ct + row * n, *xs = x + row * n;
+    const int64_t first = g.first(row);
+    const A mean = means[row], rstd = rstds[row];
+    T gs[E], vs[E];
+#pragma unroll
+    for (int k = 0; k < E / V; ++k) {
+      const int at = k * threads + int(threadIdx.x);
+      if (at >= packs) break;
+      read_words<V>(cts + at * V, gs + k * V);
+      read_words<V>(xs + at * V, vs + k * V);
+    }
+#pragma unroll
+    for (int k = 0; k < E / V; ++k) {
+      const int at = k * threads + int(threadIdx.x);
+      if (at >= packs) break;
+      A along = 0, plain = 0;
+#pragma unroll
+      for (int j = k * V; j < k * V + V; ++j) plain += load(gs + j), along += load(gs + j) * (load(vs + j) - mean);
+      part[at] = along, part[packs + at] = plain;
+    }
+    __syncthreads();
+    double group_along = 0, group_plain = 0;
+    double *to = g.sums_of(sums, row);
+    const int rank = int(threadIdx.x) % team;
+    for (int c0 = 0; c0 < g.channels; c0 += threads / team) {
+      const int c = c0 + int(threadIdx.x) / team;
+      double along = 0, plain = 0;
+      if (c < g.channels)
+        for (int i = rank; i < run; i += team) along += double(part[c * run + i]), plain += double(part[packs + c * run + i]);
+      for (int step = 1; step < team; step *= 2)
+        along += __shfl_xor_sync(0xffffffffu, along, step), plain += __shfl_xor_sync(0xffffffffu, plain, step);
+      if (c < g.channels && rank == 0) {
+        const double factor = double(scale.at<A>(first + c, A(1)));
+        along *= double(rstd);
+        to[c] = along, to[g.all() + c] = plain;
+        group_along += along * factor, group_plain += plain * factor;
+      }
+    }
+    group_along = total_of_block(group_along), group_plain = total_of_block(group_plain);  // of the next row nothing is written before
+    const A slope = A(group_along / double(n)) * rstd, mean_ct = A(group_plain / double(n));
+#pragma unroll
+    for (int k = 0; k < E / V; ++k) {
+      const int at = k * threads + int(threadIdx.x);
+      if (at >= packs) break;
+      const A factor = scale.at<A>(first + at / run, A(1));
+      A result[V];
+#pragma unroll
+      for (int j = 0; j < V; ++j) result[j] = (load(gs + k * V + j) * factor - mean_ct - (load(vs + k * V + j) - mean) * slope) * rstd;
+      write_pack<V>(out + row * n + at * V, result);
+    }
+  }
+}
+// Longer groups are read twice: a block for each channel of each image, then one for each group.
 template <typename T, typename A>
-__global__ void __launch_bounds__(block_size) channel_sums(int64_t count, int64_t channels, int64_t run, const T *ct, const T *x, const A *means, const A *rstds,
-                                                           double *sums) {
-  for (int64_t k = blockIdx.x; k < count; k += gridDim.x) {
-    const A mean = means[k / channels];
+__global__ void __launch_bounds__(block_size) channel_sums(Groups g, const T *ct, const T *x, const A *means, const A *rstds, double *sums) {
+  for (int64_t k = blockIdx.x; k < g.rows * g.channels; k += gridDim.x) {
+    const int64_t row = k / g.channels;
+    const A mean = means[row];
     double along = 0, plain = 0;
-    for (int64_t i = threadIdx.x; i < run; i += blockDim.x) {
-      const A g = load(ct + k * run + i);
-      plain += double(g);
-      along += double(g * (load(x + k * run + i) - mean));
+    for (int64_t i = threadIdx.x; i < g.run; i += blockDim.x) {
+      const A c = load(ct + k * g.run + i);
+      plain += double(c);
+      along += double(c * (load(x + k * g.run + i) - mean));
     }
     plain = total_of_block(plain), along = total_of_block(along);
-    if (threadIdx.x == 0) sums[2 * k] = along * double(rstds[k / channels]), sums[2 * k + 1] = plain;
+    if (threadIdx.x) continue;
+    double *to = g.sums_of(sums, row) + k % g.channels;
+    to[0] = along * double(rstds[row]), to[g.all()] = plain;
   }
 }
 // x_ct = (ct * factor - mean(ct * factor) - normal * mean(ct * factor * normal)) * rstd.
 template <typename T, typename A>
-__global__ void __launch_bounds__(block_size) group_norm_vjp_kernel(int64_t rows, int64_t groups, int64_t channels, int64_t run, const T *ct, const T *x,
-                                                                    Parameter scale, const A *means, const A *rstds, const double *sums, T *out) {
-  const int64_t n = channels * run;
-  for (int64_t r = blockIdx.x; r < rows; r += gridDim.x) {
-    const int64_t first = r % groups * channels;
+__global__ void __launch_bounds__(block_size, 1) group_norm_vjp_kernel(Groups g, const T *ct, const T *x, Parameter scale, const A *means, const A *rstds,
+                                                                       double *sums, T *out) {
+  const int64_t n = g.channels * g.run;
+  for (int64_t row = blockIdx.x; row < g.rows; row += gridDim.x) {
+    const int64_t first = g.first(row);
+    const double *from = g.sums_of(sums, row);
     double along = 0, plain = 0;
-    for (int64_t c = threadIdx.x; c < channels; c += blockDim.x) {
+    for (int64_t c = threadIdx.x; c < g.channels; c += blockDim.x) {
       const double factor = double(scale.at<A>(first + c, A(1)));
-      along += sums[2 * (r * channels + c)] * factor;
-      plain += sums[2 * (r * channels + c) + 1] * factor;
+      along += from[c] * factor;
+      plain += from[g.all() + c] * factor;
     }
     along = total_of_block(along), plain = total_of_block(plain);
-    const A mean = means[r], rstd = rstds[r], slope = A(along / double(n)) * rstd, mean_ct = A(plain / double(n));
+    const A mean = means[row], rstd = rstds[row], slope = A(along / double(n)) * rstd, mean_ct = A(plain / double(n));
     for (int64_t i = threadIdx.x; i < n; i += blockDim.x)
-      out[r * n + i] = narrow<T>((load(ct + r * n + i) * scale.at<A>(first + i / run, A(1)) - mean_ct - (load(x + r * n + i) - mean) * slope) * rstd);
+      out[row * n + i] =
+          narrow<T>((load(ct + row * n + i) * scale.at<A>(first + i / g.run, A(1)) - mean_ct - (load(x + row * n + i) - mean) * slope) * rstd);
   }
-}
-__global__ void __launch_bounds__(block_size) sum_over_images(int64_t images, int64_t channels, const double *sums, Parameter scale_ct, Parameter bias_ct) {
-  for
-    WRY_EACH(k, channels) {
-      double along = 0, plain = 0;
-      for (int64_t at = k; at < images * channels; at += channels) along += sums[2 * at], plain += sums[2 * at + 1];
-      scale_ct.set(k, along);
-      bias_ct.set(k, plain);
-    }
 }
 // group_norm_vjp(ct, x, scale?, mean, rstd) -> x_ct, scale_ct, bias_ct
 template <typename T>
@@ -363,19 +435,32 @@ int group_norm_vjp(const wry_call *call) {
   using A = arithmetic_t<T>;
   const wry_tensor *x = input(call, 1);
   const int64_t groups = attr_int(call, 0), all = x->shape[1], channels = all / groups, run = size_from(x, 2), rows = input(call, 3)->size;
-  const int64_t count = rows * channels;
-  double *sums = workspace<double>(call, 2 * count + 1);
-  if (!sums) return fail_memory(call, "group_norm_vjp", 2 * count * 8);
+  if (all == 0) return WRY_OK;
+  const Groups g = {rows, groups, channels, run};
+  double *sums = workspace<double>(call, 2 * rows * channels + 1);
+  if (!sums) return fail_memory(call, "group_norm_vjp", 2 * rows * channels * 8);
   const T *ct = data<T>(input(call, 0)), *from = data<T>(x);
   const A *means = data<A>(input(call, 3)), *rstds = data<A>(input(call, 4));
-  if (count) {
-    WRY_TRY(wry_launch(channel_sums<T, A>, rows_grid(count), dim3(threads_for((run + 3) / 4)), 0, stream(call), count, channels, run, ct, from, means, rstds, sums));
-    WRY_TRY(wry_launch(group_norm_vjp_kernel<T, A>, rows_grid(rows), dim3(threads_for((channels * run + 1) / 2)), 0, stream(call), rows, groups, channels, run, ct,
-                       from, parameter_of(input(call, 2)), means, rstds, sums, data<T>(output(call, 0))));
+  const Parameter scale = parameter_of(input(call, 2));
+  T *out = data<T>(output(call, 0));
+  if (rows) {
+    bool done = false;
+    const Rows r = {rows, channels * run, 1, 0};
+    const int status = by_lines<pack_size<T>()>(r, are_aligned(call) && run % pack_size<T>() == 0, [&](auto spread, dim3 grid, dim3 block) {
+      using S = decltype(spread);
+      done = r.n <= int64_t(kept_raw<T, S>()) * block.x;
+      if (!done) return int(WRY_OK);
+      const size_t shared = size_t(2 * (r.n / S::V + 1)) * sizeof(A);
+      return check(call, wry_launch(group_norm_vjp_of_rows<T, A, S>, grid, block, shared, stream(call), g, threads_across(run / S::V), ct, from, scale, means,
+                                    rstds, sums, out));
+    });
+    if (status != WRY_OK) return status;
+    if (!done) {
+      WRY_TRY(wry_launch(channel_sums<T, A>, rows_grid(rows * channels), dim3(threads_for((run + 3) / 4)), 0, stream(call), g, ct, from, means, rstds, sums));
+      WRY_TRY(wry_launch(group_norm_vjp_kernel<T, A>, rows_grid(rows), dim3(block_size), 0, stream(call), g, ct, from, scale, means, rstds, sums, out));
+    }
   }
-  if (all == 0) return WRY_OK;
-  const int threads = threads_for(all);
-  return check(call, wry_launch(sum_over_images, blocks_for(all, threads), dim3(threads), 0, stream(call), x->shape[0], all, sums,
+  return check(call, wry_launch(add_sums<double>, blocks_for(all, 32), dim3(32, 8), 0, stream(call), x->shape[0], all, const_cast<const double *>(sums),
                                 parameter_of(output(call, 1)), parameter_of(output(call, 2))));
 }
 
