@@ -5,8 +5,9 @@
 // Inputs are contiguous, [batch, heads, time, width]; the mask has any rank up to 4 and sizes 1 or
 // full. Threads share out (batch, head) pairs, in the forward pass also parts of the queries; the
 // order of the arithmetic inside an output does not depend on that. 16-bit floats are widened head
-// by head. Weights may be dropped; what decided is kept, a byte for each weight. Not done here: heads that
-// share keys, a window.
+// by head. Weights may be dropped; what decided is kept, a byte for each weight. Sequences may have lengths
+// of their own: what lies behind them is not read, and the work goes by them. Not done here: heads that share
+// keys, a window.
 #include "gemm.h"
 #include "lanemath.h"
 #include "parallel.h"
@@ -19,6 +20,14 @@ namespace {
 constexpr int64_t query_block = 64, key_block = 128;  // their scores in float are 32 KiB
 
 WRY_INLINE int64_t rounded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+struct Sizes {
+  int64_t batch, heads, queries, keys, width, value_width;
+};
+
+Sizes sizes_of(const wry_tensor *q, const wry_tensor *v) {
+  return {q->shape[0], q->shape[1], q->shape[2], v->shape[2], q->shape[3], v->shape[3]};
+}
 
 // What may be looked at: the mask of a call, with stride 0 along its missing axes.
 struct Mask {
@@ -39,6 +48,27 @@ Mask mask_of(const wry_tensor *t, bool causal, int64_t queries, int64_t keys) {
   for (int i = 0; i < t->rank; ++i)
     m.strides[4 - t->rank + i] = t->shape[i] == 1 ? 0 : t->strides[i];
   return m;
+}
+
+// Lengths of the sequences, and diagonals: query i of sequence b sees keys up to i + diagonal[b].
+struct Lengths {
+  const wry_tensor *queries = nullptr, *keys = nullptr, *diagonal = nullptr;  // [batch], int32 or int64, or null
+};
+
+int64_t number_of(const wry_tensor *t, int64_t b) {
+  return t->dtype == WRY_INT64 ? data<int64_t>(t)[b] : int64_t(data<int32_t>(t)[b]);
+}
+
+// What of sequence b counts, in place of all: no key is left that no query sees.
+void shorten(const Lengths &lengths, int64_t b, Sizes *s, Mask *m) {
+  const auto within = [](int64_t n, int64_t least, int64_t most) { return max_of(least, min_of(n, most)); };
+  if (!lengths.queries) return;
+  s->queries = within(number_of(lengths.queries, b), 0, s->queries);
+  s->keys = within(number_of(lengths.keys, b), 0, s->keys);
+  if (!lengths.diagonal) return;
+  m->causal = true;
+  m->offset = within(number_of(lengths.diagonal, b), -s->queries, s->keys);
+  s->keys = within(s->queries + m->offset, 0, s->keys);
 }
 
 // How many of the keys [first, first + count) query i may look at when attention is causal.
@@ -119,14 +149,6 @@ struct Arena {
     return piece;
   }
 };
-
-struct Sizes {
-  int64_t batch, heads, queries, keys, width, value_width;
-};
-
-Sizes sizes_of(const wry_tensor *q, const wry_tensor *v) {
-  return {q->shape[0], q->shape[1], q->shape[2], v->shape[2], q->shape[3], v->shape[3]};
-}
 
 // ---- dropped weights ----------------------------------------------------------------------------
 
@@ -246,13 +268,13 @@ void attend(const T *q_, T *out, arithmetic_t<T> *lse, int64_t first_query, int6
   }
 }
 
-// `p` and `keep` are given where weights are dropped.
+// `lengths` are given where sequences have them, `p` and `keep` where weights are dropped.
 template <typename T>
-int attend_all(const wry_call *call, double p, uint8_t *keep) {
+int attend_all(const wry_call *call, bool causal, const Lengths &lengths, double p, uint8_t *keep) {
   using A = arithmetic_t<T>;
   const wry_tensor *q = input(call, 0), *k = input(call, 1), *v = input(call, 2);
   const Sizes s = sizes_of(q, v);
-  const Mask mask = mask_of(input(call, 3), attr_bool(call, 1), s.queries, s.keys);
+  const Mask mask = mask_of(input(call, 3), causal, s.queries, s.keys);
   const A scale = A(attr_float(call, 0));
   T *out = data<T>(output(call, 0));
   A *lse = data<A>(output(call, 1));
@@ -271,25 +293,39 @@ int attend_all(const wry_call *call, double p, uint8_t *keep) {
     Arena<A> arena{scratch + thread_index() * measure.used};
     ForwardScratch<A> w(arena, s, is_widened<T>);
     const int64_t head = task / parts, part = task % parts;
-    const A *keys = wide(data<T>(k) + head * s.keys * s.width, s.keys * s.width, w.wide_k);
-    const A *values = wide(data<T>(v) + head * s.keys * s.value_width, s.keys * s.value_width, w.wide_v);
-    pack(w.k_panels, s.keys, s.width, Matrix<A>{keys, 1, s.width});
-    pack(w.v_panels, s.value_width, s.keys, Matrix<A>{values, s.value_width, 1});
-    for (int64_t block = blocks * part / parts; block < blocks * (part + 1) / parts; ++block) {
-      const int64_t first = block * query_block, rows = min_of(query_block, s.queries - first);
-      const int64_t at = head * s.queries + first;
-      attend<T>(data<T>(q) + at * s.width, out + at * s.value_width, lse + at, first, rows, s, mask, head / s.heads,
-                head % s.heads, scale, dropping, w);
+    const int64_t begin = blocks * part / parts, end = blocks * (part + 1) / parts;
+    Sizes own = s;
+    Mask seen = mask;
+    shorten(lengths, head / s.heads, &own, &seen);
+    if (begin * query_block < own.queries) {
+      const A *keys = wide(data<T>(k) + head * s.keys * s.width, own.keys * s.width, w.wide_k);
+      const A *values = wide(data<T>(v) + head * s.keys * s.value_width, own.keys * s.value_width, w.wide_v);
+      pack(w.k_panels, own.keys, s.width, Matrix<A>{keys, 1, s.width});
+      pack(w.v_panels, s.value_width, own.keys, Matrix<A>{values, s.value_width, 1});
+    }
+    for (int64_t block = begin; block < end; ++block) {
+      const int64_t first = block * query_block, all = min_of(query_block, s.queries - first);
+      const int64_t rows = max_of<int64_t>(0, min_of(all, own.queries - first)), at = head * s.queries + first;
+      if (rows)
+        attend<T>(data<T>(q) + at * s.width, out + at * s.value_width, lse + at, first, rows, own, seen, head / s.heads,
+                  head % s.heads, scale, dropping, w);
+      for (int64_t i = rows; i < all; ++i) lse[at + i] = -A(INFINITY);
+      memset(out + (at + rows) * s.value_width, 0, size_t((all - rows) * s.value_width) * sizeof(T));
     }
   });
   return WRY_OK;
 }
 
 template <typename T>
-int attention(const wry_call *call) { return attend_all<T>(call, 0, nullptr); }
+int attention(const wry_call *call) { return attend_all<T>(call, attr_bool(call, 1), {}, 0, nullptr); }
 template <typename T>
 int attention_dropout(const wry_call *call) {
-  return attend_all<T>(call, attr_float(call, 2), data<uint8_t>(output(call, 2)));
+  return attend_all<T>(call, attr_bool(call, 1), {}, attr_float(call, 2), data<uint8_t>(output(call, 2)));
+}
+// attention_lengths(q, k, v, mask?, q_lengths, k_lengths, diagonal?) -> out, lse
+template <typename T>
+int attention_lengths(const wry_call *call) {
+  return attend_all<T>(call, false, {input(call, 4), input(call, 5), input(call, 6)}, 0, nullptr);
 }
 
 // ---- backward -----------------------------------------------------------------------------------
@@ -339,35 +375,38 @@ arithmetic_t<T> sum_of_row(const arithmetic_t<T> *q, const arithmetic_t<T> *k_by
   return sum;
 }
 
+// `first` is where out and lse are in the call.
 template <typename T>
-int attend_vjp(const wry_call *call, double p, uint8_t *keep) {
+int attend_vjp(const wry_call *call, bool causal, const Lengths &lengths, int first, double p, uint8_t *keep) {
   using A = arithmetic_t<T>;
   using V = vec<A>;
   const wry_tensor *q_ = input(call, 1), *k_ = input(call, 2), *v_ = input(call, 3);
-  const Sizes s = sizes_of(q_, v_);
-  const Mask mask = mask_of(input(call, 4), attr_bool(call, 1), s.queries, s.keys);
+  const Sizes all = sizes_of(q_, v_);
+  const Mask given = mask_of(input(call, 4), causal, all.queries, all.keys);
   const A scale = A(attr_float(call, 0));
-  const T *ct_ = data<T>(input(call, 0)), *out_ = data<T>(input(call, 5));
-  const A *lse_ = data<A>(input(call, 6));
+  const T *ct_ = data<T>(input(call, 0)), *out_ = data<T>(input(call, first));
+  const A *lse_ = data<A>(input(call, first + 1));
   const Dropping dropping = dropping_of(call, p, keep);
-  const int64_t heads = s.batch * s.heads;
+  const int64_t heads = all.batch * all.heads;
   Arena<A> measure{nullptr};
-  BackwardScratch<A> unused(measure, s, is_widened<T>);
+  BackwardScratch<A> unused(measure, all, is_widened<T>);
   const int64_t threads = threads_for(call, heads);
   A *scratch = workspace<A>(call, threads * measure.used);
   if (!scratch) return fail_memory(call, "attention_vjp", threads * measure.used * int64_t(sizeof(A)));
   parallel_tasks(call, heads, [&](int64_t head) {
     Arena<A> arena{scratch + thread_index() * measure.used};
-    BackwardScratch<A> w(arena, s, is_widened<T>);
-    const int64_t b = head / s.heads, h = head % s.heads;
+    BackwardScratch<A> w(arena, all, is_widened<T>);
+    const int64_t b = head / all.heads, h = head % all.heads, queries = head * all.queries, keys = head * all.keys;
+    Sizes s = all;
+    Mask mask = given;
+    shorten(lengths, b, &s, &mask);
     const int64_t q_size = s.queries * s.width, k_size = s.keys * s.width, v_size = s.keys * s.value_width;
-    const int64_t ct_size = s.queries * s.value_width;
-    const A *q = wide(data<T>(q_) + head * q_size, q_size, w.wide_q);
-    const A *k = wide(data<T>(k_) + head * k_size, k_size, w.wide_k);
-    const A *v = wide(data<T>(v_) + head * v_size, v_size, w.wide_v);
-    const A *ct = wide(ct_ + head * ct_size, ct_size, w.wide_ct);
-    const T *out = out_ + head * ct_size;
-    const A *lse = lse_ + head * s.queries;
+    const A *q = wide(data<T>(q_) + queries * s.width, q_size, w.wide_q);
+    const A *k = wide(data<T>(k_) + keys * s.width, k_size, w.wide_k);
+    const A *v = wide(data<T>(v_) + keys * s.value_width, v_size, w.wide_v);
+    const A *ct = wide(ct_ + queries * s.value_width, s.queries * s.value_width, w.wide_ct);
+    const T *out = out_ + queries * s.value_width;
+    const A *lse = lse_ + queries;
     pack(w.k_by_key, s.keys, s.width, Matrix<A>{k, 1, s.width});
     pack(w.v_by_key, s.keys, s.value_width, Matrix<A>{v, 1, s.value_width});
     pack(w.k_by_width, s.width, s.keys, Matrix<A>{k, s.width, 1});
@@ -427,19 +466,29 @@ int attend_vjp(const wry_call *call, double p, uint8_t *keep) {
                  w.q_ct + i0 * s.width, s.width, true);
       }
     }
-    write<T>(w.q_ct, data<T>(output(call, 0)) + head * q_size, q_size);
-    write<T>(w.k_ct, data<T>(output(call, 1)) + head * k_size, k_size);
-    write<T>(w.v_ct, data<T>(output(call, 2)) + head * v_size, v_size);
+    const auto write_all = [&](const A *from, int result, int64_t line, int64_t count, int64_t lines, int64_t width) {
+      T *to = data<T>(output(call, result)) + line * width;
+      write<T>(from, to, count * width);
+      memset(to + count * width, 0, size_t((lines - count) * width) * sizeof(T));
+    };
+    write_all(w.q_ct, 0, queries, s.queries, all.queries, s.width);
+    write_all(w.k_ct, 1, keys, s.keys, all.keys, s.width);
+    write_all(w.v_ct, 2, keys, s.keys, all.keys, s.value_width);
   });
   return WRY_OK;
 }
 
 template <typename T>
-int attention_vjp(const wry_call *call) { return attend_vjp<T>(call, 0, nullptr); }
+int attention_vjp(const wry_call *call) { return attend_vjp<T>(call, attr_bool(call, 1), {}, 5, 0, nullptr); }
 // attention_dropout_vjp(ct, q, k, v, mask?, out, lse, keep) -> q_ct, k_ct, v_ct
 template <typename T>
 int attention_dropout_vjp(const wry_call *call) {
-  return attend_vjp<T>(call, attr_float(call, 2), data<uint8_t>(input(call, 7)));
+  return attend_vjp<T>(call, attr_bool(call, 1), {}, 5, attr_float(call, 2), data<uint8_t>(input(call, 7)));
+}
+// attention_lengths_vjp(ct, q, k, v, mask?, q_lengths, k_lengths, diagonal?, out, lse) -> q_ct, k_ct, v_ct
+template <typename T>
+int attention_lengths_vjp(const wry_call *call) {
+  return attend_vjp<T>(call, false, {input(call, 5), input(call, 6), input(call, 7)}, 8, 0, nullptr);
 }
 
 const wry_kernel_entry table[] = {
@@ -447,6 +496,8 @@ const wry_kernel_entry table[] = {
     WRY_FLOAT_ROWS("attention_vjp", WRY_WANTS_CONTIGUOUS, attention_vjp),
     WRY_FLOAT_ROWS("attention_dropout", WRY_WANTS_CONTIGUOUS | WRY_USES_RANDOM, attention_dropout),
     WRY_FLOAT_ROWS("attention_dropout_vjp", WRY_WANTS_CONTIGUOUS, attention_dropout_vjp),
+    WRY_FLOAT_ROWS("attention_lengths", WRY_WANTS_CONTIGUOUS, attention_lengths),
+    WRY_FLOAT_ROWS("attention_lengths_vjp", WRY_WANTS_CONTIGUOUS, attention_lengths_vjp),
 };
 
 }  // namespace

@@ -1,26 +1,42 @@
-"""Attention that drops weights, with what decided about each of them kept as one byte.
-
-As `attention` in ops/normalization.py, and in the order softmax, dropout, product with v. `keep`, [B, heads, Tq, Tk]
-in uint8, is the mask of `dropout` over the weights; what is kept is divided by 1 - p.
-"""
+"""Attention that drops weights, and attention over sequences of different lengths: `attention` in ops/normalization.py with more."""
 from wherry_tensor import ops
-from wherry_tensor._core import uint8
+from wherry_tensor._core import int64, uint8
 from wherry_tensor.ops.declare import Meta, decompose, infer, op
 from wherry_tensor.ops.normalization import (
     attention_probability,
     attention_scores,
+    decompose_attention,
+    decompose_attention_vjp,
     dropout_scale,
     infer_attention,
     infer_attention_vjp,
     infer_dropout,
 )
-from wherry_tensor.ops.reduction import widened
-from wherry_tensor.ops.shapes import merge_size, require_dtype, require_same_shape
+from wherry_tensor.ops.reduction import positions, widened
+from wherry_tensor.ops.shapes import (
+    indices,
+    merge_size,
+    require_dtype,
+    require_one_dtype,
+    require_same_shape,
+    same_size,
+    show,
+)
 
+# In the order softmax, dropout, product with v. `keep`, [B, heads, Tq, Tk] in uint8, is the mask of `dropout` over the weights, by which
+# what decided about each of them takes one byte; what is kept is divided by 1 - p.
 attention_dropout = op("attention_dropout", "q, k, v, mask?", effects="random", scale=float, causal=bool, p=float,
                        outputs="out, lse, keep")
 attention_dropout_vjp = op("attention_dropout_vjp", "ct, q, k, v, mask?, out, lse, keep", scale=float, causal=bool,
                            p=float, outputs="q_ct, k_ct, v_ct")
+
+# Sequences of different lengths, padded to one. Lengths and diagonal are [B], int32 or int64: query i of sequence b counts where
+# i < q_lengths[b], key j is seen where j < k_lengths[b] and, with a diagonal, j <= i + diagonal[b]. These are comparisons, so a length
+# behind the last step means all of them, and one below 0 none. A query that does not count gives zeros and lse -inf. What lies in rows
+# that do not count, or that no query sees, is not looked at, NaN included; their gradients are zeros.
+attention_lengths = op("attention_lengths", "q, k, v, mask?, q_lengths, k_lengths, diagonal?", scale=float, outputs="out, lse")
+attention_lengths_vjp = op("attention_lengths_vjp", "ct, q, k, v, mask?, q_lengths, k_lengths, diagonal?, out, lse", scale=float,
+                           outputs="q_ct, k_ct, v_ct")
 
 
 # Shape rules.
@@ -39,6 +55,31 @@ def infer_attention_dropout_vjp(ct, q, k, v, mask, out, lse, keep, *, scale, cau
     weights = (*lse.shape, merge_size(k.shape[2], v.shape[2]))
     require_same_shape("attention_dropout_vjp", "keep", keep.shape, "the weights", weights)
     return infer_attention_vjp(ct, q, k, v, mask, out, lse, scale=scale, causal=causal)
+
+
+@infer.rule(attention_lengths)
+def infer_attention_lengths(q, k, v, mask, q_lengths, k_lengths, diagonal, *, scale):
+    out, lse = infer_attention(q, k, v, mask, scale=scale, causal=False)
+    _require_lengths("attention_lengths", lse.shape[0], q_lengths=q_lengths, k_lengths=k_lengths, diagonal=diagonal)
+    return out, lse
+
+
+@infer.rule(attention_lengths_vjp)
+def infer_attention_lengths_vjp(ct, q, k, v, mask, q_lengths, k_lengths, diagonal, out, lse, *, scale):
+    _require_lengths("attention_lengths_vjp", q.shape[0], q_lengths=q_lengths, k_lengths=k_lengths, diagonal=diagonal)
+    return infer_attention_vjp(ct, q, k, v, mask, out, lse, scale=scale, causal=False)
+
+
+def _require_lengths(op_name, batch, **lengths):
+    lengths = {name: meta for name, meta in lengths.items() if meta is not None}
+    for name, meta in lengths.items():
+        require_dtype(op_name, name, meta.dtype, indices)
+        if len(meta.shape) != 1 or not same_size(meta.shape[0], batch):
+            raise ValueError(
+                f"{op_name}: `{name}` needs one number for each sequence. Got shape {show(meta.shape)} for a batch of {show((batch,))[1:-1]}, "
+                f"expected [{show((batch,))[1:-1]}]. Reshape it."
+            )
+    require_one_dtype(op_name, **{name: meta.dtype for name, meta in lengths.items()})
 
 
 # Decompositions.
@@ -63,6 +104,49 @@ def decompose_attention_dropout_vjp(ct, q, k, v, mask, out, lse, keep, *, scale,
     q_ct = ops.matmul(scores_ct, kw, transpose_x=False, transpose_y=False)
     k_ct = ops.matmul(scores_ct, qw, transpose_x=True, transpose_y=False)
     return ops.cast(q_ct, dtype=q.dtype), ops.cast(k_ct, dtype=k.dtype), ops.cast(v_ct, dtype=v.dtype)
+
+
+@decompose.rule(attention_lengths)
+def decompose_attention_lengths(q, k, v, mask, q_lengths, k_lengths, diagonal, *, scale):
+    counts, seen, mask = seen_of_lengths(q, k, mask, q_lengths, k_lengths, diagonal)
+    return decompose_attention(
+        zeros_where_not(counts, q), zeros_where_not(seen, k), zeros_where_not(seen, v), mask, scale=scale, causal=False
+    )
+
+
+@decompose.rule(attention_lengths_vjp)
+def decompose_attention_lengths_vjp(ct, q, k, v, mask, q_lengths, k_lengths, diagonal, out, lse, *, scale):
+    counts, seen, mask = seen_of_lengths(q, k, mask, q_lengths, k_lengths, diagonal)
+    return decompose_attention_vjp(
+        zeros_where_not(counts, ct), zeros_where_not(counts, q), zeros_where_not(seen, k), zeros_where_not(seen, v), mask,
+        zeros_where_not(counts, out), lse, scale=scale, causal=False,
+    )
+
+
+def seen_of_lengths(q, k, mask, q_lengths, k_lengths, diagonal):
+    """Lengths as what attention without them takes.
+
+    Returns:
+        Which queries count and which keys anyone sees, bool `[B, 1, T, 1]` both; and a mask of all, bool if `mask` is bool or None.
+    """
+    q_lengths, k_lengths = (ops.unsqueeze(ops.cast(x, dtype=int64), axes=(1, 2, 3)) for x in (q_lengths, k_lengths))
+    row, column = positions(q, 2), positions(k, 2)  # [T, 1]
+    counts, seen = ops.less_than(row, q_lengths), ops.less_than(column, k_lengths)
+    pairs = ops.logical_and(counts, ops.transpose(seen, perm=(0, 1, 3, 2)))
+    if diagonal is not None:
+        diagonal = ops.unsqueeze(ops.cast(diagonal, dtype=int64), axes=(1, 2, 3))
+        pairs = ops.logical_and(pairs, ops.less_equal(ops.transpose(column, perm=(1, 0)) - row, diagonal))
+        seen = ops.logical_and(seen, ops.less_than(column, q_lengths + diagonal))
+    if mask is None:
+        return counts, seen, pairs
+    if mask.dtype.is_bool:
+        return counts, seen, ops.logical_and(mask, pairs)
+    return counts, seen, ops.where(pairs, mask, ops.full(shape=(), value=-float("inf"), dtype=mask.dtype))
+
+
+def zeros_where_not(counts, x):
+    """`x`, and zeros in its rows that do not count: a weight of 0 would let NaN through."""
+    return ops.where(counts, x, ops.full(shape=(), value=0, dtype=x.dtype))
 
 
 def _kept(x, keep, p):

@@ -83,7 +83,7 @@ def _cast(inputs: Inputs, dtype: DType) -> Inputs:
 
 
 _rules = {
-    white: (ops.matmul, ops.linear, ops.conv2d, ops.attention, ops.attention_dropout),
+    white: (ops.matmul, ops.linear, ops.conv2d, ops.attention, ops.attention_dropout, ops.attention_lengths),
     black: (
         ops.acos, ops.asin, ops.atanh, ops.cosh, ops.sinh, ops.tan, ops.exp, ops.expm1, ops.log, ops.log2, ops.log10,
         ops.log1p, ops.erfinv, ops.power, ops.square, ops.rsqrt, ops.reciprocal, ops.softplus, ops.tanhshrink,
