@@ -130,12 +130,18 @@ def test_shared_memory_has_no_conflicts_of_banks(rng, emulator, gpu):
 # ---- attention -----------------------------------------------------------------------------------
 
 
-def attend(rng, dtype, batch, heads, queries, keys, width, value_width=None, mask=None, p=0.0, **attrs):
-    """Results and gradients on the GPU in `dtype`, and in float64 on the cpu from the same inputs: out, lse, the three gradients."""
-    attrs = {"scale": width**-0.5, "causal": False, **attrs}
+def attend(rng, dtype, batch, heads, queries, keys, width, value_width=None, mask=None, p=0.0, lengths=None, **attrs):
+    """Results and gradients on the GPU in `dtype`, and in float64 on the cpu from the same inputs: out, lse, the three gradients.
+
+    `lengths` are those of queries and keys, and None or the diagonals; behind them is NaN.
+    """
+    attrs = {"scale": width**-0.5, **({} if lengths else {"causal": False}), **attrs}
     shapes = [(queries, width), (keys, width), (keys, value_width or width), (queries, value_width or width)]
     arrays = [rng.standard_normal((batch, heads, *shape)) for shape in shapes]
     answers = []
+    for b, (rows, columns) in enumerate(zip(*lengths[:2], strict=True) if lengths else ()):
+        for x, count in zip(arrays, (rows, columns, columns, rows), strict=True):
+            x[b, :, count:] = np.nan
     for device, kind in ("gpu", dtype), ("cpu", "float64"):
         wherry_tensor.set_device(device)
         q, k, v, ct = (tensor(x, dtype).astype(kind) for x in arrays)
@@ -144,6 +150,10 @@ def attend(rng, dtype, batch, heads, queries, keys, width, value_width=None, mas
             wherry_tensor.seed(3)
             out, lse, keep = ops.attention_dropout(q, k, v, m, p=p, **attrs)
             gradients = ops.attention_dropout_vjp(ct, q, k, v, m, out, lse, keep, p=p, **attrs)
+        elif lengths:
+            each = [None if x is None else wherry_tensor.to_tensor(np.array(x, "int32")) for x in lengths]
+            out, lse = ops.attention_lengths(q, k, v, m, *each, **attrs)
+            gradients = ops.attention_lengths_vjp(ct, q, k, v, m, *each, out, lse, **attrs)
         else:
             out, lse = ops.attention(q, k, v, m, **attrs)
             gradients = ops.attention_vjp(ct, q, k, v, m, out, lse, **attrs)
@@ -185,6 +195,32 @@ def test_attention_with_masks(rng, dtype, kind):
 
 def test_attention_drops_the_weights_that_the_cpu_drops(rng, dtype):
     check_attention(rng, dtype, 2, 1, 37, 70, 64, p=0.3)
+
+
+# Lengths 0 and 1, at the ends of tiles, beside them, and of whole blocks that have nothing to do.
+LENGTHS = [[0, 1, 16, 63, 64, 65, 150], [140, 65, 1, 64, 128, 0, 63]]
+
+
+@pytest.mark.parametrize("diagonal", [None, [0, 1, -3, 1, 64, 0, -87]])
+@pytest.mark.parametrize("width", [64, 72])
+def test_attention_of_sequences_of_different_lengths_leaves_padding_alone(rng, dtype, width, diagonal):
+    check_attention(rng, dtype, 7, 1, 150, 140, width, lengths=[*LENGTHS, diagonal])
+
+
+def test_attention_of_different_lengths_with_a_mask(rng, dtype):
+    check_attention(rng, dtype, 2, 2, 37, 70, 16, mask=rng.random((2, 1, 37, 70)) < 0.6, lengths=[[37, 20], [33, 70], [0, 60]])
+
+
+def test_tiles_behind_the_lengths_take_no_products(rng, emulator, gpu):
+    q, k, v, ct = (tensor(rng.standard_normal((3, 1, 128, 64)), "float16") for _ in range(4))
+    lengths = [wherry_tensor.to_tensor(np.array(x, "int32")) for x in ([128, 64, 0], [64, 128, 128])]
+    one = 4 * 8 * 4  # 64 x 64 x 64: two of each sequence but the last, where blocks of 128 queries have as many
+    kept = []
+    assert products(emulator, lambda: kept.extend(ops.attention_lengths(q, k, v, None, *lengths, None, scale=0.125))) == 2 * (2 + 4) * one
+    with emulator.measure() as found:
+        ops.attention_lengths_vjp(ct, q, k, v, None, *lengths, None, *kept, scale=0.125)
+        wherry_tensor.device.synchronize("gpu")
+    assert sum(kernel.products for kernel in found) == (3 * (2 + 4) + 4 * (2 + 2)) * one
 
 
 def test_attention_that_sees_nothing_gives_zeros(rng, dtype):

@@ -4,7 +4,7 @@
 // Inputs are contiguous, [batch, heads, time, width]; the mask has any rank up to 4 and sizes 1 or full. A block has a tile of rows
 // (queries; keys for the gradients of keys and values) of one head and goes through the tiles of the other side in order. Nothing is added
 // by two blocks, so the same bits come each time; the price is that the gradients compute the scores twice. Weights may be dropped; what
-// decided is kept, a byte for each weight.
+// decided is kept, a byte for each weight. Sequences may have lengths of their own: what lies behind them is not read, and tiles there are skipped.
 //
 // 16-bit floats of heads up to 128 wide go to tensor cores: a warp has 16 rows, whose scores stay in its registers and become the left operand of the
 // next product there, rounded to 16 bits. For all else each thread holds 4 x 4 scores and a part of the rows' sums in registers, and what
@@ -45,17 +45,52 @@ Sizes sizes_of(const wry_tensor *q, const wry_tensor *v) { return {q->shape[0], 
 struct Problem {
   Sizes s;
   Mask mask;
-  double scale, factor;  // factor: of the weights that are kept
-  const uint8_t *keep;   // null: nothing is dropped
+  double scale, factor;                          // factor: of the weights that are kept
+  const uint8_t *keep;                           // null: nothing is dropped
+  const void *q_lengths, *k_lengths, *diagonal;  // [batch], or null
+  bool wide;                                     // whether these are int64, not int32
 };
 
-// Of query i and key j of a head: the score with scale and mask. `seen` is whether it counts at all.
+// What of a head counts: queries and keys there are, of which query i sees keys up to i + reach.
+struct Extent {
+  int64_t queries, keys, reach;
+};
+WRY_GPU int64_t number_within(const Problem &p, const void *numbers, int64_t b, int64_t least, int64_t most) {
+  const int64_t n = p.wide ? static_cast<const int64_t *>(numbers)[b] : static_cast<const int32_t *>(numbers)[b];
+  return n < least ? least : n > most ? most
+                                      : n;
+}
+WRY_GPU Extent extent_of(const Problem &p, int64_t head) {
+  Extent e = {p.s.queries, p.s.keys, p.mask.causal ? p.mask.offset : p.s.keys};
+  if (!p.q_lengths) return e;
+  const int64_t b = head / p.s.heads;
+  e.queries = number_within(p, p.q_lengths, b, 0, e.queries), e.keys = number_within(p, p.k_lengths, b, 0, e.keys);
+  if (!p.diagonal) return e;
+  e.reach = number_within(p, p.diagonal, b, -e.queries, e.keys);
+  if (e.queries + e.reach < e.keys) e.keys = e.queries + e.reach;  // others are seen by no query
+  return e;
+}
+// The same for queries first .. first + rows - 1 alone, which need not see all of the keys.
+WRY_GPU Extent extent_of(const Problem &p, int64_t head, int64_t first, int rows) {
+  Extent e = extent_of(p, head);
+  const int64_t last = first + rows < e.queries ? first + rows : e.queries;
+  if (first >= e.queries) e.keys = 0;
+  else if (last + e.reach < e.keys) e.keys = last + e.reach;
+  return e;
+}
+// The first query that sees key `first`, or one behind it.
+WRY_GPU int64_t begin_of_queries(const Extent &e, int64_t first) { return first >= e.keys ? e.queries : first > e.reach ? first - e.reach
+                                                                                                                        : 0; }
+
+// Whether query i sees key j, but for a mask.
+WRY_GPU bool sees(const Extent &e, int64_t i, int64_t j) { return i < e.queries && j < e.keys && j <= i + e.reach; }
+
+// Of query i and key j of a head, which it sees: the score with scale and mask.
 template <typename T>
-WRY_GPU arithmetic_t<T> masked(const Problem &p, int64_t head, int64_t i, int64_t j, arithmetic_t<T> dot, bool *seen) {
+WRY_GPU arithmetic_t<T> masked(const Problem &p, int64_t head, int64_t i, int64_t j, arithmetic_t<T> dot) {
   using A = arithmetic_t<T>;
-  *seen = i < p.s.queries && j < p.s.keys && !(p.mask.causal && j > i + p.mask.offset);
-  A score = dot * A(p.scale);
-  if (!*seen || !p.mask.data) return score;
+  const A score = dot * A(p.scale);
+  if (!p.mask.data) return score;
   const int64_t at = head / p.s.heads * p.mask.strides[0] + head % p.s.heads * p.mask.strides[1] + i * p.mask.strides[2] + j * p.mask.strides[3];
   if (p.mask.dtype == WRY_BOOL) return static_cast<const uint8_t *>(p.mask.data)[at] ? score : -A(INFINITY);
   return score + load(static_cast<const T *>(p.mask.data) + at);
@@ -144,17 +179,22 @@ WRY_GPU A sum_of_row(A value) {
   for (int step = 1; step < Side; step *= 2) value += __shfl_xor_sync(0xffffffffu, value, step);
   return value;
 }
+// Rows from `valid` on are zeros.
 template <typename Z, typename T, typename A>
-WRY_GPU void write_rows(const A (&sums)[4][Z::Own], const A (&factors)[4], int64_t count, int64_t width, int64_t first, T *out) {
+WRY_GPU void write_rows(const A (&sums)[4][Z::Own], const A (&factors)[4], int64_t count, int64_t valid, int64_t width, int64_t first, T *out) {
   const int x = threadIdx.x % Z::Side, y = threadIdx.x / Z::Side;
 #pragma unroll
   for (int r = 0; r < 4; ++r)
 #pragma unroll
     for (int c = 0; c < Z::Own; ++c) {
       const int64_t column = first + x + c * Z::Side;
-      if (4 * y + r < count && column < width) out[(4 * y + r) * width + column] = narrow<T>(sums[r][c] * factors[r]);
+      if (4 * y + r < count && column < width) out[(4 * y + r) * width + column] = narrow<T>(4 * y + r < valid ? sums[r][c] * factors[r] : A(0));
     }
 }
+
+template <int Tile>
+WRY_GPU int within_tile(int64_t n) { return n > Tile ? Tile : n < -Tile ? -Tile
+                                                                        : int(n); }
 
 // ---- forward --------------------------------------------------------------------------------------
 
@@ -168,6 +208,8 @@ __global__ void __launch_bounds__(Z::Threads) attend(Problem p, const T *q_, con
   const int x = threadIdx.x % Z::Side, y = threadIdx.x / Z::Side;
   const int64_t first = blockIdx.x * int64_t(Z::Tile), rows = s.queries - first < Z::Tile ? s.queries - first : Z::Tile, column = blockIdx.z * int64_t(Z::Columns);
   for (int64_t head = blockIdx.y; head < s.batch * s.heads; head += gridDim.y) {
+    const Extent e = extent_of(p, head, first, Z::Tile);
+    const int valid = within_tile<Z::Tile>(e.queries - first);
     A sums[4][Z::Own], top[4], total[4];
 #pragma unroll
     for (int r = 0; r < 4; ++r) {
@@ -175,31 +217,31 @@ __global__ void __launch_bounds__(Z::Threads) attend(Problem p, const T *q_, con
 #pragma unroll
       for (int c = 0; c < Z::Own; ++c) sums[r][c] = A(0);
     }
-    for (int64_t j0 = 0; j0 < s.keys; j0 += Z::Tile) {
-      if (p.mask.causal && j0 > first + rows - 1 + p.mask.offset) break;
-      const int64_t count = s.keys - j0 < Z::Tile ? s.keys - j0 : Z::Tile;
+    for (int64_t j0 = 0; j0 < e.keys; j0 += Z::Tile) {
+      const int count = within_tile<Z::Tile>(e.keys - j0), ahead = within_tile<Z::Tile>(first + e.reach - j0);  // row r sees columns up to r + ahead
       A score[4][4];
-      dot_tiles<Z>(score, q_ + (head * s.queries + first) * s.width, rows, k_ + (head * s.keys + j0) * s.width, count, s.width, scratch,
+      dot_tiles<Z>(score, q_ + (head * s.queries + first) * s.width, valid, k_ + (head * s.keys + j0) * s.width, count, s.width, scratch,
                    scratch + Z::Pitch * depth_step);
 #pragma unroll
       for (int r = 0; r < 4; ++r) {
         const int64_t i = first + 4 * y + r;
-        bool seen[4];
         A best = -A(INFINITY), sum = 0;
 #pragma unroll
         for (int c = 0; c < 4; ++c) {
-          score[r][c] = masked<T>(p, head, i, j0 + x + c * Z::Side, score[r][c], &seen[c]);
-          if (seen[c] && score[r][c] > best) best = score[r][c];
+          const int other = x + c * Z::Side;
+          const bool seen = 4 * y + r < valid && other < count && other - 4 * y - r <= ahead;
+          score[r][c] = seen ? masked<T>(p, head, i, j0 + other, score[r][c]) : -A(INFINITY);
+          if (score[r][c] > best) best = score[r][c];
         }
         best = largest_of_row<Z::Side>(best);
         best = best > top[r] ? best : top[r];
         const A shift = best == -A(INFINITY) ? A(0) : best;  // nothing seen yet: exp(-inf - 0) = 0
 #pragma unroll
         for (int c = 0; c < 4; ++c) {
-          A e = seen[c] ? exp(score[r][c] - shift) : A(0);
-          sum += e;
-          if (seen[c]) e *= factor_of<A>(p, head, i, j0 + x + c * Z::Side);
-          weights[(4 * y + r) * Z::Pitch + x + c * Z::Side] = e;
+          A weight = exp(score[r][c] - shift);
+          sum += weight;
+          if (weight != A(0)) weight *= factor_of<A>(p, head, i, j0 + x + c * Z::Side);
+          weights[(4 * y + r) * Z::Pitch + x + c * Z::Side] = weight;
         }
         const A shrink = top[r] == -A(INFINITY) ? A(1) : exp(top[r] - shift);
         total[r] = total[r] * shrink + sum_of_row<Z::Side>(sum);
@@ -217,7 +259,7 @@ __global__ void __launch_bounds__(Z::Threads) attend(Problem p, const T *q_, con
       if (x == 0 && blockIdx.z == 0 && 4 * y + r < rows)
         lse_[head * s.queries + first + 4 * y + r] = total[r] == A(0) ? -A(INFINITY) : top[r] + log(total[r]);
     }
-    write_rows<Z>(sums, inverse, rows, s.value_width, column, out_ + (head * s.queries + first) * s.value_width);
+    write_rows<Z>(sums, inverse, rows, valid, s.value_width, column, out_ + (head * s.queries + first) * s.value_width);
     __syncthreads();
   }
 }
@@ -284,16 +326,17 @@ WRY_GPU void load_rows(uint32_t (&rows)[Width / 16][4], const T *tile, int row) 
 #pragma unroll
   for (int k = 0; k < Width / 16; ++k) load_left<true, Width / 8>(rows[k], tile, row, 16 * k);
 }
-// A warp's sums times a factor for each of a thread's two rows, through 16 lines of shared memory that are this warp's alone.
+// A warp's sums times a factor for each of a thread's two rows, through 16 lines of shared memory that are this warp's alone. Of `count` lines those from
+// `valid` on are zeros.
 template <int Width, typename T>
-WRY_GPU void write_lines(const Rows16<Width / 8> &sums, float upper, float lower, T *lines, T *out, int64_t count, int64_t width, bool aligned) {
+WRY_GPU void write_lines(const Rows16<Width / 8> &sums, float upper, float lower, T *lines, T *out, int64_t count, int64_t valid, int64_t width, bool aligned) {
   constexpr int chunks = Width / 8;
   const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   __syncwarp();
 #pragma unroll
   for (int j = 0; j < chunks; ++j) {
-    *reinterpret_cast<uint32_t *>(lines + chunk_at<chunks>(g, j) + 2 * t) = pack<T>(sums[j][0] * upper, sums[j][1] * upper);
-    *reinterpret_cast<uint32_t *>(lines + chunk_at<chunks>(g + 8, j) + 2 * t) = pack<T>(sums[j][2] * lower, sums[j][3] * lower);
+    *reinterpret_cast<uint32_t *>(lines + chunk_at<chunks>(g, j) + 2 * t) = g < valid ? pack<T>(sums[j][0] * upper, sums[j][1] * upper) : 0u;
+    *reinterpret_cast<uint32_t *>(lines + chunk_at<chunks>(g + 8, j) + 2 * t) = g + 8 < valid ? pack<T>(sums[j][2] * lower, sums[j][3] * lower) : 0u;
   }
   __syncwarp();
   for (int e = lane; e < 16 * chunks; e += 32) {
@@ -302,8 +345,8 @@ WRY_GPU void write_lines(const Rows16<Width / 8> &sums, float upper, float lower
   }
 }
 // Whether each score of rows i .. i + rows - 1 and keys j .. j + keys - 1 counts, and counts as it is.
-WRY_GPU bool is_plain(const Problem &p, int64_t i, int rows, int64_t j, int keys) {
-  return !p.mask.data && !p.keep && i + rows <= p.s.queries && j + keys <= p.s.keys && !(p.mask.causal && j + keys - 1 > i + p.mask.offset);
+WRY_GPU bool is_plain(const Problem &p, const Extent &e, int64_t i, int rows, int64_t j, int keys) {
+  return !p.mask.data && !p.keep && i + rows <= e.queries && j + keys <= e.keys && j + keys - 1 <= i + e.reach;
 }
 
 // Before 8.0 there are too few registers for heads wider than 64 (in_lines), and their kernels are empty.
@@ -331,8 +374,9 @@ __global__ void __launch_bounds__(256) attend_lines(Problem p, const T *q_, cons
   const int64_t first = (gridDim.x - 1 - blockIdx.x) * int64_t(rows), row0 = first + 16 * warp;  // causal: the longest blocks begin
   for (int64_t head = blockIdx.y; head < s.batch * s.heads; head += gridDim.y) {
     const T *const k = k_ + head * s.keys * s.width, *const v = v_ + head * s.keys * s.value_width;
+    const Extent extent = extent_of(p, head, first, rows);
     __syncthreads();
-    copy_lines<chunks>(keys, rows, q_ + (head * s.queries + first) * s.width, s.width, s.queries - first, s.width, aligned, blockDim.x);
+    copy_lines<chunks>(keys, rows, q_ + (head * s.queries + first) * s.width, s.width, extent.queries - first, s.width, aligned, blockDim.x);
     wry_commit_copies();
     wry_wait_copies<0>();
     __syncthreads();
@@ -342,19 +386,17 @@ __global__ void __launch_bounds__(256) attend_lines(Problem p, const T *q_, cons
     Rows16<chunks> sums;
     clear<chunks>(sums);
     float top[2] = {-INFINITY, -INFINITY}, total[2] = {0, 0};
-    const int64_t last = first + rows < s.queries ? first + rows : s.queries;
-    const int64_t end = p.mask.causal && last + p.mask.offset < s.keys ? last + p.mask.offset : s.keys;
-    if (end > 0) copy_lines<chunks>(keys, tile_keys, k, s.width, s.keys, s.width, aligned, blockDim.x);
+    if (extent.keys > 0) copy_lines<chunks>(keys, tile_keys, k, s.width, extent.keys, s.width, aligned, blockDim.x);
     wry_commit_copies();
 #pragma unroll 1
-    for (int64_t j0 = 0; j0 < end; j0 += tile_keys) {
+    for (int64_t j0 = 0; j0 < extent.keys; j0 += tile_keys) {
       wry_wait_copies<0>();
       __syncthreads();
-      copy_lines<chunks>(values, tile_keys, v + j0 * s.value_width, s.value_width, s.keys - j0, s.value_width, aligned, blockDim.x);
+      copy_lines<chunks>(values, tile_keys, v + j0 * s.value_width, s.value_width, extent.keys - j0, s.value_width, aligned, blockDim.x);
       wry_commit_copies();
       Rows16<parts> score;
       dot_lines<Width, parts>(score, q, keys);
-      const bool plain = is_plain(p, row0, 16, j0, tile_keys);
+      const bool plain = is_plain(p, extent, row0, 16, j0, tile_keys);
       if (plain) {
         const float scale = float(p.scale);
 #pragma unroll
@@ -366,9 +408,8 @@ __global__ void __launch_bounds__(256) attend_lines(Problem p, const T *q_, cons
         for (int c = 0; c < parts; ++c)
 #pragma unroll
           for (int e = 0; e < 4; ++e) {
-            bool seen;
-            score[c][e] = masked<T>(p, head, row0 + g + e / 2 * 8, j0 + 8 * c + 2 * t + e % 2, score[c][e], &seen);
-            if (!seen) score[c][e] = -INFINITY;
+            const int64_t i = row0 + g + e / 2 * 8, j = j0 + 8 * c + 2 * t + e % 2;
+            score[c][e] = sees(extent, i, j) ? masked<T>(p, head, i, j, score[c][e]) : -INFINITY;
           }
       }
 #pragma unroll
@@ -400,7 +441,7 @@ __global__ void __launch_bounds__(256) attend_lines(Problem p, const T *q_, cons
       wry_wait_copies<0>();
       __syncthreads();
       const int64_t next = j0 + tile_keys;
-      if (next < end) copy_lines<chunks>(keys, tile_keys, k + next * s.width, s.width, s.keys - next, s.width, aligned, blockDim.x);
+      if (next < extent.keys) copy_lines<chunks>(keys, tile_keys, k + next * s.width, s.width, extent.keys - next, s.width, aligned, blockDim.x);
       wry_commit_copies();
       add_lines<Width, parts>(sums, score, values);
     }
@@ -414,8 +455,8 @@ __global__ void __launch_bounds__(256) attend_lines(Problem p, const T *q_, cons
       if (t == 0 && i < s.queries) lse_[head * s.queries + i] = all == 0 ? -INFINITY : top[r] + logf(all);
     }
     __syncthreads();
-    write_lines<Width>(sums, inverse[0], inverse[1], keys + 16 * warp * Width, out_ + (head * s.queries + row0) * s.value_width, s.queries - row0, s.value_width,
-                       aligned);
+    write_lines<Width>(sums, inverse[0], inverse[1], keys + 16 * warp * Width, out_ + (head * s.queries + row0) * s.value_width, s.queries - row0,
+                       extent.queries - row0, s.value_width, aligned);
   }
 }
 
@@ -460,18 +501,26 @@ inline bool all_aligned(std::initializer_list<const wry_tensor *> tensors) {
   return true;
 }
 
+// The problem of a call whose inputs from number `first` on are q, k, v, mask?. Weights may be dropped, with probability p.
+Problem problem_of(const wry_call *call, int first, bool causal, double p = 0, const uint8_t *keep = nullptr) {
+  const Sizes s = sizes_of(input(call, first), input(call, first + 2));
+  return {s, mask_of(input(call, first + 3), causal, s.queries, s.keys), attr_float(call, 0), kept_factor(p), keep, nullptr, nullptr, nullptr, false};
+}
+// And then q_lengths, k_lengths, diagonal?.
+Problem problem_of_lengths(const wry_call *call, int first) {
+  Problem p = problem_of(call, first, false);
+  const wry_tensor *queries = input(call, first + 4), *keys = input(call, first + 5), *diagonal = input(call, first + 6);
+  p.q_lengths = queries->data, p.k_lengths = keys->data, p.wide = queries->dtype == WRY_INT64;
+  if (diagonal) p.diagonal = diagonal->data;
+  return p;
+}
+
 template <typename T>
-int attend_all(const wry_call *call, double p, uint8_t *keep) {
+int attend_all(const wry_call *call, const Problem &problem) {
   const wry_tensor *q = input(call, 0), *k = input(call, 1), *v = input(call, 2);
-  const Sizes s = sizes_of(q, v);
-  const Problem problem = {s, mask_of(input(call, 3), attr_bool(call, 1), s.queries, s.keys), attr_float(call, 0), kept_factor(p), keep};
-  const int64_t heads = s.batch * s.heads, weights = heads * s.queries * s.keys;
+  const Sizes &s = problem.s;
+  const int64_t heads = s.batch * s.heads;
   if (heads * s.queries == 0) return WRY_OK;
-  if (keep && weights) {
-    const int threads = threads_for(weights);
-    WRY_TRY(wry_launch(decide, blocks_for(weights, threads), dim3(threads), 0, stream(call), weights, draw_of(call),
-                       uint32_t(ceil(double(float(1 - p)) * 0x1p24)), keep));
-  }
   if constexpr (is_half<T>)
     if (in_lines<T>(s))
       return with_width(s, [&](auto width) {
@@ -490,9 +539,22 @@ int attend_all(const wry_call *call, double p, uint8_t *keep) {
   });
 }
 template <typename T>
-int attention(const wry_call *call) { return attend_all<T>(call, 0, nullptr); }
+int attention(const wry_call *call) { return attend_all<T>(call, problem_of(call, 0, attr_bool(call, 1))); }
 template <typename T>
-int attention_dropout(const wry_call *call) { return attend_all<T>(call, attr_float(call, 2), data<uint8_t>(output(call, 2))); }
+int attention_dropout(const wry_call *call) {
+  const double p = attr_float(call, 2);
+  uint8_t *const keep = data<uint8_t>(output(call, 2));
+  const Problem problem = problem_of(call, 0, attr_bool(call, 1), p, keep);
+  if (const int64_t weights = problem.s.batch * problem.s.heads * problem.s.queries * problem.s.keys) {
+    const int threads = threads_for(weights);
+    WRY_TRY(wry_launch(decide, blocks_for(weights, threads), dim3(threads), 0, stream(call), weights, draw_of(call),
+                       uint32_t(ceil(double(float(1 - p)) * 0x1p24)), keep));
+  }
+  return attend_all<T>(call, problem);
+}
+// attention_lengths(q, k, v, mask?, q_lengths, k_lengths, diagonal?) -> out, lse
+template <typename T>
+int attention_lengths(const wry_call *call) { return attend_all<T>(call, problem_of_lengths(call, 0)); }
 
 // ---- backward -------------------------------------------------------------------------------------
 
@@ -505,20 +567,20 @@ __global__ void __launch_bounds__(block_size) describe_queries(Problem p, const 
   const int lane = threadIdx.x & 31;
   const int64_t n = s.batch * s.heads * s.queries, warps = int64_t(gridDim.x) * (blockDim.x / 32);
   for (int64_t at = blockIdx.x * int64_t(blockDim.x / 32) + threadIdx.x / 32; at < n; at += warps) {
+    const int64_t head = at / s.queries, i = at % s.queries;
+    const Extent extent = extent_of(p, head);
+    if (i >= extent.queries) continue;  // nobody asks
     A delta = 0, mend = 1;
     for (int64_t e = lane; e < s.value_width; e += 32) delta += load(ct + at * s.value_width + e) * load(out + at * s.value_width + e);
     delta = sum_of_row<32>(delta);
     // Masks of -1e9 where a query sees no key at all: lse has no digits left for the sum behind the maximum.
     const A log_sum = lse[at];
     if (fabs(log_sum) > A(sizeof(A) == 4 ? 1e3 : 1e6) && log_sum != -A(INFINITY)) {
-      const int64_t head = at / s.queries, i = at % s.queries;
       A sum = 0;
-      for (int64_t j = lane; j < s.keys; j += 32) {
+      for (int64_t j = lane; j < extent.keys; j += 32) {
         A dot = 0;
         for (int64_t d = 0; d < s.width; ++d) dot += load(q + at * s.width + d) * load(k + (head * s.keys + j) * s.width + d);
-        bool seen;
-        const A score = masked<T>(p, head, i, j, dot, &seen);
-        if (seen) sum += exp(score - log_sum);
+        if (sees(extent, i, j)) sum += exp(masked<T>(p, head, i, j, dot) - log_sum);
       }
       mend = A(1) / sum_of_row<32>(sum);
     }
@@ -531,20 +593,16 @@ struct Backward {
   const T *ct, *q, *k, *v;
   const arithmetic_t<T> *lse, *delta, *mend;
 };
-// What the weight of query i and key j is, or the cotangent of its score.
+// What the weight of query i and key j is, which it sees, or the cotangent of its score.
 template <typename T>
 WRY_GPU arithmetic_t<T> weight_of(const Problem &p, const Backward<T> &b, int64_t head, int64_t i, int64_t j, arithmetic_t<T> dot) {
   using A = arithmetic_t<T>;
-  bool seen;
-  const A score = masked<T>(p, head, i, j, dot, &seen);
-  if (!seen) return A(0);
   const A log_sum = b.lse[head * p.s.queries + i];
-  return exp(score - (log_sum == -A(INFINITY) ? A(0) : log_sum)) * b.mend[head * p.s.queries + i];
+  return exp(masked<T>(p, head, i, j, dot) - (log_sum == -A(INFINITY) ? A(0) : log_sum)) * b.mend[head * p.s.queries + i];
 }
 template <typename T>
 WRY_GPU arithmetic_t<T> score_ct(const Problem &p, const Backward<T> &b, int64_t head, int64_t i, int64_t j, arithmetic_t<T> weight, arithmetic_t<T> value_dot) {
   using A = arithmetic_t<T>;
-  if (i >= p.s.queries || j >= p.s.keys) return A(0);
   return weight * (value_dot * factor_of<A>(p, head, i, j) - b.delta[head * p.s.queries + i]) * A(p.scale);
 }
 
@@ -557,30 +615,34 @@ __global__ void __launch_bounds__(Z::Threads, 1) query_ct(Problem p, Backward<T>
   const Sizes &s = p.s;
   const int x = threadIdx.x % Z::Side, y = threadIdx.x / Z::Side;
   const int64_t first = blockIdx.x * int64_t(Z::Tile), rows = s.queries - first < Z::Tile ? s.queries - first : Z::Tile, column = blockIdx.z * int64_t(Z::Columns);
-  A *const other = scratch + Z::Pitch * depth_step;
+  A *const right = scratch + Z::Pitch * depth_step;
   for (int64_t head = blockIdx.y; head < s.batch * s.heads; head += gridDim.y) {
     A sums[4][Z::Own];
 #pragma unroll
     for (int r = 0; r < 4; ++r)
 #pragma unroll
       for (int c = 0; c < Z::Own; ++c) sums[r][c] = A(0);
-    for (int64_t j0 = 0; j0 < s.keys; j0 += Z::Tile) {
-      if (p.mask.causal && j0 > first + rows - 1 + p.mask.offset) break;
-      const int64_t count = s.keys - j0 < Z::Tile ? s.keys - j0 : Z::Tile, at = head * s.queries + first, key = head * s.keys + j0;
+    const Extent e = extent_of(p, head, first, Z::Tile);
+    const int valid = within_tile<Z::Tile>(e.queries - first);
+    for (int64_t j0 = 0; j0 < e.keys; j0 += Z::Tile) {
+      const int count = within_tile<Z::Tile>(e.keys - j0), ahead = within_tile<Z::Tile>(first + e.reach - j0);  // row r sees columns up to r + ahead
+      const int64_t at = head * s.queries + first, key = head * s.keys + j0;
       A score[4][4], value[4][4];
-      dot_tiles<Z>(score, b.q + at * s.width, rows, b.k + key * s.width, count, s.width, scratch, other);
-      dot_tiles<Z>(value, b.ct + at * s.value_width, rows, b.v + key * s.value_width, count, s.value_width, scratch, other);
+      dot_tiles<Z>(score, b.q + at * s.width, valid, b.k + key * s.width, count, s.width, scratch, right);
+      dot_tiles<Z>(value, b.ct + at * s.value_width, valid, b.v + key * s.value_width, count, s.value_width, scratch, right);
 #pragma unroll
       for (int r = 0; r < 4; ++r)
 #pragma unroll
         for (int c = 0; c < 4; ++c) {
-          const int64_t i = first + 4 * y + r, j = j0 + x + c * Z::Side;
-          weights[(4 * y + r) * Z::Pitch + x + c * Z::Side] = score_ct(p, b, head, i, j, weight_of(p, b, head, i, j, score[r][c]), value[r][c]);
+          const int row = 4 * y + r, other = x + c * Z::Side;
+          const bool seen = row < valid && other < count && other - row <= ahead;
+          const int64_t i = first + row, j = j0 + other;
+          weights[row * Z::Pitch + other] = seen ? score_ct(p, b, head, i, j, weight_of(p, b, head, i, j, score[r][c]), value[r][c]) : A(0);
         }
       add_rows<Z>(sums, weights, b.k + key * s.width, count, s.width, column, scratch);
     }
     const A ones[4] = {A(1), A(1), A(1), A(1)};
-    write_rows<Z>(sums, ones, rows, s.width, column, out + (head * s.queries + first) * s.width);
+    write_rows<Z>(sums, ones, rows, valid, s.width, column, out + (head * s.queries + first) * s.width);
     __syncthreads();
   }
 }
@@ -595,33 +657,38 @@ __global__ void __launch_bounds__(Z::Threads, 1) key_ct(Problem p, Backward<T> b
   const int x = threadIdx.x % Z::Side, y = threadIdx.x / Z::Side;
   const int64_t first = blockIdx.x * int64_t(Z::Tile), rows = s.keys - first < Z::Tile ? s.keys - first : Z::Tile, column = blockIdx.z * int64_t(Z::Columns);
   const int64_t width = OfKeys ? s.width : s.value_width;
-  A *const other = scratch + Z::Pitch * depth_step;
+  A *const right = scratch + Z::Pitch * depth_step;
   for (int64_t head = blockIdx.y; head < s.batch * s.heads; head += gridDim.y) {
     A sums[4][Z::Own];
 #pragma unroll
     for (int r = 0; r < 4; ++r)
 #pragma unroll
       for (int c = 0; c < Z::Own; ++c) sums[r][c] = A(0);
-    for (int64_t i0 = 0; i0 < s.queries; i0 += Z::Tile) {
-      const int64_t count = s.queries - i0 < Z::Tile ? s.queries - i0 : Z::Tile, at = head * s.queries + i0, key = head * s.keys + first;
-      if (p.mask.causal && first > i0 + count - 1 + p.mask.offset) continue;
+    const Extent e = extent_of(p, head);
+    const int valid = within_tile<Z::Tile>(e.keys - first);
+    for (int64_t i0 = begin_of_queries(e, first) / Z::Tile * Z::Tile; i0 < e.queries; i0 += Z::Tile) {
+      const int count = within_tile<Z::Tile>(e.queries - i0), ahead = within_tile<Z::Tile>(i0 + e.reach - first);  // column c sees rows up to c + ahead
+      const int64_t at = head * s.queries + i0, key = head * s.keys + first;
       A score[4][4], value[4][4];
-      dot_tiles<Z>(score, b.k + key * s.width, rows, b.q + at * s.width, count, s.width, scratch, other);
-      if (OfKeys) dot_tiles<Z>(value, b.v + key * s.value_width, rows, b.ct + at * s.value_width, count, s.value_width, scratch, other);
+      dot_tiles<Z>(score, b.k + key * s.width, valid, b.q + at * s.width, count, s.width, scratch, right);
+      if (OfKeys) dot_tiles<Z>(value, b.v + key * s.value_width, valid, b.ct + at * s.value_width, count, s.value_width, scratch, right);
 #pragma unroll
       for (int r = 0; r < 4; ++r)
 #pragma unroll
         for (int c = 0; c < 4; ++c) {
-          const int64_t i = i0 + x + c * Z::Side, j = first + 4 * y + r;
-          A weight = weight_of(p, b, head, i, j, score[r][c]);
-          if (OfKeys) weight = score_ct(p, b, head, i, j, weight, value[r][c]);
-          else if (i < s.queries && j < s.keys) weight *= factor_of<A>(p, head, i, j);
-          weights[(4 * y + r) * Z::Pitch + x + c * Z::Side] = weight;
+          const int row = 4 * y + r, other = x + c * Z::Side;
+          A weight = 0;
+          if (row < valid && other < count && row - other <= ahead) {
+            const int64_t i = i0 + other, j = first + row;
+            weight = weight_of(p, b, head, i, j, score[r][c]);
+            weight = OfKeys ? score_ct(p, b, head, i, j, weight, value[r][c]) : weight * factor_of<A>(p, head, i, j);
+          }
+          weights[row * Z::Pitch + other] = weight;
         }
       add_rows<Z>(sums, weights, (OfKeys ? b.q : b.ct) + at * width, count, width, column, scratch);
     }
     const A ones[4] = {A(1), A(1), A(1), A(1)};
-    write_rows<Z>(sums, ones, rows, width, column, out + (head * s.keys + first) * width);
+    write_rows<Z>(sums, ones, rows, valid, width, column, out + (head * s.keys + first) * width);
     __syncthreads();
   }
 }
@@ -631,7 +698,7 @@ __global__ void __launch_bounds__(Z::Threads, 1) key_ct(Problem p, Backward<T> b
 // Weights of 16 rows and 8 Parts columns, and the cotangents of their scores, in place of the two products; the scale is left to the end.
 // element(row, column) gives the query and the key.
 template <int Parts, typename T, typename F>
-WRY_GPU void weigh(const Problem &p, const Backward<T> &b, int64_t head, bool plain, Rows16<Parts> &score, Rows16<Parts> &value, F &&element) {
+WRY_GPU void weigh(const Problem &p, const Extent &extent, const Backward<T> &b, int64_t head, bool plain, Rows16<Parts> &score, Rows16<Parts> &value, F &&element) {
   const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   const float scale = float(p.scale);
 #pragma unroll
@@ -645,10 +712,9 @@ WRY_GPU void weigh(const Problem &p, const Backward<T> &b, int64_t head, bool pl
         const float log_sum = b.lse[at], weight = __expf(score[c][e] * scale - (log_sum == -INFINITY ? 0 : log_sum)) * b.mend[at];
         score[c][e] = weight, value[c][e] = weight * (value[c][e] - b.delta[at]);
       } else {
-        const float weight = weight_of(p, b, head, i, j, score[c][e]);
-        const bool inside = i < p.s.queries && j < p.s.keys;
-        const float factor = inside ? factor_of<float>(p, head, i, j) : 0;
-        score[c][e] = weight * factor, value[c][e] = inside ? weight * (value[c][e] * factor - b.delta[head * p.s.queries + i]) : 0;
+        const bool seen = sees(extent, i, j);
+        const float weight = seen ? weight_of(p, b, head, i, j, score[c][e]) : 0, factor = seen ? factor_of<float>(p, head, i, j) : 0;
+        score[c][e] = weight * factor, value[c][e] = seen ? weight * (value[c][e] * factor - b.delta[head * p.s.queries + i]) : 0;
       }
     }
 }
@@ -667,15 +733,16 @@ __global__ void __launch_bounds__(256) query_ct_lines(Problem p, Backward<T> b, 
   const int64_t first = (gridDim.x - 1 - blockIdx.x) * int64_t(rows), row0 = first + 16 * warp;
   for (int64_t head = blockIdx.y; head < s.batch * s.heads; head += gridDim.y) {
     const T *const k = b.k + head * s.keys * s.width, *const v = b.v + head * s.keys * s.value_width;
+    const Extent extent = extent_of(p, head, first, rows);
     uint32_t q[Width / 16][4], ct[Width / 16][4];
     __syncthreads();
-    copy_lines<chunks>(shared, rows, b.q + (head * s.queries + first) * s.width, s.width, s.queries - first, s.width, aligned, blockDim.x);
+    copy_lines<chunks>(shared, rows, b.q + (head * s.queries + first) * s.width, s.width, extent.queries - first, s.width, aligned, blockDim.x);
     wry_commit_copies();
     wry_wait_copies<0>();
     __syncthreads();
     load_rows<Width>(q, shared, 16 * warp);
     __syncthreads();
-    copy_lines<chunks>(shared, rows, b.ct + (head * s.queries + first) * s.value_width, s.value_width, s.queries - first, s.value_width, aligned, blockDim.x);
+    copy_lines<chunks>(shared, rows, b.ct + (head * s.queries + first) * s.value_width, s.value_width, extent.queries - first, s.value_width, aligned, blockDim.x);
     wry_commit_copies();
     wry_wait_copies<0>();
     __syncthreads();
@@ -683,32 +750,31 @@ __global__ void __launch_bounds__(256) query_ct_lines(Problem p, Backward<T> b, 
     __syncthreads();
     const auto bring = [&](int64_t j0, int stage) {
       T *const to = shared + stage * 2 * tile;
-      copy_lines<chunks>(to, half_tile, k + j0 * s.width, s.width, s.keys - j0, s.width, aligned, blockDim.x);
-      copy_lines<chunks>(to + tile, half_tile, v + j0 * s.value_width, s.value_width, s.keys - j0, s.value_width, aligned, blockDim.x);
+      copy_lines<chunks>(to, half_tile, k + j0 * s.width, s.width, extent.keys - j0, s.width, aligned, blockDim.x);
+      copy_lines<chunks>(to + tile, half_tile, v + j0 * s.value_width, s.value_width, extent.keys - j0, s.value_width, aligned, blockDim.x);
     };
     Rows16<chunks> sums;
     clear<chunks>(sums);
-    const int64_t last = first + rows < s.queries ? first + rows : s.queries;
-    const int64_t end = p.mask.causal && last + p.mask.offset < s.keys ? last + p.mask.offset : s.keys;
-    if (end > 0) bring(0, 0);
+    if (extent.keys > 0) bring(0, 0);
     wry_commit_copies();
     int stage = 0;
 #pragma unroll 1
-    for (int64_t j0 = 0; j0 < end; j0 += half_tile, stage ^= 1) {
+    for (int64_t j0 = 0; j0 < extent.keys; j0 += half_tile, stage ^= 1) {
       wry_wait_copies<0>();
       __syncthreads();
-      if (j0 + half_tile < end) bring(j0 + half_tile, stage ^ 1);
+      if (j0 + half_tile < extent.keys) bring(j0 + half_tile, stage ^ 1);
       wry_commit_copies();
       const T *const keys = shared + stage * 2 * tile;
       Rows16<parts> score, value;
       dot_lines<Width, parts>(score, q, keys);
       dot_lines<Width, parts>(value, ct, keys + tile);
-      weigh<parts>(p, b, head, is_plain(p, row0, 16, j0, half_tile), score, value,
+      weigh<parts>(p, extent, b, head, is_plain(p, extent, row0, 16, j0, half_tile), score, value,
                    [&](int row, int column, int64_t *i, int64_t *j) { *i = row0 + row, *j = j0 + column; });
       add_lines<Width, parts>(sums, value, keys);
     }
     __syncthreads();
-    write_lines<Width>(sums, float(p.scale), float(p.scale), shared + 16 * warp * Width, out + (head * s.queries + row0) * s.width, s.queries - row0, s.width, aligned);
+    write_lines<Width>(sums, float(p.scale), float(p.scale), shared + 16 * warp * Width, out + (head * s.queries + row0) * s.width, s.queries - row0, extent.queries - row0,
+                       s.width, aligned);
   }
 }
 
@@ -724,39 +790,42 @@ __global__ void __launch_bounds__(128) key_ct_lines(Problem p, Backward<T> b, T 
   const int64_t first = blockIdx.x * int64_t(rows), row0 = first + 16 * warp;
   for (int64_t head = blockIdx.y; head < s.batch * s.heads; head += gridDim.y) {
     const T *const q = b.q + head * s.queries * s.width, *const ct = b.ct + head * s.queries * s.value_width;
+    const Extent extent = extent_of(p, head);
     const auto bring = [&](int64_t i0, int stage) {
       T *const to = shared + stage * 2 * tile;
-      copy_lines<chunks>(to, half_tile, q + i0 * s.width, s.width, s.queries - i0, s.width, aligned, blockDim.x);
-      copy_lines<chunks>(to + tile, half_tile, ct + i0 * s.value_width, s.value_width, s.queries - i0, s.value_width, aligned, blockDim.x);
+      copy_lines<chunks>(to, half_tile, q + i0 * s.width, s.width, extent.queries - i0, s.width, aligned, blockDim.x);
+      copy_lines<chunks>(to + tile, half_tile, ct + i0 * s.value_width, s.value_width, extent.queries - i0, s.value_width, aligned, blockDim.x);
     };
     Rows16<chunks> of_keys, of_values;
     clear<chunks>(of_keys), clear<chunks>(of_values);
-    const int64_t begin = p.mask.causal && first > p.mask.offset ? (first - p.mask.offset) / half_tile * half_tile : 0;
+    const int64_t begin = begin_of_queries(extent, first) / half_tile * half_tile, valid = extent.keys - first;
     __syncthreads();
-    copy_lines<chunks>(keys, rows, b.k + (head * s.keys + first) * s.width, s.width, s.keys - first, s.width, aligned, blockDim.x);
-    copy_lines<chunks>(values, rows, b.v + (head * s.keys + first) * s.value_width, s.value_width, s.keys - first, s.value_width, aligned, blockDim.x);
-    if (begin < s.queries) bring(begin, 0);
+    copy_lines<chunks>(keys, rows, b.k + (head * s.keys + first) * s.width, s.width, valid, s.width, aligned, blockDim.x);
+    copy_lines<chunks>(values, rows, b.v + (head * s.keys + first) * s.value_width, s.value_width, valid, s.value_width, aligned, blockDim.x);
+    if (begin < extent.queries) bring(begin, 0);
     wry_commit_copies();
     int stage = 0;
 #pragma unroll 1
-    for (int64_t i0 = begin; i0 < s.queries; i0 += half_tile, stage ^= 1) {
+    for (int64_t i0 = begin; i0 < extent.queries; i0 += half_tile, stage ^= 1) {
       wry_wait_copies<0>();
       __syncthreads();
-      if (i0 + half_tile < s.queries) bring(i0 + half_tile, stage ^ 1);
+      if (i0 + half_tile < extent.queries) bring(i0 + half_tile, stage ^ 1);
       wry_commit_copies();
       const T *const queries = shared + stage * 2 * tile;
       Rows16<parts> score, value;
       dot_lines<Width, parts>(score, keys, 16 * warp, queries);
       dot_lines<Width, parts>(value, values, 16 * warp, queries + tile);
-      const bool plain = is_plain(p, i0, half_tile, row0, 16);
-      weigh<parts>(p, b, head, plain, score, value, [&](int row, int column, int64_t *i, int64_t *j) { *i = i0 + column, *j = row0 + row; });
+      const bool plain = is_plain(p, extent, i0, half_tile, row0, 16);
+      weigh<parts>(p, extent, b, head, plain, score, value, [&](int row, int column, int64_t *i, int64_t *j) { *i = i0 + column, *j = row0 + row; });
       add_lines<Width, parts>(of_values, score, queries + tile);
       add_lines<Width, parts>(of_keys, value, queries);
     }
     wry_wait_copies<0>();
     __syncthreads();
-    write_lines<Width>(of_keys, float(p.scale), float(p.scale), keys + 16 * warp * Width, k_ct + (head * s.keys + row0) * s.width, s.keys - row0, s.width, aligned);
-    write_lines<Width>(of_values, 1, 1, keys + 16 * warp * Width, v_ct + (head * s.keys + row0) * s.value_width, s.keys - row0, s.value_width, aligned);
+    write_lines<Width>(of_keys, float(p.scale), float(p.scale), keys + 16 * warp * Width, k_ct + (head * s.keys + row0) * s.width, s.keys - row0,
+                       extent.keys - row0, s.width, aligned);
+    write_lines<Width>(of_values, 1, 1, keys + 16 * warp * Width, v_ct + (head * s.keys + row0) * s.value_width, s.keys - row0, extent.keys - row0, s.value_width,
+                       aligned);
   }
 }
 
@@ -776,19 +845,18 @@ int launch_ct_lines(const wry_call *call, const Problem &p, const Backward<T> &b
                                 data<T>(output(call, 2)), aligned));
 }
 
-// attention_vjp(ct, q, k, v, mask?, out, lse) -> q_ct, k_ct, v_ct
+// Inputs `first` and `first` + 1 are out and lse.
 template <typename T>
-int attend_vjp(const wry_call *call, double p, const uint8_t *keep) {
+int attend_vjp(const wry_call *call, const Problem &problem, int first) {
   using A = arithmetic_t<T>;
   const wry_tensor *q = input(call, 1), *k = input(call, 2), *v = input(call, 3), *ct = input(call, 0);
-  const Sizes s = sizes_of(q, v);
-  const Problem problem = {s, mask_of(input(call, 4), attr_bool(call, 1), s.queries, s.keys), attr_float(call, 0), kept_factor(p), keep};
+  const Sizes &s = problem.s;
   const int64_t heads = s.batch * s.heads, n = heads * s.queries;
   A *delta = workspace<A>(call, 2 * n + 1), *mend = delta + n;
   if (!delta) return fail_memory(call, "attention_vjp", 2 * n * int64_t(sizeof(A)));
-  const Backward<T> b = {data<T>(ct), data<T>(q), data<T>(k), data<T>(v), data<A>(input(call, 6)), delta, mend};
+  const Backward<T> b = {data<T>(ct), data<T>(q), data<T>(k), data<T>(v), data<A>(input(call, first + 1)), delta, mend};
   if (n)
-    WRY_TRY(wry_launch(describe_queries<T>, blocks_for(32 * n, 128), dim3(n < 4 ? 32 : 128), 0, stream(call), problem, b.ct, data<T>(input(call, 5)), b.q, b.k,
+    WRY_TRY(wry_launch(describe_queries<T>, blocks_for(32 * n, 128), dim3(n < 4 ? 32 : 128), 0, stream(call), problem, b.ct, data<T>(input(call, first)), b.q, b.k,
                        b.lse, delta, mend));
   if constexpr (is_half<T>)
     if (in_lines<T>(s))
@@ -813,17 +881,25 @@ int attend_vjp(const wry_call *call, double p, const uint8_t *keep) {
   if (const int keys = keys_or_values(std::true_type(), s.width, data<T>(output(call, 1)))) return keys;
   return keys_or_values(std::false_type(), s.value_width, data<T>(output(call, 2)));
 }
+// attention_vjp(ct, q, k, v, mask?, out, lse) -> q_ct, k_ct, v_ct
 template <typename T>
-int attention_vjp(const wry_call *call) { return attend_vjp<T>(call, 0, nullptr); }
+int attention_vjp(const wry_call *call) { return attend_vjp<T>(call, problem_of(call, 1, attr_bool(call, 1)), 5); }
 // attention_dropout_vjp(ct, q, k, v, mask?, out, lse, keep) -> q_ct, k_ct, v_ct
 template <typename T>
-int attention_dropout_vjp(const wry_call *call) { return attend_vjp<T>(call, attr_float(call, 2), data<uint8_t>(input(call, 7))); }
+int attention_dropout_vjp(const wry_call *call) {
+  return attend_vjp<T>(call, problem_of(call, 1, attr_bool(call, 1), attr_float(call, 2), data<uint8_t>(input(call, 7))), 5);
+}
+// attention_lengths_vjp(ct, q, k, v, mask?, q_lengths, k_lengths, diagonal?, out, lse) -> q_ct, k_ct, v_ct
+template <typename T>
+int attention_lengths_vjp(const wry_call *call) { return attend_vjp<T>(call, problem_of_lengths(call, 1), 8); }
 
 const wry_kernel_entry table[] = {
     WRY_FLOAT_ROWS("attention", WRY_WANTS_CONTIGUOUS, attention),
     WRY_FLOAT_ROWS("attention_vjp", WRY_WANTS_CONTIGUOUS, attention_vjp),
     WRY_FLOAT_ROWS("attention_dropout", WRY_WANTS_CONTIGUOUS | WRY_USES_RANDOM, attention_dropout),
     WRY_FLOAT_ROWS("attention_dropout_vjp", WRY_WANTS_CONTIGUOUS, attention_dropout_vjp),
+    WRY_FLOAT_ROWS("attention_lengths", WRY_WANTS_CONTIGUOUS, attention_lengths),
+    WRY_FLOAT_ROWS("attention_lengths_vjp", WRY_WANTS_CONTIGUOUS, attention_lengths_vjp),
 };
 
 }  // namespace
