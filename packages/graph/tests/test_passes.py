@@ -447,6 +447,98 @@ def test_attention_whose_weights_are_wanted_stays_written_out():
     assert "softmax" in types(passes.default(recorded(f, *[[-1, 2, 5, 4]] * 3), passes.INFERENCE))
 
 
+# Dropout with a residual.
+
+
+def same_draws(program, changed, *values):
+    results = []
+    for run in Interpreter(program), compiled(changed):
+        wt.seed(5)
+        results.append([x.astype("float64").numpy() for x in (*run(*values), wt.rand([2]))])
+    for a, b in zip(*results, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def kept(x):
+    return ops.dropout(x, p=0.4, upscale=True)[0]
+
+
+@pytest.mark.parametrize("dtype", [float32, wt.bfloat16], ids=lambda dtype: dtype.name)
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, y: kept(x) + y,
+        lambda x, y: y + kept(x.exp()),
+        lambda x, y: (lambda dropped: dropped + y.exp())(kept(x)),  # the summand comes later than the dropout
+        lambda x, y: kept(x) + kept(y),
+    ],
+)
+def test_dropout_and_the_sum_behind_it_are_one_op(f, dtype):
+    program = recorded(f, [4, 6], [4, 6], dtype=dtype)
+    changed = types(passes.residuals(program))
+    assert changed.count("dropout_add") == 1 and "add" not in changed
+    same_draws(program, passes.default(program), tensor(4, 6).astype(dtype), tensor(4, 6, seed=1).astype(dtype))
+
+
+def test_sizes_that_are_not_known_are_the_same_where_they_come_from_one_place():
+    weight, bias = tensor(6, 6, seed=2), tensor(6, seed=3)
+
+    def f(x):
+        y = F.relu(x * 2.0 + bias).reshape([x.shape[0], 2, 3]).transpose([1, 0, 2]).transpose([1, 0, 2])
+        return x + kept(F.linear(y.reshape([x.shape[0], 6]), weight, bias))
+
+    program = recorded(f, [-1, 6])
+    assert types(passes.residuals(program))[-1] == "dropout_add"
+    same_draws(program, passes.default(program), tensor(4, 6))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, y: kept(x) + y[0],  # is broadcast
+        lambda x, y: (lambda dropped: [dropped + x, dropped])(kept(x)),  # others read what is kept
+        lambda x, y: (lambda dropped: [dropped + x, dropped.exp()])(kept(x)),
+        lambda x, y: (lambda dropped: dropped + ops.bernoulli(y))(kept(x)),  # would draw its numbers first
+        lambda x, y: (lambda dropped: dropped[0] + ops.cast(dropped[1], dtype=float32))(ops.dropout(x, p=0.4, upscale=True)),
+        lambda x, y: (lambda dropped: dropped + print_tensor(y.exp()))(kept(x)),  # calls Python in between, which may draw
+        lambda x, y: ((x.exp() + kept(y)) * 2.0).tanh(),  # one loop with what is before and behind
+    ],
+)
+def test_dropout_stays_apart_from_sums_that_it_cannot_take(f):
+    program = recorded(f, [4, 6], [4, 6])
+    assert "dropout_add" not in types(passes.residuals(program))
+    same_draws(program, passes.default(program), tensor(4, 6), tensor(4, 6, seed=1).sigmoid())
+
+
+def test_a_sum_whose_shapes_may_differ_in_some_run_is_left_alone():
+    program = recorded(lambda x, y: kept(x) + y, [-1, 3], [-1, 3])
+    changed = passes.residuals(program)
+    assert types(changed) == ["dropout", "add"]
+    for rows in 4, 1:
+        same_draws(program, changed, tensor(4, 3), tensor(rows, 3, seed=1))
+
+
+@pytest.mark.parametrize("shape", [[-1, -1, 16], [-1, 5, 16]])
+@pytest.mark.parametrize("before", [False, True])
+def test_residuals_of_transformers_are_added_by_their_dropout(shape, before):
+    layer = nn.TransformerEncoderLayer(16, 2, 32, normalize_before=before)
+    program = recorded(layer, shape)
+    assert types(passes.default(program)).count("dropout_add") == 2
+    same_draws(program, passes.default(program), tensor(3, 5, 16))
+
+
+def test_the_gradient_reads_the_mask_of_dropout_with_a_residual():
+    program = Program()
+    x, y = (program.feed([4, 6], float32, name) for name in "xy")
+    x.stop_gradient = y.stop_gradient = False
+    with capture(program):
+        out = (kept(x * 2.0) + y).square().sum()
+        program.fetches = [out, *gradients([out], [x, y])]
+    changed = passes.default(program)
+    assert types(changed).count("dropout_add") == types(changed).count("dropout_vjp") == 1
+    same_draws(program, changed, tensor(4, 6), tensor(4, 6, seed=1))
+
+
 # Element-wise chains.
 
 def test_ops_of_these_families_compute_each_element_alone():

@@ -21,15 +21,16 @@ from wherry_graph.passes.dead_code import dead_code
 from wherry_graph.passes.elementwise import elementwise, unfused
 from wherry_graph.passes.epilogues import epilogues
 from wherry_graph.passes.redundant import redundant
+from wherry_graph.passes.residuals import residuals
 from wherry_tensor.errors import short
 
 __all__ = [
     "EXACT", "INFERENCE", "KEEP_BITS", "NONE", "attention", "batch_norm", "biases", "blocked", "common_subexpressions", "constants", "dead_code",
-    "default", "elementwise", "epilogues", "frozen_constants", "pipeline", "redundant", "through", "unfused",
+    "default", "elementwise", "epilogues", "frozen_constants", "pipeline", "redundant", "residuals", "through", "unfused",
 ]
 
 NONE, EXACT, INFERENCE = 0, 1, 2
-KEEP_BITS = (dead_code, constants, common_subexpressions, redundant, elementwise)
+KEEP_BITS = (dead_code, constants, common_subexpressions, redundant, residuals, elementwise)
 
 
 def pipeline(level: int) -> list[Callable[[Program], Program]]:
@@ -48,9 +49,9 @@ def pipeline(level: int) -> list[Callable[[Program], Program]]:
         return []
     exact: list[Callable[[Program], Program]] = [dead_code, constants, common_subexpressions, redundant, dead_code]
     if level == EXACT:
-        return [*exact, elementwise]
+        return [*exact, residuals, elementwise]
     folded = [frozen_constants, biases, batch_norm, attention, frozen_constants, dead_code]
-    return [*exact, *folded, blocked, epilogues, frozen_constants, dead_code, elementwise]
+    return [*exact, *folded, blocked, epilogues, frozen_constants, dead_code, residuals, elementwise]
 
 
 def default(program: Program, level: int = EXACT) -> Program:

@@ -7,7 +7,7 @@ from wherry_graph.passes.rewriting import Uses, drop, forget_unused, is_pure, to
 from wherry_tensor import ops
 from wherry_tensor.ops.declare import family_of
 
-__all__ = ["elementwise", "unfused"]
+__all__ = ["elementwise", "is_elementwise", "unfused"]
 
 LONGEST = 24  # nodes of a chain: what they share has to stay in the cache
 
@@ -31,7 +31,7 @@ def elementwise(program: Program) -> Program:
         chains: list[_Chain] = []
         of: dict[int, _Chain] = {}  # id of a variable -> the open chain that makes it
         for node in block.nodes:
-            fits = is_pure(node, changing) and _is_elementwise(node)
+            fits = is_pure(node, changing) and is_elementwise(node)
             sizes = node.outputs[0].sizes if node.outputs else ()
             mine: _Chain | None = None
             for x in node.reads():
@@ -80,7 +80,8 @@ def unfused(program: Program) -> Program:
     return out
 
 
-def _is_elementwise(node: Node) -> bool:
+def is_elementwise(node: Node) -> bool:
+    """Does it compute each element from elements at the same place, so that it may be part of a chain?"""
     if len(node.outputs) != 1 or tensors_of_attrs(node.attrs) or not node.inputs or not node.outputs[0].sizes:
         return False
     return not node.op.view and (family_of(node.op) in ("elementwise", "activation") or node.op is ops.cast)

@@ -3,26 +3,25 @@ from __future__ import annotations
 
 from wherry_graph.ir import Node, Program, Variable
 from wherry_graph.passes.rewriting import Uses, drop, is_pure, put_before, to_change, volatile
+from wherry_graph.passes.same_sizes import SameSizes
 from wherry_tensor import ops
 from wherry_tensor.ops.blocked import ACTIVATIONS
-from wherry_tensor.sizes import Size
 
 __all__ = ["epilogues"]
 
 _CONVOLUTIONS = (ops.conv2d_blocked, ops.winograd_conv2d_blocked, ops.depthwise_conv2d_blocked)
-_KEEP_BATCH = (*_CONVOLUTIONS, ops.conv2d, ops.max_pool2d_blocked)
 
 
 def epilogues(program: Program) -> Program:
     """With an `add` of an image of the same shape, and then an activation, as residual and activation of the convolution in blocks
     (`passes.blocked`) that only they read."""
     out = to_change(program)
-    changing, uses = volatile(out), Uses(out)
+    changing, uses, sizes = volatile(out), Uses(out), SameSizes(out)
     for node in list(out.walk()):
         if node.op not in _CONVOLUTIONS or not is_pure(node, changing) or node.attr("activation") != "none":
             continue
         while (reader := uses.only(node.outputs[0])) is not None and is_pure(reader, changing):
-            put = _with_residual(node, reader) or _with_activation(node, reader)
+            put = _with_residual(node, reader, sizes) or _with_activation(node, reader)
             if put is None:
                 break
             for x in put.inputs:
@@ -32,7 +31,7 @@ def epilogues(program: Program) -> Program:
     return out
 
 
-def _with_residual(node: Node, reader: Node) -> Node | None:
+def _with_residual(node: Node, reader: Node, sizes: SameSizes) -> Node | None:
     x, weight, bias, residual = node.inputs
     if reader.op is not ops.add or residual is not None or node.attr("activation") != "none":
         return None
@@ -40,7 +39,7 @@ def _with_residual(node: Node, reader: Node) -> Node | None:
     other = reader.inputs[1] if reader.inputs[0] is made else reader.inputs[0]
     if other is made or other is None or other.dtype is not made.dtype or other.sizes != made.sizes:
         return None
-    if made.sizes[0] < 0 and _batch_of(other) is not _batch_of(made):
+    if sizes.of(other)[0] != sizes.of(made)[0]:
         return None
     return _put(node, reader, (x, weight, bias, other), node.attrs)
 
@@ -57,17 +56,3 @@ def _put(node: Node, reader: Node, inputs: tuple[Variable | None, ...], attrs: t
     put.line = node.line
     drop([node, reader])
     return put
-
-
-def _batch_of(x: Variable) -> Variable:
-    """The variable that an image has its first size from, as far as that is plain."""
-    while x.made_by is not None and x.made_by.inputs and x.made_by.inputs[0] is not None:
-        node, before = x.made_by, x.made_by.inputs[0]
-        first = node.attrs[0][0] if node.op in (ops.transpose, ops.reshape) and node.attrs[0] else None
-        if isinstance(first, Size) and first.source[0] == "axis" and first.source[2] == 0:
-            x = first.source[1]
-        elif node.op in _KEEP_BATCH or (len(node.inputs) == 1 and node.type in ACTIVATIONS) or (node.op is ops.transpose and first == 0):
-            x = before
-        else:
-            break
-    return x
