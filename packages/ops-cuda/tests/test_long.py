@@ -429,3 +429,47 @@ def test_permutations_are_those_of_the_cpu(gpu, n):
         drawn.append(ops.randperm(n=n, dtype=wherry_tensor.int64).numpy())
     np.testing.assert_array_equal(*drawn)
     np.testing.assert_array_equal(np.sort(drawn[0]), np.arange(n))
+
+
+# Planes of which a block takes several, bands of rows, lines that are longer than shared memory, one window for all; in both layouts.
+POOLED = [
+    ((3, 700, 6, 7), (2, 2), (2, 2), (0, 0)),
+    ((2, 3, 90, 70), (3, 3), (2, 2), (1, 1)),
+    ((1, 2, 5, 9000), (3, 3), (1, 2), (1, 1)),
+    ((1, 1, 2, 14000), (1, 4), (1, 4), (0, 0)),
+    ((2, 5, 33, 31), (5, 3), (1, 3), (2, 0)),
+]
+
+
+@pytest.mark.parametrize(("shape", "kernel", "strides", "padding"), POOLED)
+@pytest.mark.parametrize("data_format", ["NCHW", "NHWC"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_windows_of_large_images_and_their_gradients(gpu, rng, shape, kernel, strides, padding, data_format, dtype):
+    x = rng.integers(-50, 50, shape).astype(dtype)  # ties, and sums that are exact
+    x[0, 0, 0, :3] = np.nan
+    if data_format == "NHWC":
+        x = np.ascontiguousarray(np.moveaxis(x, 1, -1))
+    attrs = {"kernel": kernel, "strides": strides, "paddings": (padding[0],) * 2 + (padding[1],) * 2, "ceil_mode": False, "data_format": data_format}
+    same(ops.max_pool2d, x, **attrs)
+    out, mask = (np.asarray(one) for one in next(zip(*both(ops.max_pool2d, x, **attrs), strict=True)))
+    ct = rng.integers(-9, 9, out.shape).astype(dtype)
+    same(ops.max_pool2d_vjp, ct, mask, x, data_format=data_format)
+    close(ops.avg_pool2d, x, rtol=1e-3 if dtype == "float16" else 1e-6, exclusive=False, divisor=None, **attrs)
+    close(ops.adaptive_avg_pool2d, x, rtol=1e-3 if dtype == "float16" else 1e-5, output_size=(1, 1), data_format=data_format)
+    close(ops.adaptive_avg_pool2d, x, rtol=1e-3 if dtype == "float16" else 1e-5, output_size=(2, 3), data_format=data_format)
+    same(ops.adaptive_max_pool2d, x, output_size=(2, 5), data_format=data_format)
+
+
+@pytest.mark.parametrize("data_format", ["NCHW", "NHWC"])
+def test_many_values_of_one_place_are_added_in_their_order(gpu, rng, data_format):
+    shape, outputs = ((2, 3, 80, 80), (2, 3, 40, 50)) if data_format == "NCHW" else ((2, 80, 80, 3), (2, 40, 50, 3))
+    mask = rng.choice([-1, 0, 7, 4095, 4096, 6399], outputs)
+    same(ops.max_pool2d_vjp, rng.standard_normal(outputs).astype("float32"), mask, np.zeros(shape, "float32"), data_format=data_format)
+
+
+def test_a_position_outside_of_a_plane_that_is_cut_into_bands_is_reported(gpu):
+    values = np.ones((1, 1, 40, 50), "float32"), np.full((1, 1, 40, 50), 6400), np.ones((1, 1, 80, 80), "float32")
+    ct, mask, like = (wherry_tensor.to_tensor(x) for x in values)
+    ops.max_pool2d_vjp(ct, mask, like, data_format="NCHW")
+    with pytest.raises(wherry_tensor.errors.InvalidArgumentError, match="position 6400 lies outside of its plane"):
+        wherry_tensor.device.synchronize("gpu")

@@ -70,7 +70,10 @@ MOST = {"elementwise exp": 1.0, "activation gelu": 1.0, "softmax softmax [": 1.0
         "optimizer rmsprop of": 1.01, "optimizer lamb": 1.46, "reduction reduce_sum of rows": 1.02,
         "reduction reduce_sum of columns": 1.0, "extreme reduce_max of columns": 1.0, "arithmetic add [16384]": 1.0, "arithmetic add [8192": 1.13,
         "movement transpose": 1.0, "normalization group_norm [": 1.1, "normalization group_norm_vjp": 1.1, "scan cumsum of rows": 1.0,
-        "scan cumsum of columns": 1.0, "scan cumprod of rows": 1.0}  # fmt: skip
+        "scan cumsum of columns": 1.0, "scan cumprod of rows": 1.0,
+        "pooling max_pool2d 32 channels, 32 x 32, NCHW, 3 x 3": 1.0, "pooling max_pool2d_vjp 32 channels, 32 x 32, NCHW, 3 x 3": 1.0,
+        "pooling max_pool2d_vjp 32 channels, 32 x 32, NHWC, 2 x 2": 1.25, "pooling avg_pool2d 32 channels, 32 x 32, NCHW": 1.0,
+        "pooling adaptive_avg_pool2d 32 channels, 32 x 32, NCHW": 1.02}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", list(MOST))

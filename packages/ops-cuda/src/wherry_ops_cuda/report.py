@@ -350,8 +350,7 @@ def cases() -> Iterator[Case]:
     yield call("convolution", "conv2d 8 to 8 channels, 16 x 16, 3 x 3", lambda: (floats(1, 8, 16, 16), floats(8, 8, 3, 3)),
                lambda x, w: ops.conv2d(x, w, None, strides=(1, 1), paddings=(1, 1, 1, 1), dilations=(1, 1), groups=1, data_format="NCHW"))
     yield from _tensor_core_cases(call, lambda *shape: floats(*shape).astype("float16"))
-    yield call("pooling", "max_pool2d 8 channels, 32 x 32, 2 x 2", lambda: (floats(1, 8, 32, 32),),
-               lambda x: ops.max_pool2d(x, kernel=(2, 2), strides=(2, 2), paddings=(0, 0, 0, 0), ceil_mode=False, data_format="NCHW"))
+    yield from _pooling_cases(call, several)
 
 
 def _index_cases(call: Callable[..., Case], floats: Callable[..., Any], places: Callable[..., Any]) -> Iterator[Case]:
@@ -407,6 +406,28 @@ def _update_cases(call: Callable[..., Case], floats: Callable[..., Any]) -> Iter
 
         yield call("optimizer", f"{name} of {count} x [{n}]", lambda sizes=sizes: (floats(), *([floats(k) for _ in range(count)] for k in sizes)),
                    step, least=4 * count * n * (3 + 2 * states))
+
+
+def _pooling_cases(call: Callable[..., Case], several: Callable[..., Any]) -> Iterator[Case]:
+    from wherry_tensor import ops
+
+    shape = (1, 32, 32, 32)  # channels as many as places along an axis: the same in both layouts
+    for layout in ("NCHW", "NHWC"):
+        twice = {"kernel": (2, 2), "strides": (2, 2), "paddings": (0, 0, 0, 0), "ceil_mode": False, "data_format": layout}
+        overlapping = {**twice, "kernel": (3, 3), "paddings": (1, 1, 1, 1)}
+        name = f"32 channels, 32 x 32, {layout}"
+        for windows, attrs in (("2 x 2", twice), ("3 x 3", overlapping)):
+            yield call("pooling", f"max_pool2d {name}, {windows}", several(shape), lambda x, a=attrs: ops.max_pool2d(x, **a))
+            # The gradient takes the input for its shape alone.
+            yield call("pooling", f"max_pool2d_vjp {name}, {windows}",
+                       lambda a=attrs: ((x := several(shape)()[0]), *ops.max_pool2d(x, **a)),
+                       lambda x, ct, mask, layout=layout: ops.max_pool2d_vjp(ct, mask, x, data_format=layout), least=4 * (32**3 + 2 * 32 * 16 * 16))
+        mean = {**twice, "exclusive": True, "divisor": None}
+        yield call("pooling", f"avg_pool2d {name}, 2 x 2", several(shape), lambda x, a=mean: ops.avg_pool2d(x, **a))
+        yield call("pooling", f"avg_pool2d_vjp {name}, 2 x 2", several((1, 32, 16, 16) if layout == "NCHW" else (1, 16, 16, 32), shape),
+                   lambda ct, x, a=mean: ops.avg_pool2d_vjp(ct, x, **a), least=4 * (32**3 + 32 * 16 * 16))
+        yield call("pooling", f"adaptive_avg_pool2d {name} to 1 x 1", several(shape),
+                   lambda x, layout=layout: ops.adaptive_avg_pool2d(x, output_size=(1, 1), data_format=layout))
 
 
 def _tensor_core_cases(call: Callable[..., Case], halves: Callable[..., Any]) -> Iterator[Case]:
