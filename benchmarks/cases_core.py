@@ -65,6 +65,7 @@ def torch_cases():
         "softmax": lambda: F.softmax(a, -1), "layer_norm": lambda: F.layer_norm(a, [1024], gain, bias),
         "sum all": lambda: a.sum(), "sum axis 0": lambda: a.sum(0), "sum axis 1": lambda: a.sum(1),
         "transposed copy": lambda: a.t().contiguous(), "embedding": lambda: F.embedding(index, table),
+        "dropout + residual": lambda: F.dropout(a, 0.1) + b, "dropout + residual, two ops": lambda: F.dropout(a, 0.1) + b,
     }
     for n in SIZES:
         p, q = t([n, n]), t([n, n], 1)
@@ -97,7 +98,7 @@ def paddle_cases():
     layers = {"relu": F.relu, "gelu": F.gelu, "softmax": lambda a: F.softmax(a, -1),
               "layer_norm": lambda a, g, b: F.layer_norm(a, [1024], g, b), "embedding": F.embedding,
               "conv2d": lambda i, k, s, p, g: F.conv2d(i, k, None, s, p, 1, g),
-              "transposed copy": lambda a: paddle.assign(a.t())}
+              "transposed copy": lambda a: paddle.assign(a.t()), "dropout": F.dropout, "dropout_add": lambda a, b, p: F.dropout(a, p) + b}
     return shared(paddle, layers)
 
 
@@ -111,7 +112,8 @@ def wherry_cases():
         "layer_norm": lambda a, g, b: ops.layer_norm(a, g, b, epsilon=1e-5, begin_axis=1)[0],
         "embedding": lambda i, w: ops.embedding(i, w, padding_index=-1),
         "conv2d": lambda i, k, s, p, g: ops.conv2d(i, k, None, strides=(s, s), paddings=(p,) * 4, groups=g, **none),
-        "transposed copy": lambda a: a.t().contiguous(),
+        "transposed copy": lambda a: a.t().contiguous(), "dropout": lambda a, p: ops.dropout(a, p=p, upscale=True)[0],
+        "dropout_add": lambda a, b, p: ops.dropout_add(a, b, p=p, upscale=True)[0],
     }
     return shared(wherry, layers)
 
@@ -143,6 +145,7 @@ def shared(paddle, layers):
         "layer_norm": lambda: layers["layer_norm"](a, gain, bias),
         "sum all": lambda: a.sum(), "sum axis 0": lambda: a.sum(0), "sum axis 1": lambda: a.sum(1),
         "transposed copy": lambda: layers["transposed copy"](a), "embedding": lambda: layers["embedding"](index, table),
+        "dropout + residual": lambda: layers["dropout_add"](a, b, 0.1), "dropout + residual, two ops": lambda: layers["dropout"](a, 0.1) + b,
     }
     for n in SIZES:
         p, q = t([n, n]), t([n, n], 1)
