@@ -35,6 +35,8 @@ from wherry_graph.paddle_files.reading import UnreadableOp, program_of
 from wherry_graph.spelled import SPELLED
 from wherry_graph.testing.model_files import detector, flow, network, small_program
 from wherry_nn import unique_name
+from wherry_nn.functional.flash_attention import flash_attn_unpadded
+from wherry_nn.functional.language import variable_length_memory_efficient_attention
 from wherry_tensor import ops
 from wherry_tensor.ops import registry
 from wherry_tensor.ops.declare import decompose
@@ -320,6 +322,50 @@ def small_with(op, *variables):
     block.vars += variables
     block.ops.insert(3, op)
     return desc.serialize(program)
+
+
+def read_operator(kind, slots, feeds, attrs):
+    """A program whose only operator is `kind`, with an input of each slot that is like one of `feeds`."""
+    program = desc.parse(models.write_program(recorded(lambda *xs: xs[0] * 2.0, *feeds)))
+    block = program.blocks[0]
+    sources = [op.outputs[0].arguments[0] for op in sorted((op for op in block.ops if op.type == "feed"), key=lambda op: op.outputs[0].arguments)]
+    (fetch,) = (op for op in block.ops if op.type == "fetch")
+    inputs = [Slot(slot, [source]) for slot, source in zip(slots, sources, strict=True)]
+    made = OpDesc(kind, inputs, [Slot("out", fetch.inputs[0].arguments)], [Attr(*attr) for attr in attrs])
+    block.ops = [*(op for op in block.ops if op.type == "feed"), made, fetch]
+    return models.read_program(desc.serialize(program))
+
+
+def test_attention_over_packed_sequences_is_read():
+    x, ends = wt.rand([5, 2, 4]), wt.to_tensor([0, 2, 5], dtype="int32")
+    attrs = [("max_seqlen_q", AttrType.LONG, 3), ("max_seqlen_k", AttrType.LONG, 3), ("scale", AttrType.FLOAT, 0.5), ("dropout", AttrType.FLOAT, 0.5),
+             ("causal", AttrType.BOOLEAN, True), ("is_test", AttrType.BOOLEAN, True)]
+    program = read_operator("flash_attn_unpadded", ["q", "k", "v", "cu_seqlens_q", "cu_seqlens_k"], [x, x, x, ends, ends], attrs)
+    (out,) = compiled(program)(x, x, x, ends, ends)
+    assert bool((out == flash_attn_unpadded(x, x, x, ends, ends, 3, 3, 0.5, causal=True)[0]).all())
+    with pytest.raises(ModelFileError, match="an attn_mask"):
+        read_operator("flash_attn_unpadded", ["q", "k", "v", "cu_seqlens_q", "cu_seqlens_k", "attn_mask"], [x, x, x, ends, ends, x], attrs)
+
+
+def test_attention_of_variable_length_is_read():
+    x, lengths = wt.rand([2, 3, 4, 5]), wt.to_tensor([[4], [2]], dtype="int32")
+    attrs = [("scale", AttrType.FLOAT, 0.5), ("causal", AttrType.BOOLEAN, True), ("pre_cache_length", AttrType.INT, 0)]
+    slots, feeds = ["query", "key", "value", "seq_lens", "kv_seq_lens"], [x, x, x, lengths, lengths]
+    program = read_operator("variable_length_memory_efficient_attention", slots, feeds, attrs)
+    (out,) = compiled(program)(*feeds)
+    assert bool((out == variable_length_memory_efficient_attention(*feeds, scale=0.5, causal=True)).all())
+
+
+def test_attention_of_packed_sequences_goes_through_files_with_unknown_sizes():
+    def function(x, ends):
+        return flash_attn_unpadded(x, x, x, ends, ends, 6, 6, 0.5, causal=True)[0]
+
+    x, ends = wt.rand([7, 2, 4]), wt.to_tensor([0, 3, 7], dtype="int32")
+    program = recorded(function, x, ends, unknown=(0,))
+    again = through_file(program)
+    for feeds in (x, ends), (wt.rand([9, 2, 4]), wt.to_tensor([0, 2, 2, 8, 9], dtype="int32")):
+        (out,) = compiled(again)(*feeds)
+        np.testing.assert_allclose(out.numpy(), function(*feeds).numpy(), rtol=1e-5, atol=1e-6)
 
 
 def test_an_operator_that_is_not_read_is_named_with_the_place_of_a_rule():

@@ -130,6 +130,18 @@ def test_a_query_that_sees_nothing_has_finite_gradients():
     assert np.isfinite(grad(out.sum(), q)[0].numpy()).all()
 
 
+def test_padding_may_hold_anything():
+    q, k = drawn(2, 1, 4, 3, stop_gradient=False), drawn(2, 1, 5, 3, stop_gradient=False)
+    dirty = [x.numpy() for x in (q, k)]
+    dirty[0][0, :, 2:] = dirty[1][0, :, 3:] = dirty[1][1, :, 4:] = np.nan
+    dirty = [wt.to_tensor(x, stop_gradient=False) for x in dirty]
+    lengths, key_lengths = wt.to_tensor([[2], [4]]), wt.to_tensor([[3], [4]])
+    clean, other = (L.variable_length_memory_efficient_attention(x, y, y, lengths, key_lengths) for x, y in ((q, k), dirty))
+    np.testing.assert_array_equal(clean.numpy(), other.numpy())
+    for mine, theirs in zip(grad(clean.sum(), [q, k]), grad(other.sum(), dirty), strict=True):
+        np.testing.assert_array_equal(mine.numpy(), theirs.numpy())
+
+
 @pytest.mark.parametrize("by_lengths", [False, True])
 def test_a_decoder_step_attends_to_all_steps_up_to_it(by_lengths):
     cache, bias = drawn(2, 2, 3, 6, 4), drawn(3, 3, 4)

@@ -7,6 +7,7 @@ import pytest
 import wherry_nn as nn
 import wherry_tensor as wt
 from wherry_nn import functional as F
+from wherry_nn.functional.flash_attention import flash_attn_unpadded
 from wherry_tensor import _core, ops
 from wherry_train import amp, optimizer
 from wherry_train.amp import lists
@@ -43,6 +44,9 @@ CASES = {
     "batch_norm of half": (lambda x: nn.BatchNorm1D(4)(x @ x), "half", "half", "float32"),
     "cross_entropy of half": (
         lambda x: F.cross_entropy(x @ x, wt.to_tensor([0, 1, 2, 3])), "float32", "half", "float32",
+    ),
+    "attention of different lengths": (
+        lambda x: flash_attn_unpadded(*[x.unsqueeze(1)] * 3, *[wt.to_tensor([0, 1, 4])] * 2, 3, 3, 1.0)[0], "half", "half", "float32",
     ),
     "half times a number": (lambda x: (x @ x) * 2.0, "half", "half", "float32"),
     "index of half": (lambda x: (x @ x)[0], "half", "half", "float32"),

@@ -129,6 +129,15 @@ def _heads_first(x: Tensor, op_name: str, name: str) -> Tensor:
     return ops.transpose(x, perm=(0, 2, 1, 3))
 
 
+def repeat_heads(x: Tensor, heads: int) -> Tensor:
+    """`x`, `[batch, some heads, T, D]`, with each head as often as `heads` need it; these are a multiple of those that there are."""
+    batch, own, steps, width = x.shape
+    if own == heads:
+        return x
+    spread = ops.broadcast_to(ops.unsqueeze(x, axes=(2,)), shape=(batch, own, heads // own, steps, width))
+    return ops.reshape(spread, shape=(batch, heads, steps, width))
+
+
 def sparse_attention(
     query: Tensor,
     key: Tensor,

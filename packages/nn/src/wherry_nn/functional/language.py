@@ -7,13 +7,13 @@ import math
 from typing import Any
 
 from wherry_nn.functional.activation import softmax
+from wherry_nn.functional.attention import repeat_heads
 from wherry_nn.functional.norm import layer_norm
 from wherry_tensor import (
     arange,
     cast,
     clip,
     concat,
-    expand,
     full_like,
     gather,
     matmul,
@@ -23,10 +23,9 @@ from wherry_tensor import (
     stack,
     transpose,
     where,
-    zeros_like,
 )
 from wherry_tensor._core import Tensor, int8, set_grad_mode
-from wherry_tensor.arguments import integer, require_tensor
+from wherry_tensor.arguments import integer, require_tensor, to_dtype
 from wherry_tensor.errors import InvalidArgumentError, UnimplementedError, short
 
 __all__ = [
@@ -277,7 +276,7 @@ def variable_length_memory_efficient_attention(
     causal: bool = False, pre_cache_length: int = 0,
 ) -> Tensor:
     """Attention over sequences of different lengths in one batch: keys behind the end of theirs are not seen, queries behind the end of
-    theirs give 0. In the time and memory of dense attention.
+    theirs give 0, and so do those that see no key. Without a matrix of scores, and in time that goes by the lengths.
 
     Args:
         query: `[batch, heads, T, head_dim]`.
@@ -285,7 +284,7 @@ def variable_length_memory_efficient_attention(
         value: the same.
         seq_lens: how many steps the queries have, `[batch, 1]`, integers.
         kv_seq_lens: how many keys there are, `[batch, 1]`, integers.
-        mask: is added to the scores, `[batch, 1 or heads, T, S]`; or None.
+        mask: is added to the scores, `[batch, 1 or heads, T, S]`, in the dtype of query; or None.
         scale: the factor of the scores; None is 1 / sqrt(head_dim).
         causal: step i sees the keys 0..i, and the cache before them.
         pre_cache_length: how many keys stand before those of the sequence.
@@ -314,26 +313,17 @@ def variable_length_memory_efficient_attention(
             f"{op_name}: shapes do not fit. Got {q}, {k} and {v}, expected [batch, heads, T, head_dim] and twice "
             f"[batch, kv_heads, S, head_dim] with kv_heads that divide the heads. Transpose them."
         )
-    batch, heads, rows, size = q
-    columns = k[2]
-    if heads != k[1]:
-        key, value = (
-            reshape(expand(ops.unsqueeze(x, axes=(2,)), [batch, k[1], heads // k[1], columns, size]), [batch, heads, columns, size])
-            for x in (key, value)
-        )
-    scores = matmul(query * (1.0 / math.sqrt(size) if scale is None else scale), key, transpose_y=True)
+    batch, heads, _, size = q
+    key, value = repeat_heads(key, heads), repeat_heads(value, heads)
     if mask is not None:
-        scores = scores + require_tensor(mask, op_name, "mask")
+        mask = to_dtype(require_tensor(mask, op_name, "mask"), query.dtype)
     lengths, key_lengths = (
-        reshape(require_tensor(x, op_name, name), [batch, 1, 1, 1]) for x, name in ((seq_lens, "seq_lens"), (kv_seq_lens, "kv_seq_lens"))
+        cast(reshape(require_tensor(x, op_name, name), [batch]), "int64") for x, name in ((seq_lens, "seq_lens"), (kv_seq_lens, "kv_seq_lens"))
     )
-    row, column = reshape(arange(rows, dtype=lengths.dtype), [-1, 1]), arange(columns, dtype=key_lengths.dtype)
-    seen = column < key_lengths + pre_cache_length
-    if causal:
-        seen = ops.logical_and(seen, column <= cast(row, column.dtype) + pre_cache_length)
-    # A finite number for what is not seen: a row that sees nothing would divide by 0, and its gradient be NaN.
-    out = matmul(softmax(where(seen, scores, full_like(scores, -1e4 if scores.dtype.itemsize == 2 else -1e30))), value)
-    return where(row < lengths, out, zeros_like(out))
+    return ops.attention_lengths(
+        query, key, value, mask, lengths, key_lengths + pre_cache_length, full_like(lengths, pre_cache_length) if causal else None,
+        scale=1.0 / math.sqrt(size) if scale is None else float(scale),
+    )[0]
 
 
 def masked_multihead_attention(

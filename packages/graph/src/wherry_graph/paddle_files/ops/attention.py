@@ -1,6 +1,8 @@
-"""Attention. Paddle's own operators for it run on GPUs alone, so both ops are written as what they consist of."""
+"""Attention. Paddle's own operators for it run on GPUs alone, so the ops are written as what they consist of."""
 import wherry_nn.functional as F
 from wherry_graph.paddle_files.column import reads
+from wherry_nn.functional.flash_attention import flash_attn_unpadded
+from wherry_nn.functional.language import variable_length_memory_efficient_attention
 
 
 @reads("flash_attn", out="out")
@@ -9,3 +11,22 @@ def read_flash_attn(o):
         o.x("q"), o.x("k"), o.x("v"), o.maybe("attn_mask"), o.number("dropout"), o.flag("causal"), not o.flag("is_test")
     )
     return {"out": out}
+
+
+@reads("flash_attn_unpadded", out="out")
+def read_flash_attn_unpadded(o):
+    if o.maybe("attn_mask") is not None:
+        raise o.bad("an attn_mask", "sequences without one")
+    out, _ = flash_attn_unpadded(
+        o.x("q"), o.x("k"), o.x("v"), o.x("cu_seqlens_q"), o.x("cu_seqlens_k"), o.integer("max_seqlen_q"), o.integer("max_seqlen_k"),
+        o.number("scale"), o.number("dropout"), o.flag("causal"), training=not o.flag("is_test"),
+    )
+    return {"out": out}
+
+
+@reads("variable_length_memory_efficient_attention", out="out")
+def read_variable_length_memory_efficient_attention(o):
+    return variable_length_memory_efficient_attention(
+        o.x("query"), o.x("key"), o.x("value"), o.x("seq_lens"), o.x("kv_seq_lens"), o.maybe("mask"), o.number("scale"), o.flag("causal"),
+        o.integer("pre_cache_length"),
+    )

@@ -1,0 +1,6 @@
+"""Stub of wherry.nn.functional.flash_attention, written by tools/stubs.py: where each public name comes from."""
+from wherry_nn.functional.attention import scaled_dot_product_attention as scaled_dot_product_attention
+from wherry_nn.functional.flash_attention import flash_attention as flash_attention
+from wherry_nn.functional.flash_attention import flash_attn_unpadded as flash_attn_unpadded
+from wherry_nn.functional.flash_attention import sdp_kernel as sdp_kernel
+__all__: list[str]
