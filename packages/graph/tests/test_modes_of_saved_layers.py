@@ -147,6 +147,21 @@ def test_a_program_for_test_adds_the_residual_to_what_nothing_is_dropped_of(mode
         static.disable_static()
 
 
+def test_a_residual_of_unknown_size_may_be_broadcast_when_the_program_runs():
+    static.enable_static()
+    try:
+        program = static.Program()
+        with static.program_guard(program):
+            x, y, z = static.data("x", [2, 3]), static.data("y", [-1, 3]), static.data("z", [-1, 3])
+            outs = [fused_dropout_add(a, b, 1.0) for a, b in ((x, y), (y, x), (y, z))]
+        assert [node.type for node in program.nodes] == ["dropout", "add"] * 3
+        feed = {"x": np.ones((2, 3), "float32"), "y": np.full((1, 3), 2, "float32"), "z": np.full((4, 3), 3, "float32")}
+        got = static.Executor().run(program, feed=feed, fetch_list=outs)
+        assert [(each.shape, each[0, 0]) for each in got] == [((2, 3), 2), ((2, 3), 1), ((4, 3), 3)]
+    finally:
+        static.disable_static()
+
+
 def test_a_call_behind_save_still_drops_nothing_in_evaluation(tmp_path):
     net = Net()
     net.eval()

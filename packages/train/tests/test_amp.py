@@ -8,6 +8,7 @@ import wherry_nn as nn
 import wherry_tensor as wt
 from wherry_nn import functional as F
 from wherry_nn.functional.flash_attention import flash_attn_unpadded
+from wherry_nn.functional.fused import fused_dropout_add
 from wherry_tensor import _core, ops
 from wherry_train import amp, optimizer
 from wherry_train.amp import lists
@@ -63,6 +64,23 @@ def test_dtypes_of_results(name, level, dtype, x):
     at = {"O1": 0, "O2": 1, "OD": 2}.get(level)
     wanted = function(x).dtype.name if at is None else expected[at].replace("half", dtype)
     assert dtypes(lambda: function(x), level=level, dtype=dtype) == wanted
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("level", ["O1", "O2"])
+def test_dropout_with_a_residual_computes_in_the_dtype_of_the_block(level, dtype, x):
+    def call():
+        wt.seed(1)
+        return fused_dropout_add(x @ x, x @ x, 0.5)
+
+    def apart():
+        wt.seed(1)
+        return F.dropout(x @ x, 0.5) + x @ x
+
+    assert dtypes(call, level=level, dtype=dtype) == dtype
+    assert dtypes(call, level=level, dtype=dtype, custom_black_list=["fused_dropout_add"]) == "float32"
+    with amp.auto_cast(level=level, dtype=dtype):
+        assert call().tolist() == apart().tolist()
 
 
 def test_custom_lists_move_ops(x):

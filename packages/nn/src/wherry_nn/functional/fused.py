@@ -378,10 +378,15 @@ def fused_multi_transformer(
 
 def _dropped_and_added(x: Tensor, residual: Tensor, p: Any, training: bool, mode: str) -> Tensor:
     """`residual + dropout(x)`: one op where it drops something and nothing is broadcast, with the bits of the two."""
-    alike = isinstance(x, Tensor) and isinstance(residual, Tensor) and x.dtype is residual.dtype and x.shape == residual.shape
-    if alike and training and isinstance(p, float) and 0 < p <= 1 and mode in ("upscale_in_train", "downscale_in_infer") and -1 not in x.shape:
+    drops = training and isinstance(p, float) and 0 < p <= 1 and mode in ("upscale_in_train", "downscale_in_infer")
+    if drops and isinstance(x, Tensor) and isinstance(residual, Tensor) and x.dtype is residual.dtype and _same_known_shape(x, residual):
         return ops.dropout_add(x, residual, p, mode == "upscale_in_train")[0]  # type: ignore[no-any-return]
     return residual + dropout(x, p, training=training, mode=mode)
+
+
+def _same_known_shape(x: Tensor, y: Tensor) -> bool:
+    """Where a size is not known, nobody can tell before the program runs."""
+    return -1 not in x.shape and -1 not in y.shape and x.shape == y.shape
 
 
 def _of(values: Sequence[Any] | None, layer: int) -> Any:
