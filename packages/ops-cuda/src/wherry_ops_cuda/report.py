@@ -431,7 +431,7 @@ def _pooling_cases(call: Callable[..., Case], several: Callable[..., Any]) -> It
 
 
 def _tensor_core_cases(call: Callable[..., Case], halves: Callable[..., Any]) -> Iterator[Case]:
-    from wherry_tensor import ops
+    from wherry_tensor import ops, to_tensor
 
     for turned_x, turned_y in ((False, False), (True, False), (False, True)):
         yield call("contraction", f"matmul 256 x 128 x 128{', x turned' if turned_x else ''}{', y turned' if turned_y else ''}, float16",
@@ -450,6 +450,22 @@ def _tensor_core_cases(call: Callable[..., Case], halves: Callable[..., Any]) ->
 
             yield call("attention", f"attention_vjp, {name}", with_out,
                        lambda ct, q, k, v, out, lse, a=attrs: ops.attention_vjp(ct, q, k, v, None, out, lse, **a), flops=5 * one)
+    # Two sequences, of which one has half the steps of the other.
+    def padded() -> tuple[Any, ...]:
+        counts = to_tensor([128, 64], dtype="int32")
+        return *(halves(2, 1, 128, 64) for _ in range(4)), counts, counts
+
+    def padded_with_out() -> tuple[Any, ...]:
+        q, k, v, ct, n, m = padded()
+        return ct, q, k, v, n, m, *ops.attention_lengths(q, k, v, None, n, m, None, scale=0.125)
+
+    counted, one = 2 * 64 * (128 + 64), 2 * 64 * (128 * 128 + 64 * 64)
+    yield call("attention", "attention_lengths, 128 and 64 of 128 queries and keys of 64, float16", padded,
+               lambda q, k, v, _, n, m: ops.attention_lengths(q, k, v, None, n, m, None, scale=0.125)[0],
+               least=3 * counted + 2 * 2 * 64 * 128, flops=2 * one)
+    yield call("attention", "attention_lengths_vjp, 128 and 64 of 128 queries and keys of 64, float16", padded_with_out,
+               lambda ct, q, k, v, n, m, out, lse: ops.attention_lengths_vjp(ct, q, k, v, None, n, m, None, out, lse, scale=0.125),
+               least=5 * counted + 4 * (128 + 64) + 3 * 2 * 2 * 64 * 128, flops=5 * one)
     for layout in ("NHWC", "NCHW"):
         shape = (1, 16, 16, 64) if layout == "NHWC" else (1, 64, 16, 16)
         attrs = {"strides": (1, 1), "paddings": (1, 1, 1, 1), "dilations": (1, 1), "groups": 1, "data_format": layout}
