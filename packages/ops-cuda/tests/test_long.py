@@ -37,6 +37,16 @@ def test_long_lines_are_sorted_and_equal_values_keep_their_order(gpu, rng, dtype
     same(ops.sort, rng.integers(-300, 300, (1500, 2)).astype(dtype), axis=0, descending=True)
 
 
+def test_lines_that_a_block_holds_are_sorted_whichever_way_they_lie(gpu, rng):
+    for n in 1, 2, 33, 1000, 1024:
+        x = rng.integers(-99, 99, (3, n, 2)).astype("float64")
+        x[1, n // 2], x[2, n // 3] = np.nan, -0.0
+        for descending in False, True:
+            same(ops.sort, x, axis=1, descending=descending)
+            same(ops.sort, x[:, :, 0].astype("float16"), axis=1, descending=descending)
+            same(ops.topk, x.astype("float32"), k=(n + 2) // 3, axis=1, largest=descending, sorted=True)
+
+
 def test_the_best_of_long_lines_are_chosen_by_their_digits(gpu, rng):
     x = rng.integers(0, 40, (3, 3000)).astype("float32")
     x[1, 7] = np.nan
@@ -473,3 +483,10 @@ def test_a_position_outside_of_a_plane_that_is_cut_into_bands_is_reported(gpu):
     ops.max_pool2d_vjp(ct, mask, like, data_format="NCHW")
     with pytest.raises(wherry_tensor.errors.InvalidArgumentError, match="position 6400 lies outside of its plane"):
         wherry_tensor.device.synchronize("gpu")
+
+
+@pytest.mark.parametrize("shape", [(19, 6, 5), (8, 7), (3, 2, 9, 4)])
+def test_places_are_sampled_in_several_outer_ones_at_once(gpu, rng, shape):
+    x, axis = rng.standard_normal(shape), len(shape) - 2 + (len(shape) == 2)
+    index, weight = rng.integers(0, shape[axis], (11, 3)), rng.integers(-1, 2, (11, 3)).astype("float64")
+    close(ops.resample, x, index, weight, axis=axis, rtol=1e-12)

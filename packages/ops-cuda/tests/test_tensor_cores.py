@@ -269,6 +269,7 @@ CONVOLUTIONS = {
     "groups": ((1, 16, 8, 8), 24, (3, 3), {"groups": 2, "paddings": (1, 1, 1, 1)}),
     "groups of odd width": ((1, 18, 7, 8), 20, (2, 2), {"groups": 2}),
     "one by one, several tiles": ((2, 40, 12, 12), 72, (1, 1), {}),
+    "more taps and channels than are turned at once": ((1, 72, 9, 10), 8, (9, 9), {}),
     "no images": ((0, 8, 6, 6), 8, (3, 3), {}),
     "narrow groups": ((1, 8, 6, 6), 8, (3, 3), {"groups": 4}),  # not in tensor cores
 }

@@ -51,17 +51,29 @@ __global__ void __launch_bounds__(block_size) pad_image(int64_t n, int channels,
       out[i] = channel < channels ? x[group * channels + channel] : uint16_t(0);
     }
 }
-// parts [parts, rows, taps, width] to their sums [rows, c, taps]: neighbouring threads read neighbours, of which there are more than results.
+// parts [parts, rows, taps, width] to their sums [rows, c, taps]. A block takes some channels of a row, with all taps or some: it reads along the
+// channels and writes along the taps, which are turned in shared memory.
+constexpr int turned_channels = 64, turned_taps = 64;
 template <typename T>
-__global__ void __launch_bounds__(block_size) add_parts(int64_t n, int parts, int c, int taps, int width, const float *from, T *out) {
-  for
-    WRY_EACH(i, n) {
-      const int64_t channel = i % width, tap = i / width % taps, row = i / width / taps;
-      if (channel >= c) continue;
+__global__ void __launch_bounds__(block_size) add_parts(int64_t n, int parts, int64_t rows, int c, int taps, int width, const float *from, T *out) {
+  WRY_SHARED(float, held, turned_channels * (turned_taps + 1));
+  const int across = (c + turned_channels - 1) / turned_channels, down = (taps + turned_taps - 1) / turned_taps;
+  for (int64_t at = blockIdx.x; at < rows * across * down; at += gridDim.x) {
+    const int tap = int(at % down) * turned_taps, channel = int(at / down % across) * turned_channels;
+    const int high = taps - tap < turned_taps ? taps - tap : turned_taps, wide = c - channel < turned_channels ? c - channel : turned_channels;
+    const int64_t row = at / down / across;
+    const int pitch = high | 1;  // odd: no two lanes share a bank
+    __syncthreads();  // the tile before may still be read
+    for (int i = threadIdx.x; i < high * wide; i += blockDim.x) {
+      const float *place = from + (row * taps + tap + i / wide) * width + channel + i % wide;
       float sum = 0;
-      for (int p = 0; p < parts; ++p) sum += from[p * n + i];
-      out[(row * c + channel) * taps + tap] = narrow<T>(sum);
+      for (int p = 0; p < parts; ++p) sum += place[p * n];
+      held[i % wide * pitch + i / wide] = sum;
     }
+    __syncthreads();
+    for (int i = threadIdx.x; i < high * wide; i += blockDim.x)
+      out[(row * c + channel + i / high) * taps + tap + i % high] = narrow<T>(held[i / high * pitch + i % high]);
+  }
 }
 
 // ---- products -------------------------------------------------------------------------------------
@@ -271,7 +283,9 @@ int convolve_lines(const wry_call *call, Direction direction, const Convolution 
     if (!sums) return not_taken;
     WRY_TRY(wry_launch(convolve_for_weight<T>, dim3(unsigned(down), columns, unsigned(parts * s.groups)), dim3(Z::Threads), 0, stream(call), p, int(parts), sums));
     const int64_t n = rows * depth;
-    return check(call, wry_launch(add_parts<T>, blocks_for(n), dim3(block_size), 0, stream(call), n, int(parts), int(s.c), int(taps), int(width), sums, result));
+    const int64_t turned = rows * ((s.c + turned_channels - 1) / turned_channels) * ((taps + turned_taps - 1) / turned_taps);
+    return check(call, wry_launch(add_parts<T>, dim3(unsigned(turned < 65536 ? turned : 65536)), dim3(threads_for(std::min<int64_t>(taps, turned_taps) * s.c)), 0,
+                                  stream(call), n, int(parts), rows, int(s.c), int(taps), int(width), sums, result));
   }
   const Image &to = direction == FORWARD ? s.out : s.in;
   const bool aligned = is_aligned(result) && (to.at_channel == 1 ? to.channels % 8 == 0 && across % 8 == 0 : to.h * to.w % 8 == 0);

@@ -548,18 +548,17 @@ WRY_GPU void sum_slab(const Channels &c, const T *x, const T *y, double *parts, 
     for (int k = 0; k < S::V; ++k) f(k, xs[k], ys[k], &first[S::Last ? k : 0], &second[S::Last ? k : 0]);
   });
 #pragma unroll
-  for (int k = 0; k < S::C; ++k) {
-    first[k] = S::total(first[k]), second[k] = S::total(second[k]);
-    if (!S::speaks(c)) continue;
-    double *to = parts + 2 * blockIdx.y * c.channels + S::channel() + k;
-    to[0] = first[k], to[c.channels] = second[k];
-  }
+  for (int k = 0; k < S::C; ++k) first[k] = S::total(first[k]), second[k] = S::total(second[k]);
+  if (!S::speaks(c)) return;
+  double *to = parts + 2 * blockIdx.y * c.channels + S::channel();
+  write_pack<S::C>(to, first), write_pack<S::C>(to + c.channels, second);
 }
 // The first value of each channel of a slab: what distances are from.
 template <typename S, typename T, typename A>
 WRY_GPU void shifts_of(const Channels &c, const T *x, A *shifts) {
 #pragma unroll
-  for (int k = 0; k < S::C; ++k) shifts[k] = S::channel() < c.channels ? A(load(x + (S::channel() + k) * (S::Last ? 1 : c.run))) : A(0);
+  for (int k = 0; k < S::C; ++k) shifts[k] = A(0);
+  if (S::channel() < c.channels) read_pack<S::C>(x + S::channel() * (S::Last ? 1 : c.run), shifts);
 }
 template <typename T, typename A, typename S>
 __global__ void __launch_bounds__(block_size) channel_statistics(Channels c, const T *x, double *parts) {

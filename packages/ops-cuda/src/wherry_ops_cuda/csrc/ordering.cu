@@ -74,6 +74,30 @@ __global__ void __launch_bounds__(block_size) write_sorted(Lines from, Lines to,
   }
 }
 
+// Lines of at most short_run elements: a block reads a line, sorts its items in shared memory (`room` of them, a power of two; what is missing
+// sorts to the end) and writes the first `to.n`.
+template <typename T>
+__global__ void __launch_bounds__(block_size) sort_lines(Lines from, Lines to, key_t<T> flip, int room, const T *x, T *values, int64_t *indices) {
+  using K = key_t<T>;
+  WRY_DYNAMIC_SHARED(uint4, memory);
+  Item<K> *items = reinterpret_cast<Item<K> *>(memory);
+  T *held = reinterpret_cast<T *>(items + room);
+  const int n = int(from.n), thread = int(threadIdx.x), threads = int(blockDim.x);
+  for (int64_t line = blockIdx.x; line < from.count; line += gridDim.x) {
+    const int64_t source = from.first(line), target = to.first(line);
+    __syncthreads();  // the line before may still be read
+    for (int i = thread; i < room; i += threads) {
+      if (i < n) held[i] = x[source + i * from.step];
+      items[i] = i < n ? Item<K>{K(key_of(held + i) ^ flip), K(i)} : Item<K>{K(~K(0)), K(~K(0))};
+    }
+    sort_held(items, room);
+    for (int i = thread; i < int(to.n); i += threads) {
+      const int64_t at = int64_t(items[i].at);
+      values[target + i * to.step] = held[at], indices[target + i * to.step] = at;
+    }
+  }
+}
+
 // A line's best `k` keys, in no order but that of their positions: block by block of the keys' digits the k-th key is found, and what
 // is below it and as many as are needed of its equals are written. One block for each line.
 template <typename T>
@@ -132,7 +156,14 @@ int sorted_lines(const wry_call *call, const char *op, int64_t k, int axis, bool
   if (values->size == 0) return WRY_OK;
   if (const int status = check_length(call, op, from.n, sizeof(K))) return status;
   const K flip = flipped ? K(~K(0)) : K(0);
-  const bool selects = k * 4 <= from.n && from.n > short_run;
+  if (from.n <= short_run) {
+    int room = 2;
+    while (room < from.n) room *= 2;
+    return check(call, wry_launch(sort_lines<T>, dim3(unsigned(from.count < 65536 ? from.count : 65536)), dim3(threads_for(room / 2)),
+                                  room * (sizeof(Item<K>) + sizeof(T)), stream(call), from, to, flip, room, data<T>(x), data<T>(values),
+                                  data<int64_t>(indices)));
+  }
+  const bool selects = k * 4 <= from.n;
   const int64_t held = selects ? k : from.n;
   Item<K> *items = workspace<Item<K>>(call, from.count * held);
   if (!items) return fail_memory(call, op, from.count * held * int64_t(sizeof(Item<K>)));

@@ -37,19 +37,27 @@ int places_of(const wry_call *call, const char *op, const wry_tensor *x, int axi
   return WRY_OK;
 }
 
-// One thread for each element of the result; neighbours have neighbouring columns.
+// One thread for an element of the result in `at_once` neighbouring outer ones, for which it reads indices and weights once; neighbours have
+// neighbouring columns.
+constexpr int at_once = 8;
 template <typename T>
-__global__ void __launch_bounds__(block_size) gather_terms(Sizes z, Places places, const T *weight, const T *x, T *out) {
+__global__ void __launch_bounds__(block_size, 1) gather_terms(Sizes z, Places places, const T *weight, const T *x, T *out) {
   using A = arithmetic_t<T>;
-  for WRY_EACH (at, z.outer * z.results * z.row) {
-    const int64_t c = at % z.row, i = at / z.row % z.results, o = at / z.row / z.results;
-    A total = 0;
+  const int64_t each = z.results * z.row;
+  for WRY_EACH (at, (z.outer + at_once - 1) / at_once * each) {
+    const int64_t c = at % z.row, i = at / z.row % z.results, o = at / each * at_once;
+    A total[at_once] = {};
     for (int64_t k = 0; k < z.taps; ++k) {
       const A w = load(weight + i * z.taps + k);
       const int64_t place = places[i * z.taps + k];
-      if (w != A(0)) total += w * load(x + (o * z.places + place) * z.row + c);
+      if (w == A(0)) continue;
+#pragma unroll
+      for (int j = 0; j < at_once; ++j)
+        if (o + j < z.outer) total[j] += w * load(x + ((o + j) * z.places + place) * z.row + c);
     }
-    out[at] = narrow<T>(total);
+#pragma unroll
+    for (int j = 0; j < at_once; ++j)
+      if (o + j < z.outer) out[(o + j) * each + at % each] = narrow<T>(total[j]);
   }
 }
 template <typename T>
@@ -60,8 +68,9 @@ int resample(const wry_call *call) {
   if (out->size == 0) return WRY_OK;
   Places places;
   if (const int status = places_of(call, "resample", x, axis, &places)) return status;
-  const int threads = threads_for(out->size);
-  return check(call, wry_launch(gather_terms<T>, blocks_for(out->size, threads), dim3(threads), 0, stream(call), z, places, data<T>(input(call, 2)), data<T>(x),
+  const int64_t work = (z.outer + at_once - 1) / at_once * z.results * z.row;
+  const int threads = threads_for(work);
+  return check(call, wry_launch(gather_terms<T>, blocks_for(work, threads), dim3(threads), 0, stream(call), z, places, data<T>(input(call, 2)), data<T>(x),
                                 data<T>(out)));
 }
 

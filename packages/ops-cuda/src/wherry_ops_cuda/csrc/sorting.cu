@@ -61,16 +61,7 @@ __global__ void __launch_bounds__(block_size) sort_short(Item<K> *items, int64_t
     Item<K> *own = items + row * n;
     __syncthreads();
     for (int i = threadIdx.x; i < room; i += blockDim.x) held[i] = i < n ? own[i] : Item<K>{K(~K(0)), K(~K(0))};
-    for (int width = 2; width <= room; width *= 2)
-      for (int step = width / 2; step > 0; step /= 2) {
-        __syncthreads();
-        for (int pair = threadIdx.x; pair < room / 2; pair += blockDim.x) {
-          const int low = pair / step * 2 * step + pair % step, high = low + step;
-          const Item<K> a = held[low], b = held[high];
-          if (before(b, a) == ((low & width) == 0)) held[low] = b, held[high] = a;
-        }
-      }
-    __syncthreads();
+    sort_held(held, room);
     for (int i = threadIdx.x; i < n; i += blockDim.x) own[i] = held[i];
   }
 }

@@ -24,6 +24,21 @@ struct alignas(2 * sizeof(K)) Item {
 template <typename K>
 WRY_GPU bool before(const Item<K> &a, const Item<K> &b) { return a.key != b.key ? a.key < b.key : a.at < b.at; }
 
+// Sorts items that lie in shared memory, a power of two of them; all threads of the block take part.
+template <typename K>
+WRY_GPU void sort_held(Item<K> *items, int count) {
+  for (int width = 2; width <= count; width *= 2)
+    for (int step = width / 2; step > 0; step /= 2) {
+      __syncthreads();
+      for (int pair = threadIdx.x; pair < count / 2; pair += blockDim.x) {
+        const int rest = pair & (step - 1), low = 2 * (pair - rest) + rest, high = low + step;
+        const Item<K> a = items[low], b = items[high];
+        if (before(b, a) == ((low & width) == 0)) items[low] = b, items[high] = a;
+      }
+    }
+  __syncthreads();
+}
+
 // What sorts of one size share; the first takes it.
 struct SortScratch {
   void *spare = nullptr;
