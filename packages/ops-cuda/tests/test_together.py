@@ -6,7 +6,8 @@ import wherry_tensor
 from wherry_nn import clip as nn
 from wherry_tensor import ops, to_tensor
 from wherry_tensor.cuda_graphs import CUDAGraph
-from wherry_train import optimizer, regularizer
+from wherry_tensor.many import on_each
+from wherry_train import amp, optimizer, regularizer
 
 SIZES = [(3, 5), (64,), (70, 70), (1,), (0,), (4096,), (9000,)]
 UPDATES = {
@@ -25,7 +26,11 @@ def launches(emulator, call):
         kept = call()
         wherry_tensor.device.synchronize("gpu")
     del kept
-    return {one.kernel.removeprefix("void ").removeprefix("wherry::cuda::").partition("<")[0]: one.launches for one in found}
+    counts = {}
+    for one in found:  # of all types together
+        name = one.kernel.removeprefix("void ").removeprefix("wherry::cuda::").partition("<")[0]
+        counts[name] = counts.get(name, 0) + one.launches
+    return counts
 
 
 def parameters(device, rng, dtype="float32", sizes=SIZES):
@@ -144,6 +149,91 @@ def test_gradients_that_are_no_rows_of_memory_are_copied_first(gpu):
     ops.sgd.each_into((params,), (params, grads, to_tensor(np.array(-1, "float32"))), (0.0,))
     for k, one in enumerate(params):
         np.testing.assert_array_equal(one.numpy(), (whole + k).T)
+
+
+@pytest.mark.parametrize(("narrow", "wide"), [("float16", "float32"), ("bfloat16", "float32"), ("float32", "float32"), ("float64", "float64")])
+def test_casts_and_products_of_many_tensors_are_one_launch_with_the_bits_of_one_by_one(gpu, emulator, narrow, wide):
+    if narrow not in ops.cast.kernel_dtypes("gpu"):
+        pytest.skip("these kernels were compiled without bfloat16, which is computed as float16 is: WHERRY_CUDA_ALL_DTYPES=1 compiles it")
+    rng = np.random.default_rng(5)
+    special = np.array([np.nan, np.inf, -np.inf, -0.0, 6e-8, 65504, 1e-30], "float32")
+    given = [to_tensor(x).astype(narrow) for x in [*(rng.standard_normal(shape).astype("float32") for shape in SIZES), special]]
+    factor = to_tensor(np.array(1 / 3, wide))
+    from_narrow, to_narrow = (getattr(wherry_tensor, dtype) for dtype in (wide, narrow))
+    products = on_each(ops.cast, given, attrs=(from_narrow,), dtype=from_narrow)
+
+    def there_and_back():
+        ops.multiply.each_into((products,), (products, factor), ())
+        return on_each(ops.cast, products, attrs=(to_narrow,), dtype=to_narrow)
+
+    alone = [ops.cast(ops.multiply(one, factor), dtype=to_narrow) for one in products]
+    together = there_and_back()
+    for own, other, start in zip(together, alone, given, strict=True):
+        np.testing.assert_array_equal(own.numpy(), other.numpy())
+        on_cpu = ops.multiply(start.cpu().astype(wide), factor.cpu()).astype(narrow)
+        np.testing.assert_array_equal(own.numpy(), on_cpu.numpy())
+    if narrow != wide:
+        assert launches(emulator, there_and_back) == {"scale_kernel": 2}
+
+
+def test_products_that_meet_in_memory_stay_in_their_order(gpu):
+    for device in "gpu", "cpu":
+        wherry_tensor.set_device(device)
+        a, b, c = (to_tensor(np.full(40, value, "float32")) for value in (1, 2, 3))
+        by = to_tensor(np.array([4], "float32"))
+        ops.multiply.each_into(([b, c, by, c],), ([a, b, by, c], [by, by, by, by]), ())  # c reads b, the last c the square of 4
+        assert (b.numpy() == 4).all() and by.numpy() == 16 and (c.numpy() == 16 * 16).all()
+
+
+def test_what_goes_alone_comes_after_what_was_kept(gpu):
+    for device in "gpu", "cpu":
+        wherry_tensor.set_device(device)
+        first, turned, half = to_tensor(np.full((3, 4), 2, "float32")), to_tensor(np.zeros((4, 3), "float32")), to_tensor(np.zeros(1, "float16"))
+        rate = to_tensor(np.array([1], "float32"))
+        by = to_tensor(np.array(3, "float32"))
+        ops.multiply.each_into(([first, turned],), ([first, first.transpose([1, 0])], by), ())
+        assert (first.numpy() == 6).all() and (turned.numpy() == 18).all()
+        # The second step goes by the rate that the first one has made.
+        ops.sgd.each_into(([rate, half],), ([rate, half], [rate, to_tensor(np.ones(1, "float16"))], [by, rate]), (0.0,))
+        assert rate.numpy() == -2 and half.numpy() == 2
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_a_scaler_divides_all_gradients_in_a_few_launches(gpu, emulator, dtype):
+    found = {}
+    for device in "cpu", "gpu":
+        made = parameters(device, np.random.default_rng(6), dtype)
+        chosen, scaler = optimizer.SGD(learning_rate=0.1, parameters=made), amp.GradScaler(init_loss_scaling=4.0)
+
+        def divide(scaler=scaler, chosen=chosen):
+            scaler.unscale_(chosen)
+
+        if device == "gpu":
+            assert launches(emulator, divide)["scale_kernel"] == (3 if dtype == "float16" else 1)
+        else:
+            divide()
+        found[device] = [one.grad.numpy() for one in made]
+        made[-1].grad = to_tensor(np.full(9000, np.inf, dtype))
+        before = made[0].numpy()
+        scaler.update()
+        scaler.step(chosen)
+        np.testing.assert_array_equal(made[0].numpy(), before)  # skipped
+    for own, expected in zip(found["gpu"], found["cpu"], strict=True):
+        np.testing.assert_array_equal(own, expected)
+
+
+@pytest.mark.parametrize("way", [nn.ClipGradByGlobalNorm(1.0), nn.ClipGradByNorm(0.5)])
+def test_gradients_are_shortened_in_one_launch(gpu, emulator, way):
+    found = {}
+    for device in "cpu", "gpu":
+        made = parameters(device, np.random.default_rng(7))
+        made[2].need_clip = False
+        pairs = [(one, one.grad) for one in made]
+        if device == "gpu":
+            assert launches(emulator, lambda pairs=pairs: way(pairs))["scale_kernel"] == 1
+        found[device] = [grad.numpy() for _, grad in way(pairs)]
+    for own, expected in zip(found["gpu"], found["cpu"], strict=True):
+        np.testing.assert_allclose(own, expected, rtol=1e-6)
 
 
 def test_results_beside_and_other_dtypes_among_them_are_right_too(gpu):

@@ -15,6 +15,7 @@ from wherry_tensor._core import Tensor, scalar
 from wherry_tensor.arguments import require_tensor
 from wherry_tensor.constructed import as_constructed
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.many import on_each
 
 __all__ = ["ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue"]
 
@@ -61,11 +62,17 @@ class ClipGradBase:
     @staticmethod
     def _clip_by(grads: list[Tensor], scales: list[Tensor | None]) -> list[Tensor]:
         """The products."""
-        out = []
-        for grad, scale in zip(grads, scales, strict=True):
-            if scale is not None and scale.dtype is not grad.dtype:
-                scale = ops.cast(scale, dtype=grad.dtype)
-            out.append(grad if scale is None else _like(grad, ops.multiply(grad, scale)))
+        out = list(grads)
+        places: dict[Any, list[int]] = {}
+        for i, (grad, scale) in enumerate(zip(grads, scales, strict=True)):
+            if scale is not None:
+                places.setdefault(grad.dtype, []).append(i)
+        for dtype, chosen in places.items():
+            factors = {id(scale): scale for i in chosen if (scale := scales[i]) is not None}  # one for all, or one for each
+            factors = {key: scale if scale.dtype is dtype else ops.cast(scale, dtype=dtype) for key, scale in factors.items()}
+            products = on_each(ops.multiply, [grads[i] for i in chosen], [factors[id(scales[i])] for i in chosen])
+            for i, product in zip(chosen, products, strict=True):
+                out[i] = _like(grads[i], product)
         return out
 
 

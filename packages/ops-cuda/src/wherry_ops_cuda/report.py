@@ -388,8 +388,9 @@ def _index_cases(call: Callable[..., Case], floats: Callable[..., Any], places: 
 
 
 def _update_cases(call: Callable[..., Case], floats: Callable[..., Any]) -> Iterator[Case]:
-    """A step of an optimizer over 8 parameters, in place."""
+    """A step of an optimizer over 8 parameters, in place; and what AMP asks for beside it."""
     from wherry_tensor import ops
+    from wherry_tensor.many import on_each
 
     count, n = 8, 2048
     # What lies beside a parameter: tensors that a step moves, others, powers of beta. And the attributes.
@@ -406,6 +407,11 @@ def _update_cases(call: Callable[..., Case], floats: Callable[..., Any]) -> Iter
 
         yield call("optimizer", f"{name} of {count} x [{n}]", lambda sizes=sizes: (floats(), *([floats(k) for _ in range(count)] for k in sizes)),
                    step, least=4 * count * n * (3 + 2 * states))
+    lists, half = (lambda: (floats(), [floats(n) for _ in range(count)])), floats(1).astype("float16").dtype
+    yield call("optimizer", f"casts of {count} x [{n}] to float16", lists, lambda _, xs: on_each(ops.cast, xs, attrs=(half,), dtype=half),
+               least=6 * count * n)
+    yield call("optimizer", f"products of {count} x [{n}] with a number", lists, lambda by, xs: ops.multiply.each_into((xs,), (xs, by), ()),
+               least=8 * count * n)
 
 
 def _pooling_cases(call: Callable[..., Case], several: Callable[..., Any]) -> Iterator[Case]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from wherry_autograd import no_grad
 from wherry_autograd.selected_rows import SelectedRows
-from wherry_tensor import ops
+from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import number, require_tensor
 from wherry_tensor.errors import InvalidArgumentError, short
@@ -57,7 +57,10 @@ def clip_grad_norm_(
     if not gradients:
         return full([], 0.0)
     with no_grad():
-        total = linalg.norm(stack([linalg.norm(ops.reshape(g, (g.size,)), norm_type) for g in gradients]), norm_type)
+        if norm_type == 2 and {g.dtype for g in gradients} <= {_core.float32, _core.float64}:
+            total = ops.sqrt(ops.sum_of_squares(*gradients))  # of all together
+        else:
+            total = linalg.norm(stack([linalg.norm(ops.reshape(g, (g.size,)), norm_type) for g in gradients]), norm_type)
         if error_if_nonfinite and not math.isfinite(total.item()):
             raise RuntimeError(
                 f"clip_grad_norm_: The total norm of {norm_type} order of the gradients from `parameters` is non-finite, so it "
@@ -65,8 +68,9 @@ def clip_grad_norm_(
                 f"it nevertheless, or look for the operation that overflowed."
             )
         factor = ops.clip(max_norm / (total + 1e-6), None, full([], 1.0, total.dtype))
-        for g in gradients:
-            ops.multiply.into((g,), g, factor if g.dtype is factor.dtype else ops.cast(factor, dtype=g.dtype))
+        for dtype in dict.fromkeys(g.dtype for g in gradients):
+            some = [g for g in gradients if g.dtype is dtype]
+            ops.multiply.each_into((some,), (some, factor if dtype is factor.dtype else ops.cast(factor, dtype=dtype)), ())
     return total
 
 

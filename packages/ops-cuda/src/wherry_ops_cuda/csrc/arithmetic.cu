@@ -2,6 +2,9 @@
 //
 // Integers wrap around where a result does not fit. Where NumPy and Paddle differ, Paddle decides; comments say so.
 #include "pointwise.h"
+#ifndef WRY_FUNCTIONS_ONLY
+#include "together.h"
+#endif
 
 namespace wherry {
 namespace cuda {
@@ -210,6 +213,11 @@ struct Kernel {
   }
 };
 template <typename T>
+int multiply(const wry_call *call) {
+  if (keep_scaled(call, "multiply", input(call, 0), input(call, 1))) return WRY_OK;
+  return Kernel<Multiply>::same<T>(call);
+}
+template <typename T>
 int make_complex(const wry_call *call) { return pointwise2<complex<T>, T, T>(call, MakeComplex()); }
 
 #define NUMBERS(op, F) WRY_NUMBER_ROWS(op, in_place, Kernel<F>::same)
@@ -219,7 +227,7 @@ int make_complex(const wry_call *call) { return pointwise2<complex<T>, T, T>(cal
 const wry_kernel_entry table[] = {
     NUMBERS("add", Add), BOOL("add", Or),
     NUMBERS("subtract", Subtract),
-    NUMBERS("multiply", Multiply), BOOL("multiply", And),
+    WRY_NUMBER_ROWS("multiply", in_place, multiply), BOOL("multiply", And),
     WRY_FLOAT_ROWS("divide", in_place, Kernel<Divide>::same), WRY_COMPLEX_ROWS("divide", in_place, Kernel<Divide>::same),
     WRY_REAL_ROWS("floor_divide", in_place, Kernel<FloorDivide>::division),
     WRY_REAL_ROWS("remainder", in_place, Kernel<Remainder>::division),

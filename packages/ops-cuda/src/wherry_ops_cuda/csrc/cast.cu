@@ -4,6 +4,9 @@
 // users of Paddle and NumPy see: the smallest int32 or int64, and for narrower integers the low bits of the conversion to
 // int32. Complex numbers lose their imaginary part. Anything but zero is true, NaN too.
 #include "pointwise.h"
+#ifndef WRY_FUNCTIONS_ONLY
+#include "together.h"
+#endif
 
 namespace wherry {
 namespace cuda {
@@ -43,6 +46,7 @@ struct Cast {
 template <typename T>
 int cast(const wry_call *call) {
   const int32_t to = output(call, 0)->dtype;
+  if (keep_scaled(call, "cast", input(call, 0), nullptr)) return WRY_OK;
   if (to == code_of<T>::value)
     return dispatch_size(sizeof(T), [&](auto tag) { return pointwise1<decltype(tag), decltype(tag)>(call, Identity()); });
   return dispatch<bool, uint8_t, int8_t, int16_t, int32_t, int64_t, half, bfloat16, float, double, complex64, complex128>(to, [&](auto tag) {

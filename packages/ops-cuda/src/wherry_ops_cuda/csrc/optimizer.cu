@@ -256,8 +256,14 @@ cudaError_t launch_updates(const Updates<Most> &all, int, cudaStream_t stream) {
   return code;
 }
 
+// Calls that may become one launch: how many tensors each reads and writes, of which item sizes, and what launches them.
+struct Kind {
+  int ins, outs;
+  int64_t in_item, out_item;
+  bool in_place;  // the outputs are the memory of the first inputs; a call whose are not goes alone
+  cudaError_t (*launch)(const Updates<most_updates> &, int device, cudaStream_t);
+};
 // What is kept back, in the thread that has said that calls come together.
-using Launch = cudaError_t (*)(const Updates<most_updates> &, int device, cudaStream_t);
 struct Kept {
   bool on = false;
   Updates<most_updates> all = {};
@@ -265,7 +271,7 @@ struct Kept {
   cudaStream_t stream = nullptr;
   int device = 0;
   const char *op = nullptr;
-  Launch launch = nullptr;
+  Kind kind = {};
   cudaError_t failed = cudaSuccess;
 };
 Kept &kept_back() {
@@ -278,27 +284,35 @@ bool meet(const void *a, const void *b, int64_t a_bytes, int64_t b_bytes) {
   const char *x = static_cast<const char *>(a), *y = static_cast<const char *>(b);
   return x && y && x < y + b_bytes && y < x + a_bytes;
 }
-// Whether one of the two writes what the other reads or writes.
-bool depend(const Update &a, const Update &b, int states, int64_t item) {
-  for (int k = 0; k < states + 1; ++k)
-    for (int j = 0; j < states + 2; ++j)
-      if (meet(a.out[k], b.in[j], a.size * item, b.size * item) || meet(b.out[k], a.in[j], b.size * item, a.size * item)) return true;
-  return (a.power1.data && a.power1.data == b.power1.data) || (a.power2.data && a.power2.data == b.power2.data);
+// Whether b reads or writes what a writes.
+bool follows(const Update &a, const Update &b, const Kind &kind) {
+  for (int k = 0; k < kind.outs; ++k) {
+    const int64_t bytes = a.size * kind.out_item;
+    if (meet(a.out[k], b.scale.data, bytes, 1)) return true;
+    for (int j = 0; j < kind.ins; ++j)
+      if (meet(a.out[k], b.in[j], bytes, b.size * kind.in_item)) return true;
+    for (int j = 0; j < kind.outs && !kind.in_place; ++j)
+      if (meet(a.out[k], b.out[j], bytes, b.size * kind.out_item)) return true;
+  }
+  return false;
 }
-// Of a call that is one of many: kept, or false where it has to be launched by itself. Only in place: what is kept must not outlive outputs that
-// the caller copies from.
-bool keep(const wry_call *call, const char *op, const Settings &settings, const Update &u, int states, int64_t item, Launch launch) {
+bool depend(const Update &a, const Update &b, const Kind &kind) {
+  return follows(a, b, kind) || follows(b, a, kind) || (a.power1.data && a.power1.data == b.power1.data) ||
+         (a.power2.data && a.power2.data == b.power2.data);
+}
+// Of a call that is one of many: kept, or false where it has to be launched by itself, after those before it.
+bool keep(const wry_call *call, const char *op, const Settings &settings, const Update &u, const Kind &kind) {
   Kept &kept = kept_back();
   if (!kept.on) return false;
   const int device = WRY_DEVICE_NUMBER(call->context->device);
   bool joins = kept.all.count < most_updates && (kept.all.count == 0 || (kept.stream == stream(call) && kept.device == device &&
-                                                                         kept.all.settings == settings && kept.launch == launch));
-  for (int i = 0; joins && i < kept.all.count; ++i) joins = !depend(kept.all.each[i], u, states, item);
-  bool in_place = kept.pieces < 1 << 30;
-  for (int k = 0; k < states + 1; ++k) in_place = in_place && u.in[k] == u.out[k];
-  if (!joins || !in_place) settle_quietly();
-  if (!in_place) return false;
-  kept.stream = stream(call), kept.device = device, kept.op = op, kept.launch = launch;
+                                                                         kept.all.settings == settings && kept.kind.launch == kind.launch));
+  for (int i = 0; joins && i < kept.all.count; ++i) joins = !depend(kept.all.each[i], u, kind);
+  bool alone = kept.pieces >= 1 << 30;
+  for (int k = 0; k < kind.outs && kind.in_place; ++k) alone = alone || u.in[k] != u.out[k];
+  if (!joins || alone) settle_quietly();
+  if (alone) return false;
+  kept.stream = stream(call), kept.device = device, kept.op = op, kept.kind = kind;
   kept.all.settings = settings;
   Update &own = kept.all.each[kept.all.count++];
   own = u, own.first = int32_t(kept.pieces);
@@ -314,8 +328,8 @@ bool is_packed(const Update &u, int states) {
 template <typename T, typename Rule>
 int update(const wry_call *call, const char *op, const Settings &settings, Update u) {
   u.packed = is_packed(u, Rule::states);
-  if constexpr (sizeof(T) > 2)
-    if (keep(call, op, settings, u, Rule::states, sizeof(T), launch_updates<T, Rule, most_updates>)) return WRY_OK;
+  if constexpr (sizeof(T) == 2) settle_quietly();
+  else if (keep(call, op, settings, u, {Rule::states + 2, Rule::states + 1, sizeof(T), sizeof(T), true, launch_updates<T, Rule, most_updates>})) return WRY_OK;
   Updates<1> one = {settings, 1, {u}};
   return check(call, launch_updates<T, Rule, 1>(one, 0, stream(call)));
 }
@@ -498,13 +512,45 @@ int lamb(const wry_call *call) {
   settings.flag = attr_bool(call, 4);
   Update u = update_of(call, &settings, lamb_states, 2);
   u.packed = is_packed(u, lamb_states);
-  if constexpr (sizeof(T) > 2)  // what a graph is made of would need its scratch each time that it runs
-    if (!is_captured(call) && keep(call, "lamb", settings, u, lamb_states, sizeof(T), launch_lambs<T>)) return WRY_OK;
+  // What a graph is made of would need its scratch each time that it runs.
+  if (sizeof(T) == 2 || is_captured(call)) settle_quietly();
+  else if constexpr (sizeof(T) > 2)
+    if (keep(call, "lamb", settings, u, {lamb_states + 2, lamb_states + 1, sizeof(T), sizeof(T), true, launch_lambs<T>})) return WRY_OK;
   Updates<1> one = {settings, 1, {u}};
   double *scratch = workspace<double>(call, lamb_scratch(one));
   if (!scratch) return fail_memory(call, "lamb", lamb_scratch(one) * sizeof(double));
   return check(call, launch_lamb<T>(one, scratch, stream(call)));
 }
+
+// ---- many tensors in another dtype, or times a number -----------------------------------------------
+
+template <typename TO, typename T>
+__global__ void __launch_bounds__(block_size) scale_kernel(Updates<most_updates> all) {
+  using A = std::conditional_t<std::is_same<T, double>::value, double, float>;
+  constexpr int V = pack_size<TO, T>();
+  const Update &u = all.each[update_of_block(all)];
+  const A factor = A(value_of(u.scale));
+  each_pack<V>(u, [&](auto width, int64_t i) {
+    constexpr int W = decltype(width)::value;
+    A values[W];
+    read_pack<W>(static_cast<const T *>(u.in[0]) + i, values);
+#pragma unroll
+    for (int j = 0; j < W; ++j) values[j] = values[j] * factor;
+    write_pack<W>(static_cast<TO *>(u.out[0]) + i, values);
+  });
+}
+template <typename TO, typename T>
+cudaError_t launch_scales(const Updates<most_updates> &all, int, cudaStream_t stream) {
+  const int64_t pieces = update_pieces(all);
+  return pieces ? wry_launch(scale_kernel<TO, T>, dim3(unsigned(pieces)), dim3(block_size), 0, stream, all) : cudaSuccess;
+}
+template <typename TO, typename T>
+bool keep_scales(const wry_call *call, const char *op, const Update &u, const wry_tensor *x, const wry_tensor *out) {
+  if (x->dtype != code_of<T>::value || out->dtype != code_of<TO>::value) return false;
+  return keep(call, op, {}, u, {1, 1, sizeof(T), sizeof(TO), false, launch_scales<TO, T>});
+}
+
+// ---- what is asked of whole models ------------------------------------------------------------------
 
 // The gradients of a whole model, `group_size` tensors to a launch: block b finds its tensor among their first pieces.
 constexpr int group_size = 96;  // what a launch takes of parameters is 4 KiB
@@ -597,6 +643,23 @@ const wry_kernel_entry table[] = {
 
 }  // namespace
 
+bool keep_scaled(const wry_call *call, const char *op, const wry_tensor *x, const wry_tensor *number) {
+  const wry_tensor *out = output(call, 0);
+  if (!kept_back().on) return false;
+  Update u = {};
+  u.in[0] = x->data, u.out[0] = out->data, u.size = x->size, u.packed = is_aligned(x->data) && is_aligned(out->data);
+  if (number) u.scale = {number->data, number->dtype};
+  if (x->size == out->size && is_contiguous(x) && is_contiguous(out) && (!number || number->size == 1)) {
+    if (keep_scales<float, half>(call, op, u, x, out) || keep_scales<half, float>(call, op, u, x, out)) return true;
+#ifndef WRY_FEW_DTYPES
+    if (keep_scales<float, bfloat16>(call, op, u, x, out) || keep_scales<bfloat16, float>(call, op, u, x, out)) return true;
+#endif
+    if (keep_scales<float, float>(call, op, u, x, out) || keep_scales<double, double>(call, op, u, x, out)) return true;
+  }
+  settle_quietly();
+  return false;
+}
+
 int keep_together(bool begin, char *error) {
   const int status = settle(nullptr, error);
   kept_back().on = begin;
@@ -616,7 +679,7 @@ void settle_quietly() {
   Kept &kept = kept_back();
   if (kept.all.count == 0) return;
   cudaSetDevice(kept.device);
-  const cudaError_t code = kept.launch(kept.all, kept.device, kept.stream);
+  const cudaError_t code = kept.kind.launch(kept.all, kept.device, kept.stream);
   if (kept.failed == cudaSuccess) kept.failed = code;
   kept.all.count = 0, kept.pieces = 0;
 }

@@ -17,6 +17,10 @@ int settle(const char *op, char *error);
 // The same where nobody can be told; the next to settle, or the end, tells.
 void settle_quietly();
 
+// Keeps a call of `op` whose output is x times a number (null: 1). False where it has to be launched by itself, after those before it: tensors that are not
+// contiguous, other dtypes than those of gradients and of their copies, a call that is not one of many.
+bool keep_scaled(const wry_call *call, const char *op, const wry_tensor *x, const wry_tensor *number);
+
 // Memory for what is kept, which has no call to ask; null when there is none. (runtime.cc)
 void *take_scratch(int number, size_t bytes, cudaStream_t stream);
 void give_scratch(int number, void *data, cudaStream_t stream);

@@ -7,6 +7,7 @@ from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.constructed import check_arguments, flag, number
 from wherry_tensor.errors import AssertedArgumentError, InvalidTypeError, short
+from wherry_tensor.many import on_each
 
 __all__ = ["AmpScaler", "GradScaler"]
 
@@ -158,9 +159,9 @@ class GradScaler:
         try:
             finite = ops.all_finite(*grads)
             if getattr(optimizer, "_master_grad", False):
-                for param in params:
-                    if param.grad.dtype is not _core.float32:
-                        param.grad = ops.cast(param.grad, dtype=_core.float32)
+                narrow = [p for p in params if p.grad.dtype is not _core.float32]
+                for param, grad in zip(narrow, on_each(ops.cast, [p.grad for p in narrow], attrs=(_core.float32,), dtype=_core.float32), strict=True):
+                    param.grad = grad
                 grads = [p.grad for p in params]
             by_dtype: dict[Any, list[Tensor]] = {}
             for grad in grads:
@@ -172,7 +173,8 @@ class GradScaler:
                 if wide is dtype:
                     ops.multiply.each_into((some,), (some, inverse), ())
                 else:
-                    products = [ops.multiply(ops.cast(g, dtype=wide), inverse) for g in some]
+                    products = on_each(ops.cast, some, attrs=(wide,), dtype=wide)
+                    ops.multiply.each_into((products,), (products, inverse), ())
                     ops.cast.each_into((some,), (products,), (dtype,))
             return finite
         finally:

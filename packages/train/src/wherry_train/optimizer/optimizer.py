@@ -25,6 +25,7 @@ from wherry_tensor import _core, ops, to_tensor
 from wherry_tensor._core import DType, Op, Tensor
 from wherry_tensor.building import building, lasting
 from wherry_tensor.errors import AssertedArgumentError, AssertedTypeError, InvalidTypeError, OutOfRangeError, short
+from wherry_tensor.many import on_each
 from wherry_tensor.suggestions import check_keywords
 from wherry_tensor.tracebacks import warn
 from wherry_train.optimizer.lr import LRScheduler
@@ -488,8 +489,9 @@ class Optimizer:
         params, *others = batch.columns
         masters = batch.masters
         if masters is None:
-            masters = [ops.cast(p, dtype=_core.float32) for p in params]
-        grads = [g if g.dtype is _core.float32 else ops.cast(g, dtype=_core.float32) for g in grads]
+            masters = on_each(ops.cast, params, attrs=(_core.float32,), dtype=_core.float32)
+        if any(g.dtype is not _core.float32 for g in grads):
+            grads = on_each(ops.cast, grads, attrs=(_core.float32,), dtype=_core.float32)
         columns = (masters, *others)
         self._op.each_into(columns, (*columns, grads, rate, scale), batch.attributes)
         ops.cast.each_into((params,), (masters,), (batch.half,))
