@@ -34,7 +34,7 @@ WANTS_CONTIGUOUS, MAY_ALIAS, STRIDED_OUTPUT = 1, 2, 4  # of wherry/abi.h
 ALIGNMENT = 64
 FOLDED = 4096  # elements: what is larger is computed by each run, instead of being kept
 SIZES = 12  # elements of whole numbers that are computed ahead for kernels elsewhere: shapes, no more
-TILE = 16384  # elements that a thread computes at a time of what is fused (measured: of 8192 to 65536 the fastest, from 400 000 elements on)
+TILE = 32768  # elements that a thread computes at a time of what is fused; fewer would not be worth a thread to the kernels of additions and the like
 WHOLE = {_core.bool_, _core.uint8, _core.int8, _core.int16, _core.int32, _core.int64}
 ALWAYS = 1 << 60  # the step at which what is handed out is not needed any more
 
