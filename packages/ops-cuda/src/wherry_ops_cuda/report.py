@@ -272,6 +272,7 @@ def cases() -> Iterator[Case]:
         shape = (rows, columns)
         yield call(family, f"{name} of rows {list(shape)}", lambda: (floats(rows, columns),), lambda x, op=op: op(x, axes=(1,), keepdim=False))
         yield call(family, f"{name} of columns {list(shape)}", lambda: (floats(rows, columns),), lambda x, op=op: op(x, axes=(0,), keepdim=False))
+        yield call(family, f"{name} of long columns [4096, 64]", lambda: (floats(4096, 64),), lambda x, op=op: op(x, axes=(0,), keepdim=False))
         yield call(family, f"{name} of all {list(shape)}", lambda: (floats(rows, columns),), lambda x, op=op: op(x, axes=(0, 1), keepdim=False))
     yield call("softmax", f"softmax [{rows}, {columns}]", lambda: (floats(rows, columns),), lambda x: ops.softmax(x, axis=1))
     yield call("softmax", f"softmax_vjp [{rows}, {columns}]", lambda: (floats(rows, columns), floats(rows, columns)),

@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(block_size, 1) reduce_by_blocks(Axes a, const 
       total = R::combine(total, R::lift(load(from + offset_of(i, a.reduced_rank, a.reduced_shape, a.reduced_strides)), shift, i));
     total = block_total<R>(total);
     if (threadIdx.x == 0) {
-      if (parts) parts[o * a.chunks + blockIdx.y] = total;
+      if (parts) parts[blockIdx.y * a.kept + o] = total;
       else out[o] = narrow<typename R::Out>(R::finish(total, n));
     }
   }
@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(block_size, 2) reduce_columns(Axes a, const ty
     }
     total = column_total<R>(total);
     if (o >= a.kept || threadIdx.y) continue;
-    if (parts) parts[o * a.chunks + blockIdx.y] = total;
+    if (parts) parts[blockIdx.y * a.kept + o] = total;
     else out[o] = narrow<typename R::Out>(R::finish(total, n));
   }
 }
@@ -146,7 +146,7 @@ __global__ void __launch_bounds__(block_size) combine_parts(int64_t kept, int64_
   for
     WRY_EACH(o, kept) {
       typename R::W total = R::start();
-      for (int64_t i = 0; i < chunks; ++i) total = R::combine(total, parts[o * chunks + i]);
+      for (int64_t i = 0; i < chunks; ++i) total = R::combine(total, parts[i * kept + o]);
       out[o] = narrow<typename R::Out>(R::finish(total, n));
     }
 }
