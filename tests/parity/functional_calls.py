@@ -312,6 +312,9 @@ call("F.class_center_sample(i, 20, 4)[1].numel()", grad=False, i=np.array([11, 5
 # Attention.
 for arguments in ("", ", training=False", ", dropout_p=0.0"):  # masks: Paddle has them on GPUs only
     call(f"F.scaled_dot_product_attention(x, y, z{arguments})", ("float32",), x=normal(2, 5, 2, 4), y=normal(2, 5, 2, 4, seed=1), z=normal(2, 5, 2, 4, seed=2))
+for arguments in ("", ", dropout=0.5, training=False", ", return_softmax=True"):
+    call(f"F.flash_attention.flash_attention(x, y, z{arguments})[0]", ("float32",), x=normal(2, 3, 2, 4), y=normal(2, 5, 2, 4, seed=1), z=normal(2, 5, 2, 4, seed=2))
+call("F.flash_attention.flash_attention(x, y, y, return_softmax=True)[1]", ("float32",), x=normal(2, 3, 2, 4), y=normal(2, 5, 2, 4, seed=1))
 
 # Distances and the rest.
 for arguments in ("", ", p=1.0", ", 3.0, 0.1, True", ", p=float('inf')"):
