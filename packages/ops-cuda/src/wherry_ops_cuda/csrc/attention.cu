@@ -82,6 +82,9 @@ WRY_GPU Extent extent_of(const Problem &p, int64_t head, int64_t first, int rows
 WRY_GPU int64_t begin_of_queries(const Extent &e, int64_t first) { return first >= e.keys ? e.queries : first > e.reach ? first - e.reach
                                                                                                                         : 0; }
 
+// Whether any of `rows` queries from i on sees any key from j on.
+WRY_GPU bool sees_any(const Extent &e, int64_t i, int rows, int64_t j) { return i < e.queries && j < e.keys && j < i + rows + e.reach; }
+
 // Whether query i sees key j, but for a mask.
 WRY_GPU bool sees(const Extent &e, int64_t i, int64_t j) { return i < e.queries && j < e.keys && j <= i + e.reach; }
 
@@ -394,56 +397,59 @@ __global__ void __launch_bounds__(256) attend_lines(Problem p, const T *q_, cons
       __syncthreads();
       copy_lines<chunks>(values, tile_keys, v + j0 * s.value_width, s.value_width, extent.keys - j0, s.value_width, aligned, blockDim.x);
       wry_commit_copies();
+      const bool busy = sees_any(extent, row0, 16, j0);  // of this warp; the others may need what all of them copy
       Rows16<parts> score;
-      dot_lines<Width, parts>(score, q, keys);
-      const bool plain = is_plain(p, extent, row0, 16, j0, tile_keys);
-      if (plain) {
-        const float scale = float(p.scale);
+      if (busy) {
+        dot_lines<Width, parts>(score, q, keys);
+        const bool plain = is_plain(p, extent, row0, 16, j0, tile_keys);
+        if (plain) {
+          const float scale = float(p.scale);
 #pragma unroll
-        for (int c = 0; c < parts; ++c)
+          for (int c = 0; c < parts; ++c)
 #pragma unroll
-          for (int e = 0; e < 4; ++e) score[c][e] *= scale;
-      } else {
+            for (int e = 0; e < 4; ++e) score[c][e] *= scale;
+        } else {
 #pragma unroll
-        for (int c = 0; c < parts; ++c)
+          for (int c = 0; c < parts; ++c)
 #pragma unroll
-          for (int e = 0; e < 4; ++e) {
-            const int64_t i = row0 + g + e / 2 * 8, j = j0 + 8 * c + 2 * t + e % 2;
-            score[c][e] = sees(extent, i, j) ? masked<T>(p, head, i, j, score[c][e]) : -INFINITY;
-          }
-      }
+            for (int e = 0; e < 4; ++e) {
+              const int64_t i = row0 + g + e / 2 * 8, j = j0 + 8 * c + 2 * t + e % 2;
+              score[c][e] = sees(extent, i, j) ? masked<T>(p, head, i, j, score[c][e]) : -INFINITY;
+            }
+        }
 #pragma unroll
-      for (int r = 0; r < 2; ++r) {
-        float best = -INFINITY, sum = 0;
+        for (int r = 0; r < 2; ++r) {
+          float best = -INFINITY, sum = 0;
 #pragma unroll
-        for (int c = 0; c < parts; ++c) best = fmaxf(best, fmaxf(score[c][2 * r], score[c][2 * r + 1]));
-        best = fmaxf(top[r], largest_of_row<4>(best));
-        const float shift = best == -INFINITY ? 0 : best;  // nothing seen yet: exp(-inf - 0) = 0
-        const float shrink = top[r] == -INFINITY ? 1 : __expf(top[r] - shift);
+          for (int c = 0; c < parts; ++c) best = fmaxf(best, fmaxf(score[c][2 * r], score[c][2 * r + 1]));
+          best = fmaxf(top[r], largest_of_row<4>(best));
+          const float shift = best == -INFINITY ? 0 : best;  // nothing seen yet: exp(-inf - 0) = 0
+          const float shrink = top[r] == -INFINITY ? 1 : __expf(top[r] - shift);
 #pragma unroll
-        for (int c = 0; c < parts; ++c)
+          for (int c = 0; c < parts; ++c)
 #pragma unroll
-          for (int e = 2 * r; e < 2 * r + 2; ++e) sum += score[c][e] = __expf(score[c][e] - shift);
-        total[r] = total[r] * shrink + sum;  // of this thread's columns; the four that share a row meet at the end
-        top[r] = best;
+            for (int e = 2 * r; e < 2 * r + 2; ++e) sum += score[c][e] = __expf(score[c][e] - shift);
+          total[r] = total[r] * shrink + sum;  // of this thread's columns; the four that share a row meet at the end
+          top[r] = best;
 #pragma unroll
-        for (int c = 0; c < chunks; ++c) sums[c][2 * r] *= shrink, sums[c][2 * r + 1] *= shrink;
-      }
-      if (p.keep) {
+          for (int c = 0; c < chunks; ++c) sums[c][2 * r] *= shrink, sums[c][2 * r + 1] *= shrink;
+        }
+        if (p.keep) {
 #pragma unroll
-        for (int c = 0; c < parts; ++c)
+          for (int c = 0; c < parts; ++c)
 #pragma unroll
-          for (int e = 0; e < 4; ++e) {
-            const int64_t i = row0 + g + e / 2 * 8, j = j0 + 8 * c + 2 * t + e % 2;
-            if (i < s.queries && j < s.keys) score[c][e] *= factor_of<float>(p, head, i, j);
-          }
+            for (int e = 0; e < 4; ++e) {
+              const int64_t i = row0 + g + e / 2 * 8, j = j0 + 8 * c + 2 * t + e % 2;
+              if (i < s.queries && j < s.keys) score[c][e] *= factor_of<float>(p, head, i, j);
+            }
+        }
       }
       wry_wait_copies<0>();
       __syncthreads();
       const int64_t next = j0 + tile_keys;
       if (next < extent.keys) copy_lines<chunks>(keys, tile_keys, k + next * s.width, s.width, extent.keys - next, s.width, aligned, blockDim.x);
       wry_commit_copies();
-      add_lines<Width, parts>(sums, score, values);
+      if (busy) add_lines<Width, parts>(sums, score, values);
     }
     float inverse[2];
 #pragma unroll
@@ -765,6 +771,7 @@ __global__ void __launch_bounds__(256) query_ct_lines(Problem p, Backward<T> b, 
       if (j0 + half_tile < extent.keys) bring(j0 + half_tile, stage ^ 1);
       wry_commit_copies();
       const T *const keys = shared + stage * 2 * tile;
+      if (!sees_any(extent, row0, 16, j0)) continue;
       Rows16<parts> score, value;
       dot_lines<Width, parts>(score, q, keys);
       dot_lines<Width, parts>(value, ct, keys + tile);
@@ -812,6 +819,7 @@ __global__ void __launch_bounds__(128) key_ct_lines(Problem p, Backward<T> b, T 
       if (i0 + half_tile < extent.queries) bring(i0 + half_tile, stage ^ 1);
       wry_commit_copies();
       const T *const queries = shared + stage * 2 * tile;
+      if (!sees_any(extent, i0, half_tile, row0)) continue;
       Rows16<parts> score, value;
       dot_lines<Width, parts>(score, keys, 16 * warp, queries);
       dot_lines<Width, parts>(value, values, 16 * warp, queries + tile);
