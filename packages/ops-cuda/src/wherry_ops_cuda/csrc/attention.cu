@@ -655,7 +655,7 @@ __global__ void __launch_bounds__(Z::Threads, 1) query_ct(Problem p, Backward<T>
 
 // Blocks: (tile of keys, head, part of the columns of keys, or of values).
 template <typename Z, typename T, bool OfKeys>
-__global__ void __launch_bounds__(Z::Threads, 1) key_ct(Problem p, Backward<T> b, T *out) {
+__global__ void __launch_bounds__(Z::Threads, OfKeys ? 1 : 2) key_ct(Problem p, Backward<T> b, T *out) {
   using A = arithmetic_t<T>;
   WRY_SHARED(A, scratch, (scratch_size<Z, A>));
   WRY_SHARED(A, weights, Z::Tile * Z::Pitch);
