@@ -3,7 +3,7 @@
     python tools/tables.py                compatibility
     python tools/tables.py --supported    SUPPORTED.md as well; needs the package to be installed
     python tools/tables.py --check        is COMPATIBILITY.md what the data give?
-    python tools/tables.py --pair 0.8.0   a first release for another host: adds it to releases.toml and to pyproject.toml
+    python tools/tables.py --pair 0.9.0   a first release for another host: adds it to releases.toml and to pyproject.toml
 """
 from __future__ import annotations
 

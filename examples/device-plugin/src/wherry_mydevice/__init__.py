@@ -11,7 +11,7 @@ __all__ = ["__version__", "register"]
 
 __version__ = version("wherry-mydevice")
 
-# A release belongs to one release of the host: 0.8.0 and 0.8.0.post1 to 0.8.0.
+# A release belongs to one release of the host: 0.9.0 and 0.9.0.post1 to 0.9.0.
 _HOST = ".".join(__version__.split(".")[:3]).partition("rc")[0]
 _registered = False
 

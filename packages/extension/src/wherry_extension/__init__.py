@@ -9,7 +9,7 @@ import os
 
 __all__ = ["get_include"]
 
-__version__ = "0.3.1"
+__version__ = "0.3.2"
 
 
 def get_include() -> str:

@@ -6,4 +6,4 @@ No GPU has run it yet: README.md says what was executed instead.
 from wherry_ops_cuda.building import build_for_emulator, build_for_gpus, default_path
 
 __all__ = ["build_for_emulator", "build_for_gpus", "default_path"]
-__version__ = "0.3.0"
+__version__ = "0.4.0"

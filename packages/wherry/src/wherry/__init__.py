@@ -30,7 +30,7 @@ for _module in ("device", "linalg"):  # in place of the star's `device`, which i
     _import_module(f"{__name__}.{_module}")
 _device_plugins.install()
 
-__version__ = "0.8.0"
+__version__ = "0.9.0"
 
 _MODULES = (
     "amp",
