@@ -421,12 +421,58 @@ def test_eigenvalues_that_are_equal_or_far_apart_are_found(gpu):
     assert not s[3].any()
 
 
-@pytest.mark.parametrize("name", ["eigh", "svd"])
+def _matched(values, expected):
+    """The largest distance of values to those that are expected, each of which serves once."""
+    left, most = list(expected), 0.0
+    for value in values:
+        nearest = int(np.argmin(np.abs(np.array(left) - value)))
+        most = max(most, abs(left.pop(nearest) - value))
+    return most
+
+
+MATRICES = {
+    "large": lambda rng: rng.standard_normal((33, 33)),
+    "zeros": lambda rng: np.zeros((4, 4)),
+    "equal values": lambda rng: np.eye(5),
+    "one vector": lambda rng: 2 * np.eye(30) + np.eye(30, k=1),
+    "nilpotent": lambda rng: np.eye(6, k=1),
+    "rotation": lambda rng: np.array([[0.0, 1.0], [-1.0, 0.0]]),
+    "a circle": lambda rng: np.roll(np.eye(32), 1, 0),
+    "triangle": lambda rng: np.triu(rng.standard_normal((9, 9))),
+    "symmetric": lambda rng: np.add(*(lambda x: (x, x.T))(rng.standard_normal((9, 9)))),
+    "graded": lambda rng: np.diag(10.0 ** np.arange(-12, 0)) @ rng.standard_normal((12, 12)),
+    "large numbers": lambda rng: 1e200 * rng.standard_normal((4, 4)),
+    "small numbers": lambda rng: 1e-200 * rng.standard_normal((4, 4)),
+    # Two real values near each other, whose roundings point away from the real line on both sides.
+    "polynomial": lambda rng: np.diag(np.ones(7), -1) - np.outer(np.eye(8)[0], np.poly([-1.14451966, -1.13050391, 1.1, -0.5, 0.5, 0.7, -0.7, 0.2])[1:]),
+}
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_eigenvalues_of_any_matrix_are_those_of_lapack(gpu, rng, name):
+    x = MATRICES[name](rng)
+    size = abs(x).max() or 1.0
+    for given in (x, np.stack([x / size, 1j * x.T / size])):
+        w, v = (one.numpy() for one in ops.eig(wherry_tensor.to_tensor(given)))
+        norm = abs(given).max() or 1.0
+        assert abs(given / norm @ v - v * (w / norm)[..., None, :]).max() < 1e-13
+        assert abs(np.sqrt((abs(v) ** 2).sum(-2)) - 1).max() < 1e-14
+        tolerance = 1e-9 if name in ("polynomial", "graded") else 1e-12
+        for one, expected in zip(w.reshape(-1, w.shape[-1]), np.linalg.eigvals(given).reshape(-1, w.shape[-1])):
+            assert _matched(one / norm, expected / norm) < tolerance
+    w, v = (one.numpy() for one in ops.eig(wherry_tensor.to_tensor(x)))
+    assert (np.sort_complex(w) == np.sort_complex(w.conj())).all()  # pairs are exact
+    assert (v[:, w.imag == 0].imag == 0).all()
+    if name in ("symmetric", "triangle", "polynomial"):
+        assert (w.imag == 0).all()
+
+
+@pytest.mark.parametrize("name", ["eigh", "svd", "eig"])
 def test_a_matrix_with_nan_is_reported_by_its_number(gpu, name):
     x = np.zeros((3, 2, 2))
     x[1, 0, 0] = np.nan
     with pytest.raises(ValueError, match=f"{name}: the iteration did not converge. Got matrix 1 of the batch with values that are not finite"):
-        getattr(ops, name)(wherry_tensor.to_tensor(x), **({"upper": False} if name == "eigh" else {"full_matrices": False}))
+        getattr(ops, name)(wherry_tensor.to_tensor(x), **{"eigh": {"upper": False}, "svd": {"full_matrices": False}, "eig": {}}[name])
         wherry_tensor.device.synchronize("gpu")
 
 

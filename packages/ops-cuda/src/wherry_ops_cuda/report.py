@@ -384,6 +384,7 @@ def _index_cases(call: Callable[..., Case], floats: Callable[..., Any], places: 
 
     yield call("eigen", "qr 4 x [32, 32]", lambda: (floats(4, 32, 32),), lambda x: ops.qr(x, complete=False))
     yield call("eigen", "eigh 4 x [16, 16]", lambda: (floats(4, 16, 16),), lambda x: ops.eigh(x, upper=False))
+    yield call("eigen", "eig 4 x [16, 16]", lambda: (floats(4, 16, 16),), ops.eig)
     yield call("eigen", "svd 4 x [16, 16]", lambda: (floats(4, 16, 16),), lambda x: ops.svd(x, full_matrices=False))
     yield call("linalg", "cholesky 4 x [32, 32]", definite, lambda x: ops.cholesky(x, upper=False))
 

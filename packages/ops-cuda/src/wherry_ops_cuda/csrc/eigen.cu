@@ -1,5 +1,5 @@
-// Factorizations of dense matrices by rotations and reflections: QR, eigenvalues of Hermitian matrices, singular values; and the
-// exponential of a matrix.
+// Factorizations of dense matrices by rotations and reflections: QR, eigenvalues of Hermitian matrices and of any, singular values;
+// and the exponential of a matrix.
 //
 // One block for each matrix, as in linalg.cu: many small ones are quick, a large one uses one multiprocessor. QR by Householder's
 // reflections, with LAPACK's signs. Eigenvalues and singular values by Jacobi's rotations: half as many pairs as there are
@@ -95,29 +95,32 @@ WRY_GPU void reflect(int64_t m, int64_t j, const T *a, int64_t width, T factor, 
   }
   __syncthreads();
 }
+// Of column j of a [m, n] from row j on: beta in row j, and below it v of I - scale v v^H, which has 1 in row j. Every thread gets the scale.
+template <typename T>
+WRY_GPU T begin_reflection(int64_t m, int64_t j, T *a, int64_t n) {
+  using R = real_of<T>;
+  __syncthreads();
+  R most = 0;
+  for (int64_t i = j + threadIdx.x; i < m; i += blockDim.x) most = fmax(most, fmax(fabs(real_part(a[i * n + j])), fabs(imaginary_part(a[i * n + j]))));
+  most = block_largest(most);
+  const T alpha = a[j * n + j];
+  const R inverse = most > 0 ? R(1) / most : R(0);
+  R tail = 0;
+  if (inverse - inverse == 0)
+    for (int64_t i = j + 1 + threadIdx.x; i < m; i += blockDim.x) tail += square_of(times(a[i * n + j], inverse));
+  tail = block_sum(tail);  // waits: everybody has read alpha
+  if (tail == 0 && imaginary_part(alpha) == 0) return T(0);
+  const R length = most * sqrt(square_of(times(alpha, inverse)) + tail), beta = real_part(alpha) < 0 ? length : -length;
+  const T factor = inverse_of(alpha - T(beta));
+  for (int64_t i = j + 1 + threadIdx.x; i < m; i += blockDim.x) a[i * n + j] = a[i * n + j] * factor;
+  if (threadIdx.x == 0) a[j * n + j] = T(beta);
+  return times(T(beta) - alpha, R(1) / beta);
+}
 // a [m, n] becomes R, and below it reflections I - scales[j] v v^H whose product is Q.
 template <typename T>
 WRY_GPU void factor_qr(int64_t m, int64_t n, T *a, T *scales) {
-  using R = real_of<T>;
   for (int64_t j = 0; j < m && j < n; ++j) {
-    __syncthreads();
-    R most = 0;
-    for (int64_t i = j + threadIdx.x; i < m; i += blockDim.x) most = fmax(most, fmax(fabs(real_part(a[i * n + j])), fabs(imaginary_part(a[i * n + j]))));
-    most = block_largest(most);
-    const T alpha = a[j * n + j];
-    const R inverse = most > 0 ? R(1) / most : R(0);
-    R tail = 0;
-    if (inverse - inverse == 0)
-      for (int64_t i = j + 1 + threadIdx.x; i < m; i += blockDim.x) tail += square_of(times(a[i * n + j], inverse));
-    tail = block_sum(tail);  // waits: everybody has read alpha
-    T scale = T(0);
-    if (tail != 0 || imaginary_part(alpha) != 0) {
-      const R length = most * sqrt(square_of(times(alpha, inverse)) + tail), beta = real_part(alpha) < 0 ? length : -length;
-      scale = times(T(beta) - alpha, R(1) / beta);
-      const T factor = inverse_of(alpha - T(beta));
-      for (int64_t i = j + 1 + threadIdx.x; i < m; i += blockDim.x) a[i * n + j] = a[i * n + j] * factor;
-      if (threadIdx.x == 0) a[j * n + j] = T(beta);
-    }
+    const T scale = begin_reflection(m, j, a, n);
     if (threadIdx.x == 0) scales[j] = scale;
     __syncthreads();
     if (scale != T(0)) reflect(m, j, a, n, conjugate(scale), a, n, j + 1, n);
@@ -443,6 +446,243 @@ int svd(const wry_call *call) {
   return report_all(call, "svd", count, outcomes);
 }
 
+// ---- eigenvalues of any matrix --------------------------------------------------------------------
+
+// What a block has for one matrix: T and Q of Schur's x = Q T Q^H, vectors of T, the rotations of a sweep, the values, and which of them is the
+// conjugate of which.
+struct Schur {
+  int64_t n;
+  complex128 *t, *q, *y, *turns, *values;
+  double *cosines;
+  int64_t *partners;
+  static WRY_BOTH int64_t numbers(int64_t n) { return 3 * n * n + 3 * n; }
+  WRY_GPU Schur(int64_t n_, complex128 *memory) : n(n_) {
+    t = memory, q = t + n * n, y = q + n * n, turns = y + n * n, values = turns + n;
+    cosines = reinterpret_cast<double *>(values + n), partners = reinterpret_cast<int64_t *>(cosines + n);
+  }
+};
+WRY_GPU double length_of(complex128 x) { return hypot(x.re, x.im); }
+WRY_GPU complex128 root_of(complex128 x) {
+  const double length = length_of(x), part = sqrt((length + fabs(x.re)) / 2);
+  if (part == 0) return complex128(0);
+  const double other = fabs(x.im) / (2 * part);
+  return x.re < 0 ? complex128(other, x.im < 0 ? -part : part) : complex128(part, x.im < 0 ? -other : other);
+}
+// T becomes zero below the diagonal under the main one; Q says how.
+WRY_GPU void make_hessenberg(const Schur &s) {
+  const int64_t n = s.n;
+  complex128 *const below = s.t + n;  // the rows from 1 on
+  for (int64_t k = 0; k + 2 < n; ++k) {
+    const complex128 scale = begin_reflection(n - 1, k, below, n);
+    __syncthreads();
+    if (scale != complex128(0)) {
+      reflect(n - 1, k, below, n, conjugate(scale), below, n, k + 1, n);
+      for (int64_t row = threadIdx.x; row < 2 * n; row += blockDim.x) {  // from the right: rows of T, then of Q
+        complex128 *const x = (row < n ? s.t + row * n : s.q + (row - n) * n) + 1;
+        complex128 sum = x[k];
+        for (int64_t i = k + 1; i < n - 1; ++i) sum = sum + x[i] * below[i * n + k];
+        sum = sum * scale;
+        x[k] = x[k] - sum;
+        for (int64_t i = k + 1; i < n - 1; ++i) x[i] = x[i] - sum * conjugate(below[i * n + k]);
+      }
+    }
+    __syncthreads();
+    for (int64_t i = k + 1 + threadIdx.x; i < n - 1; i += blockDim.x) below[i * n + k] = complex128(0);
+  }
+  __syncthreads();
+}
+// The eigenvalue of the last two rows and columns up to `high` that is nearer to the last number (Wilkinson's).
+WRY_GPU complex128 shift_of(const Schur &s, int64_t high) {
+  const complex128 *const last = s.t + high * s.n + high;
+  const complex128 d = last[0], bc = last[-s.n] * last[-1], half = times(last[-s.n - 1] - d, 0.5), root = root_of(half * half + bc);
+  const complex128 plus = half + root, minus = half - root, larger = length_of(plus) > length_of(minus) ? plus : minus;
+  return larger == complex128(0) ? d : d - bc * inverse_of(larger);
+}
+// The part [low, high] of T that has no zero beside its diagonal yet, or high = 0 when there is none. One thread looks.
+WRY_GPU void find_part(const Schur &s, double norm, int64_t *low, int64_t *high) {
+  for (; *high > 0; --*high) {
+    int64_t l = *high;
+    for (; l > 0; --l) {
+      const complex128 *const here = s.t + l * s.n + l;
+      double size = length_of(here[-s.n - 1]) + length_of(here[0]);
+      if (size == 0) size = norm;
+      if (length_of(here[-1]) > 2 * rounding<double> * size) continue;
+      s.t[l * s.n + l - 1] = complex128(0);
+      break;
+    }
+    *low = l;
+    if (l < *high) return;
+  }
+}
+// T becomes a triangle by sweeps of rotations (Francis, 1961), each with a shift; false, in every thread, when they do not end.
+WRY_GPU bool make_triangle(const Schur &s, double norm) {
+  WRY_SHARED(int64_t, part, 3);  // low, high, sweeps since a value was found
+  WRY_SHARED(complex128, shift, 1);
+  const int64_t n = s.n;
+  if (threadIdx.x == 0) part[0] = -1, part[1] = n - 1, part[2] = 0;
+  for (int64_t sweep = 0; sweep <= 30 * n; ++sweep) {
+    if (threadIdx.x == 0) {
+      const int64_t before = part[1];
+      find_part(s, norm, part, part + 1);
+      part[2] = part[1] == before ? part[2] + 1 : 0;
+      if (part[1] > 0)  // now and then another one, against circles
+        shift[0] = part[2] % 10 == 9 ? s.t[part[1] * n + part[1]] + complex128(0.75 * length_of(s.t[part[1] * n + part[1] - 1])) : shift_of(s, part[1]);
+    }
+    __syncthreads();
+    const int64_t low = part[0], high = part[1];
+    if (high == 0) return true;
+    const complex128 by = shift[0];
+    __syncthreads();
+    for (int64_t i = low + threadIdx.x; i <= high; i += blockDim.x) s.t[i * n + i] = s.t[i * n + i] - by;
+    __syncthreads();
+    for (int64_t k = low; k < high; ++k) {  // from the left, R = G ... G (T - shift)
+      complex128 *const top = s.t + k * n, *const under = top + n;
+      if (threadIdx.x == 0) {
+        const complex128 f = top[k], g = under[k];
+        const double a = length_of(f), b = length_of(g), r = hypot(a, b);
+        s.cosines[k] = r == 0 ? 1 : a / r;
+        s.turns[k] = r == 0 ? complex128(0) : a == 0 ? times(conjugate(g), 1 / b)
+                                                     : times(times(f, 1 / a) * conjugate(g), 1 / r);
+      }
+      __syncthreads();
+      const double c = s.cosines[k];
+      const complex128 turn = s.turns[k];
+      for (int64_t j = k + threadIdx.x; j < n; j += blockDim.x) {
+        const complex128 x = top[j], y = under[j];
+        top[j] = times(x, c) + turn * y, under[j] = times(y, c) - conjugate(turn) * x;
+      }
+      __syncthreads();
+    }
+    for (int64_t row = threadIdx.x; row <= high + n; row += blockDim.x) {  // from the right: rows of T, then of Q
+      const bool of_q = row > high;
+      complex128 *const x = of_q ? s.q + (row - high - 1) * n : s.t + row * n;
+      for (int64_t k = of_q || row <= low ? low : row - 1; k < high; ++k) {
+        const complex128 left = x[k], right = x[k + 1];
+        x[k] = times(left, s.cosines[k]) + right * conjugate(s.turns[k]), x[k + 1] = times(right, s.cosines[k]) - left * s.turns[k];
+      }
+    }
+    __syncthreads();
+    for (int64_t i = low + threadIdx.x; i <= high; i += blockDim.x) s.t[i * n + i] = s.t[i * n + i] + by;
+    __syncthreads();
+  }
+  return false;
+}
+// Column k of Y is a vector of T with value k, a thread for each; then T holds the vectors of x, of length 1, their largest part real.
+WRY_GPU void find_vectors(const Schur &s, double norm) {
+  const int64_t n = s.n;
+  for (int64_t k = threadIdx.x; k < n; k += blockDim.x) {
+    const complex128 value = s.t[k * n + k];
+    const double least = norm > 0 ? rounding<double> * norm : 1;
+    for (int64_t i = k + 1; i < n; ++i) s.y[i * n + k] = complex128(0);
+    s.y[k * n + k] = complex128(1);
+    s.values[k] = value;
+    for (int64_t i = k - 1; i >= 0; --i) {
+      complex128 sum = complex128(0), apart = s.t[i * n + i] - value;
+      for (int64_t j = i + 1; j <= k; ++j) sum = sum + s.t[i * n + j] * s.y[j * n + k];
+      if (length_of(apart) < least) apart = complex128(least);  // equal values: as if they were that far apart
+      const complex128 found = -sum * inverse_of(apart);
+      s.y[i * n + k] = found;
+      if (length_of(found) > 0x1p300)
+        for (int64_t j = i; j <= k; ++j) s.y[j * n + k] = times(s.y[j * n + k], 0x1p-300);
+    }
+    double most = 0;
+    for (int64_t i = 0; i <= k; ++i) most = fmax(most, length_of(s.y[i * n + k]));
+    for (int64_t i = 0; i <= k; ++i) s.y[i * n + k] = times(s.y[i * n + k], 1 / most);
+  }
+  __syncthreads();
+  for (int64_t e = threadIdx.x; e < n * n; e += blockDim.x) {
+    const int64_t i = e / n, k = e % n;
+    complex128 sum = complex128(0);
+    for (int64_t j = 0; j <= k; ++j) sum = sum + s.q[i * n + j] * s.y[j * n + k];
+    s.t[e] = sum;
+  }
+  __syncthreads();
+}
+// Of a real matrix, whose values are real or come in pairs: where no other value is nearer to the conjugate of one than it is itself, it is
+// real but for rounding; else that other one is the conjugate.
+WRY_GPU void pair_conjugates(const Schur &s) {
+  for (int64_t k = 0; k < s.n; ++k) s.partners[k] = -1;
+  for (int64_t k = 0; k < s.n; ++k) {
+    if (s.partners[k] >= 0) continue;
+    int64_t nearest = k;
+    double distance = 2 * fabs(s.values[k].im);
+    for (int64_t j = k + 1; j < s.n; ++j) {
+      const double here = length_of(s.values[j] - conjugate(s.values[k]));
+      if (s.partners[j] < 0 && here < distance) nearest = j, distance = here;
+    }
+    s.partners[k] = s.partners[nearest] = k;
+    if (nearest == k) s.values[k].im = 0;
+  }
+}
+
+// In float64 whatever the matrix has: rounding to float32 comes last.
+template <typename T, typename Z>
+__global__ void __launch_bounds__(block_size, 1) solve_any(int64_t count, int64_t n, const T *x, Z *w, Z *v, complex128 *memory, int32_t *outcomes) {
+  using R = real_of<T>;
+  const Schur s(n, memory + blockIdx.x * Schur::numbers(n));
+  for (int64_t at = blockIdx.x; at < count; at += gridDim.x) {
+    const T *const from = x + at * n * n;
+    R scale = 1;
+    const bool fine = scale_of(from, n * n, &scale);
+    double squares = 0;
+    for (int64_t e = threadIdx.x; e < n * n; e += blockDim.x) {
+      s.t[e] = fine ? complex128(times(from[e], scale)) : complex128(0);
+      s.q[e] = complex128(e / n == e % n ? 1 : 0);
+      squares += square_of(s.t[e]);
+    }
+    const double norm = sqrt(block_sum(squares));
+    make_hessenberg(s);
+    const bool ended = make_triangle(s, norm);
+    if (threadIdx.x == 0) outcomes[at] = !fine ? HOLDS_NO_NUMBER : ended ? NO_FAULT
+                                                                         : DOES_NOT_CONVERGE;
+    find_vectors(s, norm);
+    if (threadIdx.x == 0) {
+      if constexpr (is_complex<T>::value)
+        for (int64_t k = 0; k < n; ++k) s.partners[k] = k;
+      else pair_conjugates(s);
+    }
+    __syncthreads();
+    for (int64_t k = threadIdx.x; k < n; k += blockDim.x) {
+      const int64_t partner = s.partners[k];
+      complex128 value = s.values[partner];
+      double square = 0, most = 0;
+      complex128 largest = complex128(1);
+      for (int64_t i = 0; i < n; ++i) {
+        const complex128 here = s.t[i * n + partner];
+        if (length_of(here) > most) most = length_of(here), largest = here;
+      }
+      const bool real = !is_complex<T>::value && value.im == 0;
+      const complex128 turn = times(conjugate(largest), 1 / length_of(largest));
+      for (int64_t i = 0; i < n; ++i) {
+        const complex128 here = s.t[i * n + partner] * turn;
+        square += real ? here.re * here.re : square_of(here);
+      }
+      const double inverse = 1 / sqrt(square);
+      for (int64_t i = 0; i < n; ++i) {
+        complex128 here = times(s.t[i * n + partner] * turn, inverse);
+        if (real) here.im = 0;
+        v[(at * n + i) * n + k] = Z(partner == k ? here : conjugate(here));
+      }
+      value = times(partner == k ? value : conjugate(value), 1 / double(scale));
+      w[at * n + k] = Z(value);
+    }
+    __syncthreads();
+  }
+}
+template <typename T>
+int eig(const wry_call *call) {
+  using Z = complex<real_of<T>>;
+  const wry_tensor *x = input(call, 0);
+  if (x->size == 0) return WRY_OK;
+  const int64_t n = columns_of(x), count = x->size / (n * n), blocks = count < most_blocks ? count : most_blocks, numbers = Schur::numbers(n);
+  complex128 *memory = workspace<complex128>(call, blocks * numbers);
+  int32_t *outcomes = workspace<int32_t>(call, count);
+  if (!memory || !outcomes) return fail_memory(call, "eig", blocks * numbers * int64_t(sizeof(complex128)));
+  WRY_TRY(wry_launch(solve_any<T, Z>, dim3(unsigned(blocks)), dim3(threads_for(n)), 0, stream(call), count, n, data<T>(x), data<Z>(output(call, 0)),
+                     data<Z>(output(call, 1)), memory, outcomes));
+  return report_all(call, "eig", count, outcomes);
+}
+
 // ---- the exponential of a matrix ------------------------------------------------------------------
 
 template <typename W>
@@ -524,6 +764,7 @@ const wry_kernel_entry table[] = {
     WRY_MATRIX_ROWS("eigh", eigh),
     WRY_MATRIX_ROWS("eigvalsh", eigvalsh),
     WRY_MATRIX_ROWS("svd", svd),
+    WRY_MATRIX_ROWS("eig", eig),
     WRY_MATRIX_ROWS("matrix_exp", matrix_exp),
 };
 
