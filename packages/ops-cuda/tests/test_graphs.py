@@ -124,7 +124,8 @@ REFUSED = {
     "nonzero": (ops.nonzero, "nonzero: this cannot be captured into a graph on gpu:0: the shape of its result depends on data"),
     "random": (lambda x: ops.dropout(x, p=0.5, upscale=True), "dropout: this cannot be captured .*: each run would draw the same numbers"),
     "fallback": (
-        lambda x: ops.exp(_core.reinterpreted(x, wherry_tensor.bfloat16)), "exp: this cannot be captured .*: it has no kernel there and runs on the cpu"
+        lambda x: ops.exp(_core.reinterpreted(x, wherry_tensor.bfloat16)),
+        "exp: this cannot be captured .*: it has no kernel there and runs on the cpu",
     ),
     "data": (lambda x: x + to_tensor(np.ones(2000, "float32"))[:8], "gpu:0: a copy of the host's memory cannot be captured into a graph"),
 }

@@ -444,7 +444,7 @@ MATRICES = {
     "large numbers": lambda rng: 1e200 * rng.standard_normal((4, 4)),
     "small numbers": lambda rng: 1e-200 * rng.standard_normal((4, 4)),
     # Two real values near each other, whose roundings point away from the real line on both sides.
-    "polynomial": lambda rng: np.diag(np.ones(7), -1) - np.outer(np.eye(8)[0], np.poly([-1.14451966, -1.13050391, 1.1, -0.5, 0.5, 0.7, -0.7, 0.2])[1:]),
+    "polynomial": lambda rng: np.diag(np.ones(7), -1) - np.outer(np.eye(8)[0], np.poly([-1.144, -1.13, 1.1, -0.5, 0.5, 0.7, -0.7, 0.2])[1:]),
 }
 
 
