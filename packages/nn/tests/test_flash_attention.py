@@ -117,8 +117,8 @@ def test_half_precision_keeps_its_dtype():
     ],
 )
 def test_what_does_not_fit_is_named(change, match):
-    if wt.get_device().startswith("gpu") and re.search("cover|ascending|too small", match):
-        pytest.skip("a GPU is not waited for: what is in the lengths is not known when the call returns")
+    if wt.get_device() != "cpu" and re.search("cover|ascending|too small", match):
+        pytest.skip("a device is not waited for: what is in the lengths is not known when the call returns")
     x = wt.ones([5, 2, 4])
     arguments = {
         "query": x, "key": x, "value": x, "cu_seqlens_q": ends([3, 2]), "cu_seqlens_k": ends([2, 3]), "max_seqlen_q": 3, "max_seqlen_k": 3,
