@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from wherry_graph.ir import FORWARD, Block, Node, Program, Variable
+from wherry_graph.passes.rewriting import put_before
 from wherry_tensor import ops
 from wherry_tensor._core import scalar
 
@@ -12,30 +13,26 @@ def as_in_evaluation(program: Program, keep_dropout: bool = False) -> None:
     """Let random dropping and batch statistics be what they are in evaluation, in place; `keep_dropout` leaves the nodes of dropout."""
     for block in program.blocks:
         gone: set[int] = set()
-        before: dict[int, Node] = {}  # id of a node -> what comes in front of it
-        for node in block.nodes:
+        for node in list(block.nodes):
             if node.op in (ops.dropout, ops.dropout_add):
                 if not keep_dropout:
-                    _keep_all(program, node, before)
+                    _keep_all(program, node)
             elif node.op is ops.attention_dropout and _only(block, node, 0):
                 gone |= _without_dropping(block, node)
             elif node.op is ops.batch_norm:
                 gone |= _with_running_statistics(block, node)
-        block.nodes[:] = [one for node in block.nodes if id(node) not in gone for one in (before.get(id(node)), node) if one is not None]
+        block.nodes[:] = [node for node in block.nodes if id(node) not in gone]
 
 
-def _keep_all(program: Program, node: Node, before: dict[int, Node]) -> None:
-    x, out, block = node.inputs[0], node.outputs[0], node.block
-    if not node.attr("upscale"):
-        factors = (x, program.bind(scalar(1.0 - node.attr("p"), out.dtype)))
-        if node.op is ops.dropout:
-            node.op, node.inputs = ops.multiply, factors
-        else:
-            x = block.variable(out.sizes, out.dtype, f"{out.name}.kept", stop_gradient=out.stop_gradient)
-            x.made_by = before[id(node)] = Node(ops.multiply, factors, (), (x,), block=block, role=node.role, line=node.line, scope=node.scope)
-    elif node.op is ops.dropout:
-        node.op, node.inputs = ops.copy, (x,)
-    if node.op is ops.dropout_add:
+def _keep_all(program: Program, node: Node) -> None:
+    x, out = node.inputs[0], node.outputs[0]
+    scaled = None if node.attr("upscale") else (x, program.bind(scalar(1.0 - node.attr("p"), out.dtype)))
+    if node.op is ops.dropout:
+        node.op, node.inputs = (ops.copy, (x,)) if scaled is None else (ops.multiply, scaled)
+    else:
+        if scaled is not None:
+            x = node.block.variable(out.sizes, out.dtype, f"{out.name}.kept", stop_gradient=out.stop_gradient)
+            put_before(node, ops.multiply, scaled, (), (x,))
         node.op, node.inputs = ops.add, (x, node.inputs[1])
     node.attrs, node.outputs = (), (out,)
 
