@@ -57,12 +57,7 @@ def scaled_dot_product_attention(
         _heads_first(require_tensor(x, op_name, what), op_name, what)
         for x, what in ((query, "query"), (key, "key"), (value, "value"))
     )
-    p = float(number(dropout_p, op_name, "dropout_p"))
-    if not 0.0 <= p <= 1.0:
-        raise InvalidArgumentError(
-            f"{op_name}: dropout_p is not a probability. Got {dropout_p}, expected a number in [0, 1]. "
-            f"It is the share of weights that are set to zero."
-        )
+    p = dropped_share(dropout_p, op_name, "dropout_p")
     if attn_mask is not None:
         mask = require_tensor(attn_mask, op_name, "attn_mask")
         if mask.dtype is not bool_ and mask.dtype is not q.dtype:
@@ -100,10 +95,31 @@ def attend(
         if p:
             return ops.attention_dropout(q, k, v, mask, scale=scale, causal=causal, p=p)[0], None
         return ops.attention(q, k, v, mask, scale=scale, causal=causal)[0], None
-    weights = ops.softmax(_scores(q, k, mask, scale, causal), axis=3)
+    return drop_and_sum(ops.softmax(_scores(q, k, mask, scale, causal), axis=3), v, p)
+
+
+def drop_and_sum(weights: Tensor, v: Tensor, p: float) -> tuple[Tensor, Tensor]:
+    """The sums of `v` by the weights of which a share of `p` was dropped, and these weights."""
     if p:
         weights = ops.dropout(weights, p=p, upscale=True)[0]
     return ops.matmul(weights, v, transpose_x=False, transpose_y=False), weights
+
+
+def dropped_share(value: float, op_name: str, name: str) -> float:
+    """The argument `name` as the probability with which a weight is dropped."""
+    p = float(number(value, op_name, name))
+    if not 0.0 <= p <= 1.0:
+        raise InvalidArgumentError(
+            f"{op_name}: {name} is not a probability. Got {value}, expected a number in [0, 1]. It is the share of weights that are set to zero."
+        )
+    return p
+
+
+def causal_pairs(q: Tensor, k: Tensor) -> Tensor:
+    """Which query sees which key when the last one sees the last, bool `[Tq, Tk]`; with the heads first."""
+    rows, columns = q.shape[2], k.shape[2]
+    seen = ops.tril(ops.full(shape=(rows, columns), value=1, dtype=int32), diagonal=columns - rows)
+    return ops.cast(seen, dtype=bool_)  # type: ignore[no-any-return]
 
 
 def _scores(q: Tensor, k: Tensor, mask: Tensor | None, scale: float, causal: bool) -> Tensor:
@@ -113,9 +129,7 @@ def _scores(q: Tensor, k: Tensor, mask: Tensor | None, scale: float, causal: boo
     if mask is not None:
         scores = ops.where(mask, scores, nothing) if mask.dtype is bool_ else scores + mask
     if causal:
-        rows, columns = q.shape[2], k.shape[2]
-        seen = ops.tril(ops.full(shape=(rows, columns), value=1, dtype=int32), diagonal=columns - rows)
-        scores = ops.where(ops.cast(seen, dtype=bool_), scores, nothing)
+        scores = ops.where(causal_pairs(q, k), scores, nothing)
     return scores
 
 

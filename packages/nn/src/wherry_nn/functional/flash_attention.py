@@ -5,7 +5,14 @@ import contextlib
 import math
 from collections.abc import Iterator
 
-from wherry_nn.functional.attention import attend, repeat_heads, scaled_dot_product_attention
+from wherry_nn.functional.attention import (
+    attend,
+    causal_pairs,
+    drop_and_sum,
+    dropped_share,
+    repeat_heads,
+    scaled_dot_product_attention,
+)
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int32, int64, is_symbolic
 from wherry_tensor.arguments import flag, integer, number, require_tensor
@@ -60,15 +67,11 @@ def flash_attention(
     q, k, v = (ops.transpose(x, perm=(0, 2, 1, 3)) for x in (q, k, v))
     k, v = repeat_heads(k, q.shape[1]), repeat_heads(v, q.shape[1])
     scale = 1.0 / math.sqrt(q.shape[3]) if q.shape[3] else 1.0
-    rows, columns = q.shape[2], k.shape[2]
-    if not flag(return_softmax, op_name, "return_softmax"):
-        out, weights = attend(q, k, v, None, scale, flag(causal, op_name, "causal"), p)
+    causal, weights = flag(causal, op_name, "causal"), None
+    if flag(return_softmax, op_name, "return_softmax") and causal:
+        out, weights = _with_weights(q, k, v, causal_pairs(q, k), scale, p)
     else:
-        pairs = None
-        if flag(causal, op_name, "causal"):
-            seen = ops.tril(ops.full(shape=(rows, columns), value=1, dtype=int32), diagonal=columns - rows)
-            pairs = ops.not_equal(seen, ops.full_like(seen, value=0, dtype=int32))
-        out, weights = _with_weights(q, k, v, pairs, scale, p)
+        out, weights = attend(q, k, v, None, scale, causal, p, return_softmax)
     return ops.transpose(out, perm=(0, 2, 1, 3)), weights
 
 
@@ -177,11 +180,7 @@ def _checked(op_name: str, query: Tensor, key: Tensor, value: Tensor, axes: str)
 
 
 def _dropout(op_name: str, dropout: float, training: bool, fixed_seed_offset: Tensor | None, rng_name: str) -> float:
-    p = float(number(dropout, op_name, "dropout"))
-    if not 0.0 <= p <= 1.0:
-        raise InvalidArgumentError(
-            f"{op_name}: dropout is not a probability. Got {dropout}, expected a number in [0, 1]. It is the share of weights that are set to zero."
-        )
+    p = dropped_share(dropout, op_name, "dropout")
     if fixed_seed_offset is not None or rng_name:
         given = "fixed_seed_offset" if fixed_seed_offset is not None else f"rng_name={rng_name!r}"
         raise UnimplementedError(
@@ -191,18 +190,13 @@ def _dropout(op_name: str, dropout: float, training: bool, fixed_seed_offset: Te
     return p if flag(training, op_name, "training") else 0.0
 
 
-def _with_weights(q: Tensor, k: Tensor, v: Tensor, pairs: Tensor | None, scale: float, p: float) -> tuple[Tensor, Tensor]:
+def _with_weights(q: Tensor, k: Tensor, v: Tensor, pairs: Tensor, scale: float, p: float) -> tuple[Tensor, Tensor]:
     """The result and the weights, with the heads first; `pairs` says which query sees which key."""
     scores = ops.matmul(q * scale, k, transpose_x=False, transpose_y=True)
-    if pairs is not None:
-        # A finite number for what is not seen: a row that sees nothing would divide by 0, and its gradient be NaN.
-        scores = ops.where(pairs, scores, ops.full_like(scores, value=-1e4 if scores.dtype.itemsize == 2 else -1e30, dtype=scores.dtype))
+    # A finite number for what is not seen: a row that sees nothing would divide by 0, and its gradient be NaN.
+    scores = ops.where(pairs, scores, ops.full_like(scores, value=-1e4 if scores.dtype.itemsize == 2 else -1e30, dtype=scores.dtype))
     weights = ops.softmax(scores, axis=3)
-    if pairs is not None:
-        weights = ops.where(pairs, weights, ops.full_like(weights, value=0, dtype=weights.dtype))
-    if p:
-        weights = ops.dropout(weights, p=p, upscale=True)[0]
-    return ops.matmul(weights, v, transpose_x=False, transpose_y=False), weights
+    return drop_and_sum(ops.where(pairs, weights, ops.full_like(weights, value=0, dtype=weights.dtype)), v, p)
 
 
 def _sequences(op_name: str, letter: str, ends: Tensor, x: Tensor, most: int) -> tuple[Tensor, Tensor]:
