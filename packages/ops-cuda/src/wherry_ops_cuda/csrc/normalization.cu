@@ -583,7 +583,7 @@ __global__ void __launch_bounds__(block_size) finish_statistics(Channels c, int6
 // What all threads of a slab need of the channels: those of the thread.
 template <typename S, typename T, typename A>
 __global__ void __launch_bounds__(block_size, 1) normalize(Channels c, const T *x, const A *means, const A *variances, Parameter scale, Parameter bias, A epsilon,
-                                                        T *out) {
+                                                           T *out) {
   A mean[S::C], factor[S::C], shift[S::C];
   if (S::channel() >= c.channels) return;
   read_pack<S::C>(means + S::channel(), mean);
