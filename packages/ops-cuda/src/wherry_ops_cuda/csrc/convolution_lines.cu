@@ -56,14 +56,14 @@ __global__ void __launch_bounds__(block_size) pad_image(int64_t n, int channels,
 constexpr int turned_channels = 64, turned_taps = 64;
 template <typename T>
 __global__ void __launch_bounds__(block_size) add_parts(int64_t n, int parts, int64_t rows, int c, int taps, int width, const float *from, T *out) {
-  WRY_SHARED(float, held, turned_channels *(turned_taps + 1));
+  WRY_SHARED(float, held, turned_channels * (turned_taps + 1));
   const int across = (c + turned_channels - 1) / turned_channels, down = (taps + turned_taps - 1) / turned_taps;
   for (int64_t at = blockIdx.x; at < rows * across * down; at += gridDim.x) {
     const int tap = int(at % down) * turned_taps, channel = int(at / down % across) * turned_channels;
     const int high = taps - tap < turned_taps ? taps - tap : turned_taps, wide = c - channel < turned_channels ? c - channel : turned_channels;
     const int64_t row = at / down / across;
     const int pitch = high | 1;  // odd: no two lanes share a bank
-    __syncthreads();             // the tile before may still be read
+    __syncthreads();  // the tile before may still be read
     for (int i = threadIdx.x; i < high * wide; i += blockDim.x) {
       const float *place = from + (row * taps + tap + i / wide) * width + channel + i % wide;
       float sum = 0;
