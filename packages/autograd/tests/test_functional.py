@@ -105,6 +105,15 @@ def test_vjp_and_jvp_agree_with_the_jacobian():
     assert x.stop_gradient and x.grad is None
 
 
+@pytest.mark.parametrize("function", [incubate.vjp, incubate.jvp, incubate.Jacobian, incubate.Hessian])
+def test_other_things_than_functions_and_tensors_are_refused_by_name(function):
+    name = function.__name__
+    with pytest.raises(TypeError, match=rf"{name}: func cannot be called\. Got 3, expected a function"):
+        function(3, [1.0])
+    with pytest.raises(TypeError, match=rf"{name}: xs must be a Tensor or a sequence of them\. Got float"):
+        function(lambda x: x, 1.0)
+
+
 def test_vjp_and_jvp_of_several_tensors_begin_with_ones():
     x = make([1.0, 2.0])
     both = lambda a, b: (a * b, a)  # noqa: E731

@@ -34,7 +34,7 @@ def test_absent_devices_are_refused(name):
 
 
 def test_what_is_neither_dtype_nor_device_is_told_about_both():
-    with pytest.raises(TypeError, match=r"unknown dtype. Got 'Mine:1'.*It names no device either: .*called 'Mine'"):
+    with pytest.raises(TypeError, match=r"unknown dtype. Got 'Mine:1'.*It is not the name of a device either: .*called 'Mine'"):
         w.ones([1]).to("Mine:1")
     with pytest.raises(TypeError, match=r"unknown dtype. Got 'float 32', .*Check the spelling.$"):
         w.ones([1]).to("float 32")
@@ -72,7 +72,7 @@ def test_flags_of_other_kinds_come_from_the_environment(monkeypatch):
 
 @pytest.mark.parametrize("name", ["cpu:0", "gpu:x", "no name", ""])
 def test_what_names_no_device_is_refused(name):
-    with pytest.raises(ValueError, match=r"no name of a device"):
+    with pytest.raises(ValueError, match=r"not the name of a device"):
         w.set_device(name)
 
 
@@ -178,3 +178,11 @@ def test_what_is_no_stream_or_event_is_refused(call):
 def test_cuda_takes_the_number_of_a_device(number):
     with pytest.raises(TypeError, match="Tensor.cuda: argument 'device_id' must be one integer"):
         w.ones([2]).cuda(number)
+
+
+def test_the_error_about_gpus_says_what_to_install():
+    if not w.is_compiled_with_cuda():
+        with pytest.raises(ValueError, match=r"pip install wherry-ops-cuda, .* python -m wherry_ops_cuda build\. Looked for"):
+            w.set_device("gpu")
+    with pytest.raises(ValueError, match=r"or install its package\. Looked for"):
+        w.set_device("xpu")

@@ -324,6 +324,15 @@ for wrong, text in ((1, "expected a number in"), ("cpu", "this is not a GPU"), (
         assert text in str(error), error
     else:
         raise SystemExit(f"{wrong} is a GPU")
+w.set_device("gpu")
+kept = w.get_cuda_rng_state()
+first = w.rand([3]).tolist()
+assert len(kept) == 1 and w.get_cuda_rng_state() != kept
+w.set_cuda_rng_state(kept)
+assert w.rand([3]).tolist() == first
+w.set_device("cpu")
+w.set_rng_state(kept, "gpu")
+assert w.get_rng_state("gpu") == kept and w.get_device() == "cpu"
 print(y.tolist())
 """
 
@@ -394,5 +403,5 @@ def test_a_device_is_told_when_calls_for_many_groups_of_tensors_come(current):
         ops.sgd.each_into((params,), (params, grads[::-1], rate), (0.0,))
     ops.sgd.each_into((params,), (params, grads, rate), (0.0,))  # the end came after the error too
     assert current.reference_brackets() == begun + 3
-    ops.sgd.each_into((params[:1],), (params[:1], grads[:1], rate), (0.0,))  # one is no many
+    ops.sgd.each_into((params[:1],), (params[:1], grads[:1], rate), (0.0,))  # a list of one
     assert current.reference_brackets() == begun + 3

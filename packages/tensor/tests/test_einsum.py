@@ -138,7 +138,7 @@ def test_tensordot(axes, ours):
     ("call", "error", "match"),
     [
         (lambda x: w.tensordot(x, x, 1), ValueError, "one size"),
-        (lambda x: w.tensordot(x, x, 3), ValueError, "so many axes"),
+        (lambda x: w.tensordot(x, x, 3), ValueError, "axes is out of range"),
         (lambda x: w.tensordot(x, x.astype("float64"), 0), TypeError, "one dtype"),
     ],
 )

@@ -167,7 +167,7 @@ def test_multi_dot_multiplies_the_cheap_pair_first():
         (lambda x, v: w.cdist(x, x[:, :2]), ValueError, "one length"),
         (lambda x, v: w.cdist(x, x, -1), ValueError, "p >= 0"),
         (lambda x, v: multi_dot([x]), ValueError, "two or more"),
-        (lambda x, v: multi_dot([x, x]), ValueError, "neighbours"),
+        (lambda x, v: multi_dot([x, x]), ValueError, "neighbouring matrices"),
         (lambda x, v: multi_dot(x), TypeError, "list"),
         (lambda x, v: w.mm(None, x), TypeError, "Tensor"),
     ],

@@ -186,7 +186,7 @@ def test_scale():
     for wrong in (None, "a", [1, 2]):
         with pytest.raises(ValueError, match=r"must be"):
             w.scale(x, wrong)
-    with pytest.raises(ValueError, match=r"no such activation"):
+    with pytest.raises(ValueError, match=r"unknown activation"):
         w.scale(x, 1.0, act="foo")
 
 
@@ -285,6 +285,12 @@ def test_in_place_form_refuses_a_leaf_that_asks_for_gradients():
         with pytest.raises(ValueError, match=r"leaf that asks for gradients"):
             write()
     assert x.tolist() == [1.0]
+
+
+def test_in_place_form_takes_its_first_argument_by_the_name_that_the_function_has():
+    x = w.to_tensor([1.5])
+    assert w.Tensor.trunc_(input=x) is x and x.tolist() == [1.0]
+    assert w.Tensor.exp_(x=w.zeros([1])).tolist() == [1.0]
 
 
 def test_comparisons_in_place_make_x_bool():

@@ -54,8 +54,15 @@ def test_the_state_of_the_generator_can_be_kept():
     w.set_cuda_rng_state([])
     with pytest.raises(TypeError, match=r"list"):
         w.set_rng_state(5)
-    with pytest.raises(ValueError, match=r"one state for each device"):
+    with pytest.raises(ValueError, match=r"wrong number of states"):
         w.set_rng_state([])
+    with pytest.raises(TypeError, match=r"set_rng_state: this is not the state of a generator. Got 'a'"):
+        w.set_rng_state(["a"])
+    for seeded in w.seed, lambda seed: w.uniform([2], seed=seed), lambda seed: w.zeros([2]).uniform_(seed=seed):
+        with pytest.raises(TypeError, match=r"the seed is not a number. Got 'a'"):
+            seeded("a")
+    with pytest.raises(ValueError, match=r"set_cuda_rng_state: wrong number of states. Got 1 states, expected 0"):
+        w.set_cuda_rng_state(state)
     with pytest.raises(ValueError, match=r"gpu"):
         w.get_rng_state("gpu")
 
@@ -134,7 +141,7 @@ def test_normal_takes_tensors():
 @pytest.mark.parametrize("name", ["rand", "randn", "uniform", "standard_normal"])
 @pytest.mark.parametrize("dtype", ["int32", "bool", "complex64"])
 def test_only_floats_are_drawn(name, dtype):
-    with pytest.raises(ValueError, match=rf"{name}: these numbers are real. Got dtype={dtype}"):
+    with pytest.raises(ValueError, match=rf"{name}: only floating dtypes can be drawn. Got dtype={dtype}"):
         getattr(w, name)([2], dtype)
 
 

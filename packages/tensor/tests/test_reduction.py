@@ -192,6 +192,22 @@ def test_quantile_is_numpys(q, axis, keepdim):
     )
 
 
+@pytest.mark.parametrize("function", [w.quantile, w.nanquantile])
+def test_quantile_refuses_what_has_no_order_and_empty_axes(function):
+    with pytest.raises(TypeError, match=rf"{function.__name__}: complex numbers have no order. Got dtype complex64"):
+        function(w.to_tensor([1 + 2j]), 0.5)
+    with pytest.raises(ValueError, match=rf"{function.__name__}: the reduced axes are empty. Got x of shape \[2, 0\] and axis=1"):
+        function(w.zeros([2, 0]), 0.5, axis=1)
+    assert function(w.zeros([0, 2]), 0.5, axis=1).shape == [0]
+
+
+def test_quantile_takes_numbers_of_any_kind():
+    x = w.to_tensor([1.0, 2.0, 4.0])
+    assert w.quantile(x, [np.float32(0.5), w.to_tensor(0.5), 1]).tolist() == [2.0, 2.0, 4.0]
+    with pytest.raises(TypeError, match="quantile: argument 'q' must be one number. Got 'a'"):
+        w.quantile(x, ["a"])
+
+
 def test_quantile_refuses_bad_q():
     x = w.ones([3])
     for q in (1.5, -0.1, [0.5, 2], [], NAN):

@@ -868,6 +868,15 @@ cdef int go(Walk walk) except -1:
     return 0
 
 
+cdef object recorded_gradient = None
+
+
+def when_gradient_is_recorded(function):
+    """Let `function(leaf)` be called before a leaf with data gets a gradient that a capture records, which has none."""
+    global recorded_gradient
+    recorded_gradient = function
+
+
 cdef int visit_leaf(Walk walk, Py_ssize_t i) except -1:
     cdef State *state = walk.states + i
     cdef Tensor leaf = <Tensor>state.target
@@ -877,6 +886,8 @@ cdef int visit_leaf(Walk walk, Py_ssize_t i) except -1:
     if walk.selective:  # `grad` leaves leaves and their hooks alone, as Paddle does
         capture(walk, i)
         return 0
+    if recorded_gradient is not None and (<Tensor>state.first).flags & SYMBOLIC and not leaf.flags & SYMBOLIC:
+        recorded_gradient(leaf)
     if not leaf.flags & HAS_HOOKS:
         accumulate(leaf, &state.first)
         drop(state)
@@ -959,7 +970,7 @@ cdef int run_hooks(dict hooks, PyObject **ct) except -1:
 
 
 cdef int run_extras(Node node, State *state, dict extras) except -1:
-    """Hooks of tensors that are no leaves, and gradients that they retain."""
+    """Hooks of tensors that are not leaves, and gradients that they retain."""
     cdef Tensor x
     cdef PyObject *one
     cdef PyObject **ct
@@ -1370,7 +1381,7 @@ def add_at_end(callback):
     return at_end, next_hook
 
 
-cdef int go_and_tell(Walk walk) except -1:
+cdef int run_with_callbacks(Walk walk) except -1:
     """`explore` and `go`, with callbacks at the end, also where they fail. A walk inside of a walk is part of that one."""
     cdef bint outermost = not getattr(running, "walks", False)
     if not outermost:
@@ -1459,7 +1470,7 @@ def run_backward(tensors, cotangents, bint retain_graph):
     if tracing:
         begin, allocated = trace_now(), allocated_now()
     if at_end:
-        go_and_tell(walk)
+        run_with_callbacks(walk)
     else:
         explore(walk)
         go(walk)

@@ -30,6 +30,9 @@ def backward(
         grad_tensors: the cotangent of each, of its shape; None stands for ones.
         retain_graph: keep what the graph saved, so that it can be walked again.
 
+    Shape:
+        Each of `grad_tensors` has the shape of its tensor, `[...]`; a `.grad` that of its leaf.
+
     Raises:
         AssertionError: an argument is not a Tensor, repeated, or of the wrong shape or number.
         RuntimeError: the graph was freed by an earlier walk, or a saved tensor was modified in place.
@@ -79,6 +82,9 @@ def grad(
 
     Returns:
         One gradient for each input, with its shape and dtype.
+
+    Shape:
+        `grad_outputs` have the shapes of `outputs`, results those of `inputs`, `[...]`.
 
     Raises:
         AssertionError: an argument is not a Tensor, empty, or of the wrong shape or number.
@@ -179,9 +185,15 @@ def tensor_backward(self: Tensor, grad_tensor: Tensor | None = None, retain_grap
             has several elements.
         retain_graph: keep what the graph saved, so that it can be walked again.
 
+    Shape:
+        `grad_tensor` has the shape of the tensor, `[...]`; a `.grad` that of its leaf.
+
     Raises:
         AssertionError: `grad_tensor` is not a Tensor, or has another shape.
         RuntimeError: the graph was freed by an earlier walk, or a saved tensor was modified in place.
+
+    Source:
+        `paddle.Tensor.backward`.
 
     Examples:
         >>> x = wherry.to_tensor([1.0, 2.0], stop_gradient=False)
@@ -207,18 +219,62 @@ def _warn_of_nothing(root: Tensor) -> None:
 
 
 def tensor_gradient(self: Tensor) -> numpy.ndarray | None:
-    """The gradient as a NumPy array, or None."""
+    """The gradient as a NumPy array, or None.
+
+    Shape:
+        That of the tensor, `[...]`.
+
+    Source:
+        `paddle.Tensor.gradient`.
+
+    Examples:
+        >>> x = wherry.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> (x * x).sum().backward()
+        >>> x.gradient()
+        array([2., 4.], dtype=float32)
+    """
     require_tensor(self, "gradient")
     return None if self.grad is None else self.grad.numpy()
 
 
 def tensor_clear_gradient(self: Tensor, set_to_zero: bool = True) -> None:
-    """Forget the gradient: fill it with zeros, or, with `set_to_zero=False`, make it None."""
+    """Clear the gradient: fill it with zeros, or make it None. Where there is none, nothing happens.
+
+    Args:
+        set_to_zero: True fills it with zeros; False makes `.grad` None.
+
+    Shape:
+        Zeros have the shape of the tensor, `[...]`.
+
+    Source:
+        `paddle.Tensor.clear_gradient`.
+
+    Examples:
+        >>> x = wherry.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> (x * x).sum().backward()
+        >>> x.clear_gradient()
+        >>> print(x.grad.numpy())
+        [0. 0.]
+    """
     clear_gradients([self], set_to_zero)
 
 
 def tensor_clear_grad(self: Tensor) -> None:
-    """Fill the gradient with zeros. Where there is none, nothing happens."""
+    """Fill the gradient with zeros. Where there is none, nothing happens.
+
+    Shape:
+        Zeros have the shape of the tensor, `[...]`.
+
+    Source:
+        `paddle.Tensor.clear_grad`.
+
+    Examples:
+        >>> x = wherry.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> (x * x).sum().backward()
+        >>> x.clear_grad()
+        >>> print(x.grad.numpy())
+        [0. 0.]
+    """
     tensor_clear_gradient(self)
 
 
@@ -230,7 +286,11 @@ class TensorHookRemoveHelper:
         self._key = key
 
     def remove(self) -> bool:
-        """Take the hook away. True if it was there, else there is a warning."""
+        """Take the hook away.
+
+        Returns:
+            True if it was there; otherwise False, with a RuntimeWarning.
+        """
         if self._hooks.pop(self._key, None) is not None:
             return True
         warnings.warn("the hook has been removed already", RuntimeWarning, stacklevel=2)
@@ -247,9 +307,15 @@ def tensor_register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) 
     Returns:
         A handle; `handle.remove()` takes the hook away.
 
+    Shape:
+        The hook takes a gradient of the shape of the tensor, `[...]`, and returns one of that shape.
+
     Raises:
         RuntimeError: the tensor stops gradients.
         TypeError: `hook` cannot be called.
+
+    Source:
+        `paddle.Tensor.register_hook`.
 
     Examples:
         >>> x = wherry.to_tensor([1.0, 2.0], stop_gradient=False)
@@ -284,6 +350,9 @@ def tensor_register_post_accumulate_hook(self: Tensor, hook: Callable[[Tensor], 
 
     Returns:
         A handle; `handle.remove()` takes the hook away.
+
+    Shape:
+        `.grad` has the shape of the leaf, `[...]`.
 
     Raises:
         RuntimeError: the tensor stops gradients, or an op made it.
@@ -323,10 +392,14 @@ def tensor_set_grad_buffer(self: Tensor, buffer: Tensor | None) -> None:
     """Let backward write the gradient of this leaf into `buffer`, a view of a larger memory, say.
 
     The first gradient is written over what the buffer holds, and `.grad` is the buffer then; later ones are added in
-    place. `clear_grad(set_to_zero=False)` makes `.grad` None and keeps the buffer for the next pass.
+    place. `x.clear_gradient(False)`, or `clear_grad(set_to_zero=False)` of an optimizer, makes `.grad` None and keeps the buffer
+    for the next pass.
 
     Args:
         buffer: contiguous, of the shape and dtype of this tensor; None gives gradients memory of their own again.
+
+    Shape:
+        `buffer` has the shape of the tensor, `[...]`.
 
     Raises:
         RuntimeError: the tensor stops gradients, or an op made it.
@@ -356,7 +429,17 @@ def tensor_set_grad_buffer(self: Tensor, buffer: Tensor | None) -> None:
 
 
 def tensor_grad_buffer(self: Tensor) -> Tensor | None:
-    """The tensor that `set_grad_buffer` has set, or None."""
+    """The tensor that `set_grad_buffer` has set, or None.
+
+    Shape:
+        That of the tensor, `[...]`.
+
+    Examples:
+        >>> x = wherry.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> x.set_grad_buffer(wherry.zeros([2]))
+        >>> x.grad_buffer().shape
+        [2]
+    """
     return _engine.get_buffer(self)
 
 
@@ -392,7 +475,22 @@ def at_end_of_backward(callback: Callable[[BaseException | None], None]) -> Tens
 
 
 def tensor_retain_grads(self: Tensor) -> None:
-    """Keep the gradient of this tensor in `.grad` although it is not a leaf."""
+    """Keep the gradient of this tensor in `.grad` although it is not a leaf. For a leaf nothing changes.
+
+    Shape:
+        `.grad` has the shape of the tensor, `[...]`.
+
+    Source:
+        `paddle.Tensor.retain_grads`.
+
+    Examples:
+        >>> x = wherry.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> y = x * 2
+        >>> y.retain_grads()
+        >>> (y * y).sum().backward()
+        >>> print(y.grad.numpy())
+        [4. 8.]
+    """
     _engine.retain_grad(self)
 
 

@@ -125,6 +125,9 @@ def jacobian(ys: Any, xs: Any, batch_axis: int | None = None) -> Any:
     Returns:
         A lazy `Jacobian`; a tuple of them for several xs or several ys, of tuples for several of both.
 
+    Shape:
+        `ys` `[M]`, `xs` `[N]`: `[M, N]`. With a batch axis `ys` `[B, M]`, `xs` `[B, N]`: `[B, M, N]`.
+
     Raises:
         ValueError: a tensor has too many axes, or `batch_axis` is neither None nor 0.
 
@@ -157,6 +160,9 @@ def hessian(ys: Tensor, xs: Any, batch_axis: int | None = None) -> Any:
 
     Returns:
         A lazy `Hessian`, or a tuple of tuples of them for several xs.
+
+    Shape:
+        `ys` `[]` or `[1]`, `xs` `[N]`: `[N, N]`. With a batch axis `ys` `[B]` or `[B, 1]`, `xs` `[B, N]`: `[B, N, N]`.
 
     Raises:
         ValueError: `ys` is not a scalar, a tensor has too many axes, or `batch_axis` is neither None nor 0.
@@ -199,6 +205,7 @@ def vjp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
         (what func gives, one gradient for each of `xs`, zeros where there is none).
 
     Raises:
+        TypeError: `func` cannot be called, or `xs`, `v` or what it returns is not a Tensor or a sequence of them.
         RuntimeError: `v` does not fit the result.
 
     Source:
@@ -212,9 +219,9 @@ def vjp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
          [ 9. 13.]]
     """
     with enable_grad():
-        inputs = separate(xs)
+        inputs = separate("vjp", func, xs)
         ys = func(*inputs)
-        outputs = _sequence(ys)
+        outputs = _sequence("vjp", "what func returns", ys)
         cotangents = _vectors("vjp", v, outputs)
         results = grad(outputs, inputs, cotangents, create_graph=True, allow_unused=True)
         results = [zeros_like(x) if r is None else r for x, r in zip(inputs, results)]
@@ -233,6 +240,7 @@ def jvp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
         (what func gives, one tangent for each of its results, zeros where there is none).
 
     Raises:
+        TypeError: `func` cannot be called, or `xs`, `v` or what it returns is not a Tensor or a sequence of them.
         RuntimeError: `v` does not fit `xs`.
 
     Source:
@@ -247,9 +255,9 @@ def jvp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
          [11. 13.]]
     """
     with enable_grad():
-        inputs = separate(xs)
+        inputs = separate("jvp", func, xs)
         ys = func(*inputs)
-        outputs = _sequence(ys)
+        outputs = _sequence("jvp", "what func returns", ys)
         tangents = _vectors("jvp", v, inputs)
         cotangents = [zeros_like(y) for y in outputs]
         for ct in cotangents:
@@ -264,11 +272,12 @@ def jvp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
     return ys, _like_argument(results, ys)
 
 
-def separate(xs: Any) -> list[Tensor]:
-    """The arguments of a function as tensors that nothing else was computed from."""
+def separate(function: str, func: Any, xs: Any) -> list[Tensor]:
+    """`xs`, the arguments of `func`, as tensors that nothing else was computed from."""
+    if not callable(func):
+        raise TypeError(f"{function}: func cannot be called. Got {short(func)}, expected a function of xs. Pass a function.")
     out = []
-    for x in _sequence(xs):
-        require_tensor(x, "autograd", "xs")
+    for x in _sequence(function, "xs", xs):
         # One that requires gradients stays connected, so that the result can be differentiated by it.
         x = x.detach() if x.stop_gradient else ops.copy(x)
         x.stop_gradient = False
@@ -281,12 +290,12 @@ def zeros_like(x: Tensor) -> Tensor:
     return ops.full_like(x, value=0, dtype=x.dtype)
 
 
-def _sequence(value: Any) -> list[Tensor]:
+def _sequence(function: str, what: str, value: Any) -> list[Tensor]:
     items = [value] if isinstance(value, Tensor) else value
     if not isinstance(items, (tuple, list)) or not all(isinstance(item, Tensor) for item in items):
         raise TypeError(
-            f"expected a Tensor or a sequence of Tensors, as an argument and as the result of the function. "
-            f"Got {type(value).__name__}. Convert values with to_tensor."
+            f"{function}: {what} must be a Tensor or a sequence of them. Got {type(value).__name__}, expected a Tensor, list or "
+            f"tuple. Convert values with to_tensor."
         )
     return list(items)
 
@@ -298,7 +307,7 @@ def _like_argument(results: list[Any], argument: Any) -> Any:
 def _vectors(function: str, v: Any, like: list[Tensor]) -> list[Tensor]:
     if v is None:
         return [ops.full_like(x, value=1, dtype=x.dtype) for x in like]
-    vectors = _sequence(v)
+    vectors = _sequence(function, "v", v)
     if len(vectors) != len(like):
         raise RuntimeError(
             f"{function}: the argument v is a tuple of invalid length: should be {len(like)} but got {len(vectors)}. "

@@ -26,6 +26,10 @@ class Jacobian:
     Shape:
         `[M, N]`, or `[B, M, N]`: M elements of the result, N elements of all arguments together.
 
+    Raises:
+        TypeError: `func` cannot be called or does not return a Tensor, or `xs` is not a Tensor or a sequence of them.
+        ValueError: `xs` is empty, or a tensor has no batch axis where `is_batched` asks for one.
+
     Source:
         `paddle.incubate.autograd.Jacobian`.
 
@@ -38,7 +42,7 @@ class Jacobian:
 
     def __init__(self, func: Callable[..., Any], xs: Any, is_batched: bool = False) -> None:
         with enable_grad():
-            flat, joined = _joined("Jacobian", separate(xs), is_batched)
+            flat, joined = _joined("Jacobian", separate("Jacobian", func, xs), is_batched)
             y = require_tensor(func(*flat), "Jacobian", "what func returns")
             self._matrix = functional.Jacobian(_flattened(y, is_batched), joined, is_batched)
 
@@ -52,15 +56,34 @@ class Jacobian:
 
 
 class Hessian(Jacobian):
-    """The matrix of second derivatives of a function with one element; see Jacobian.
+    """The matrix of second derivatives of a function with one element; computed lazily, as `Jacobian`.
+
+    Args:
+        func: takes the tensors of `xs`, returns a Tensor of one element; with a batch one element for each member.
+        xs: a Tensor or a sequence of them.
+        is_batched: the first axis of all tensors counts members of a batch.
+
+    Shape:
+        `[N, N]`, or `[B, N, N]`: N elements of all arguments together.
+
+    Raises:
+        TypeError: `func` cannot be called or does not return a Tensor, or `xs` is not a Tensor or a sequence of them.
+        ValueError: `xs` is empty, or a tensor has no batch axis where `is_batched` asks for one.
+        RuntimeError: `func` returns more than one element.
 
     Source:
         `paddle.incubate.autograd.Hessian`.
+
+    Examples:
+        >>> x = wherry.to_tensor([1.0, 2.0])
+        >>> print(wherry.incubate.autograd.Hessian(lambda x: (x * x * x).sum(), x)[:].numpy())
+        [[ 6.  0.]
+         [ 0. 12.]]
     """
 
     def __init__(self, func: Callable[..., Any], xs: Any, is_batched: bool = False) -> None:
         with enable_grad():
-            flat, joined = _joined("Hessian", separate(xs), is_batched)
+            flat, joined = _joined("Hessian", separate("Hessian", func, xs), is_batched)
             y = _flattened(require_tensor(func(*flat), "Hessian", "what func returns"), is_batched)
             if y.shape[-1] != 1:
                 raise RuntimeError(
@@ -74,27 +97,90 @@ class Hessian(Jacobian):
 
 
 def forward_grad(outputs: Any, inputs: Any, grad_inputs: Any = None) -> NoReturn:
-    """Forward mode on a static graph: not available."""
+    """Forward mode on a static graph: not available.
+
+    Raises:
+        AssertionError: always; `jvp` computes this for a function.
+
+    Source:
+        `paddle.incubate.autograd.forward_grad`.
+
+    Examples:
+        >>> _, tangent = wherry.incubate.autograd.jvp(lambda x: x * x, wherry.to_tensor([1.0, 2.0]))
+        >>> print(tangent.numpy())
+        [2. 4.]
+    """
     _only_static("forward_grad", "Use wherry.incubate.autograd.jvp, which works on a function.")
 
 
 def grad(outputs: Any, inputs: Any, grad_outputs: Any = None) -> NoReturn:
-    """Gradients on a static graph of primitives: not available."""
+    """Gradients on a static graph of primitives: not available.
+
+    Raises:
+        AssertionError: always; `wherry.grad` computes this.
+
+    Source:
+        `paddle.incubate.autograd.grad`.
+
+    Examples:
+        >>> x = wherry.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> print(wherry.grad(x * x, x)[0].numpy())
+        [2. 4.]
+    """
     _only_static("grad", "Use wherry.grad, or wherry.static.gradients in a static program.")
 
 
 def enable_prim() -> NoReturn:
-    """Split static graphs into primitives: not available."""
+    """Split static graphs into primitives: not available.
+
+    Raises:
+        AssertionError: always; nothing needs to be enabled.
+
+    Source:
+        `paddle.incubate.autograd.enable_prim`.
+
+    Examples:
+        >>> wherry.incubate.autograd.enable_prim()
+        Traceback (most recent call last):
+        ...
+        AssertionError: enable_prim: Paddle offers it for static graphs only, and Wherry does not offer it. ...
+    """
     _only_static("enable_prim", "Nothing needs to be enabled: every op differentiates as often as you like.")
 
 
 def disable_prim() -> NoReturn:
-    """Undo `enable_prim`: not available."""
+    """Undo `enable_prim`: not available.
+
+    Raises:
+        AssertionError: always; there is nothing to undo.
+
+    Source:
+        `paddle.incubate.autograd.disable_prim`.
+
+    Examples:
+        >>> wherry.incubate.autograd.disable_prim()
+        Traceback (most recent call last):
+        ...
+        AssertionError: disable_prim: Paddle offers it for static graphs only, and Wherry does not offer it. ...
+    """
     _only_static("disable_prim", "Leave it out.")
 
 
 def prim_enabled() -> NoReturn:
-    """Whether static graphs are split into primitives: not available."""
+    """Whether static graphs are split into primitives: not available.
+
+    Raises:
+        AssertionError: always; there are no primitives of static graphs.
+
+    Source:
+        `paddle.incubate.autograd.prim_enabled`.
+
+    Examples:
+        >>> wherry.incubate.autograd.prim_enabled()
+        Traceback (most recent call last):
+        ...
+        AssertionError: prim_enabled: Paddle offers it for static graphs only, and Wherry does not offer it. ...
+    """
     _only_static("prim_enabled", "Leave it out.")
 
 

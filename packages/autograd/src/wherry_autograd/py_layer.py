@@ -15,7 +15,26 @@ __all__ = ["PyLayer", "PyLayerContext", "once_differentiable"]
 
 
 class PyLayerContext:
-    """What `forward` and `backward` of one application share. Any further attribute may be set on it."""
+    """What `forward` and `backward` of one application share. Any further attribute may be set on it.
+
+    Source:
+        `paddle.autograd.PyLayerContext`.
+
+    Examples:
+        >>> class Square(wherry.autograd.PyLayer):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         ctx.save_for_backward(x)
+        ...         return x * x
+        ...     @staticmethod
+        ...     def backward(ctx, dy):
+        ...         (x,) = ctx.saved_tensor()
+        ...         return dy * 2 * x
+        >>> x = wherry.to_tensor([3.0], stop_gradient=False)
+        >>> Square.apply(x).backward()
+        >>> print(x.grad.numpy())
+        [6.]
+    """
 
     def __init__(self) -> None:
         self._saved: Any = None
@@ -54,6 +73,10 @@ class PyLayer:
     each Tensor that forward returned and returns one for each Tensor that it was given: None where
     that one stops gradients.
 
+    Raises:
+        NotImplementedError: `forward` is not overridden, or `backward` where a gradient is asked for.
+        ValueError: `forward` returns no Tensor, or `backward` not one gradient, of its shape, for each Tensor.
+
     Source:
         `paddle.autograd.PyLayer`.
 
@@ -71,7 +94,7 @@ class PyLayer:
         [2. 2.]
     """
 
-    _is_written = True  # does a program that is captured keep it, with its backward?
+    _is_written = True  # whether a captured program keeps it, with its backward
 
     @staticmethod
     def forward(ctx: PyLayerContext, *args: Any, **kwargs: Any) -> Any:
@@ -157,7 +180,7 @@ _written: Callable[..., list[Tensor]] | None = None
 
 
 def layers_in_programs(record: Callable[..., list[Tensor]]) -> None:
-    """Say what becomes of a PyLayer whose forward is written into a program.
+    """Set what is done with a PyLayer whose forward is captured in a program.
 
     Args:
         record: called with the inputs, the outputs, a function from the cotangents of the outputs to those of the inputs, and the outputs
@@ -237,7 +260,7 @@ class _Backward:
         return results
 
     def check(self, i: int, result: Any, wanted: bool) -> None:
-        """Refuse what is no gradient of input `i`."""
+        """Refuse what cannot be the gradient of input `i`."""
         if result is None:
             return
         if not isinstance(result, Tensor):
@@ -334,7 +357,7 @@ def _output(
 
 
 def _may_be(shape: Sequence[Any], other: Sequence[Any]) -> bool:
-    """Are the shapes the same, as far as a program that is captured knows them?"""
+    """Whether the shapes are the same, as far as a captured program knows them."""
     return len(shape) == len(other) and all(is_unknown(m) or is_unknown(n) or m == n for m, n in zip(shape, other))
 
 

@@ -32,7 +32,7 @@ _HAS_VARARGS, _HAS_VARKEYWORDS = 4, 8  # bits of co_flags
 
 
 class Signature(NamedTuple):
-    """What the engine has to know of a rule before it calls it."""
+    """What the engine must know about a rule before it calls it."""
 
     function: Callable[..., Any]
     kept_inputs: tuple[bool, ...]  # one for each declared input; a variadic one is a single entry
@@ -81,7 +81,7 @@ vjp = VjpColumn("vjp", "wherry-autograd", "the VJP of its decomposition", serves
 
 
 def not_differentiable(op: Op, reason: str) -> None:
-    """State that `op` has no derivative that could be passed on, and why: its outputs stop gradients."""
+    """State that `op` is not differentiable, and why: its outputs stop gradients."""
     vjp.exempt(op, reason)
 
 

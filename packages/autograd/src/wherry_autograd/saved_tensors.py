@@ -1,4 +1,4 @@
-"""`saved_tensors_hooks`: what is kept for the backward pass goes through two functions."""
+"""`saved_tensors_hooks`: functions that pack and unpack what is kept for the backward pass."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -16,6 +16,15 @@ class saved_tensors_hooks:  # noqa: N801  Paddle's name
     Args:
         pack_hook: takes a Tensor, returns anything, for example a copy on disk or a smaller dtype.
         unpack_hook: takes that, returns a Tensor with the values.
+
+    Shape:
+        `unpack_hook` returns the shape, `[...]`, that `pack_hook` was given.
+
+    Raises:
+        TypeError: `unpack_hook` does not return a Tensor; raised by the backward pass.
+
+    Source:
+        `paddle.autograd.saved_tensors_hooks`.
 
     Examples:
         >>> x = wherry.to_tensor([1.0, 2.0], stop_gradient=False)

@@ -1,4 +1,4 @@
-"""Gradients of a table of which few rows were used: the rows alone.
+"""`SelectedRows`: sparse gradients of tables, which hold only the rows that were used.
 
 `embedding(sparse=True)` leaves such a gradient in the `.grad` of its weight. Optimizers that change only rows with a
 gradient take it as it is, others and all operations of other kinds get the dense tensor.

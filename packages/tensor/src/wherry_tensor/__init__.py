@@ -15,6 +15,7 @@ from wherry_tensor import (
     errors,
     flags,
     methods,
+    nan_inf_check,  # noqa: F401  it serves its flag
     threads,
 )
 from wherry_tensor._core import (
@@ -134,13 +135,13 @@ def in_dynamic_mode() -> _Any:
         >>> wherry.in_dynamic_mode()
         True
     """
-    from wherry_tensor.building import building
+    from wherry_tensor.static_builder import building
 
     return building.builder is None
 
 
 def __getattr__(name: str) -> _Any:
-    from wherry_tensor.elsewhere import absent
+    from wherry_tensor.names_of_other_packages import absent
 
     raise absent(name)
 
@@ -159,4 +160,4 @@ __all__ = [  # noqa: PLE0604
     *padding.__all__, *positions.__all__, *random.__all__, *reduction.__all__, *search.__all__,
     *sequences.__all__, *special.__all__,
 ]
-__version__ = "0.9.0"
+__version__ = "0.10.0"

@@ -131,6 +131,10 @@ class Generator:
         """Go back to a state that `get_state` gave."""
     stream: Any
 
+class InnerLayer:
+    """An inner layer that a `with` block installs: `layer(op, inputs, attrs)` and `layer.into(op, outs, inputs, attrs)` are its class's."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
 class Memory:
     """Where the elements of a tensor lie."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
@@ -212,7 +216,7 @@ class Tensor:
     def all(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
         """Whether all elements along `axis` are True (not 0)."""
     def allclose(self, y: Tensor, rtol: float = ..., atol: float = ..., equal_nan: bool = ..., name: str | None = ...) -> Tensor:
-        """Whether all elements are close. Arguments and errors are those of `isclose`."""
+        """Whether all elements are close. Arguments are those of `isclose`."""
     def amax(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
         """Largest element along `axis`. Tied maxima share the gradient; else as `max`."""
     def amin(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
@@ -220,11 +224,11 @@ class Tensor:
     def angle(self, name: str | None = ...) -> Tensor:
         """Angle of each element in the complex plane, in radians: pi for negative real numbers."""
     def any(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
-        """Whether an element along `axis` is True (not 0). Arguments and errors are those of `all`."""
+        """Whether an element along `axis` is True (not 0). Arguments are those of `all`."""
     def argmax(self, axis: Any = ..., keepdim: bool = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
         """Position of the largest element along `axis`, the first where several are as large."""
     def argmin(self, axis: Any = ..., keepdim: bool = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
-        """Position of the smallest element along `axis`. Arguments and errors are those of `argmax`."""
+        """Position of the smallest element along `axis`. Arguments are those of `argmax`."""
     def argsort(self, axis: int = ..., descending: bool = ..., name: str | None = ...) -> Tensor:
         """The positions (int64) that put `x` in order along an axis; arguments as for `sort`."""
     def as_complex(self, name: str | None = ...) -> Tensor:
@@ -232,7 +236,7 @@ class Tensor:
     def as_real(self, name: str | None = ...) -> Tensor:
         """Complex numbers as pairs of real ones, in a new last axis of size 2; a view."""
     def as_strided(self, shape: Sequence[int], stride: Sequence[int], offset: int = ..., name: str | None = ...) -> Tensor:
-        """Elements of the memory of `x` in any arrangement."""
+        """A view of the memory of `x` with any shape, strides and offset."""
     def asin(self, name: str | None = ...) -> Tensor:
         """Inverse sine of each element, in radians; NaN outside [-1, 1]."""
     def asin_(self, name: Any = ...) -> Tensor:
@@ -272,11 +276,11 @@ class Tensor:
     def bitwise_not_(self, out: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `bitwise_not`: writes the result into the first argument and returns it."""
     def bitwise_or(self, y: Tensor, out: Tensor | None = ..., name: str | None = ...) -> Tensor:
-        """Bits that are set in one element or both. Arguments and errors are those of `bitwise_and`."""
+        """Bits that are set in one element or both. Arguments are those of `bitwise_and`."""
     def bitwise_or_(self, y: Any, out: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `bitwise_or`: writes the result into the first argument and returns it."""
     def bitwise_xor(self, y: Tensor, out: Tensor | None = ..., name: str | None = ...) -> Tensor:
-        """Bits that are set in exactly one element. Arguments and errors are those of `bitwise_and`."""
+        """Bits that are set in exactly one element. Arguments are those of `bitwise_and`."""
     def bitwise_xor_(self, y: Any, out: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `bitwise_xor`: writes the result into the first argument and returns it."""
     @property
@@ -285,7 +289,7 @@ class Tensor:
         """The products of equally many matrices."""
     @staticmethod
     def broadcast_shape(x_shape: Any, y_shape: Any) -> list[int]:
-        """`paddle.broadcast_shape`, which Paddle has on Tensor, though it takes none."""
+        """The shape of the result of an element-wise operation on two shapes; as `paddle.broadcast_shape`."""
     def broadcast_tensors(self, name: str | None = ...) -> list[Tensor]:
         """Several tensors expanded to the shape that they broadcast to."""
     def broadcast_to(self, shape: Any, name: str | None = ...) -> Tensor:
@@ -313,19 +317,19 @@ class Tensor:
     def clear_grad(self) -> None:
         """Fill the gradient with zeros. Where there is none, nothing happens."""
     def clear_gradient(self, set_to_zero: bool = ...) -> None:
-        """Forget the gradient: fill it with zeros, or, with `set_to_zero=False`, make it None."""
+        """Clear the gradient: fill it with zeros, or make it None. Where there is none, nothing happens."""
     def clip(self, min: Any = ..., max: Any = ..., name: str | None = ...) -> Tensor:
-        """Each element brought into [min, max]; NaN stays NaN."""
+        """Each element limited to [min, max]; NaN stays NaN."""
     def clip_(self, min: Any = ..., max: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `clip`: writes the result into the first argument and returns it."""
     def clone(self) -> Tensor:
-        """A copy that gradients pass through. Source: `paddle.Tensor.clone`."""
+        """A copy that gradients pass through."""
     def coalesce(self) -> Any:
-        """Refused: places that repeat are those of a tensor in COO form. Raises NotImplementedError. Source: `paddle.Tensor.coalesce`."""
+        """Refused: places that repeat are those of a tensor in COO form."""
     def cols(self) -> Any:
-        """Refused: columns are those of a tensor in CSR form. Raises NotImplementedError. Source: `paddle.Tensor.cols`."""
+        """Refused: columns are those of a tensor in CSR form."""
     def combinations(self, r: int = ..., with_replacement: bool = ..., name: str | None = ...) -> Tensor:
-        """All choices of `r` elements of a vector, in the order of the elements."""
+        """All combinations of `r` elements of a vector, in the order of the elements."""
     def concat(self, axis: Any = ..., name: str | None = ...) -> Tensor:
         """Concatenation: several tensors one behind the other along an axis."""
     def cond(self, p: float | str | None = ..., name: str | None = ...) -> Tensor:
@@ -335,9 +339,9 @@ class Tensor:
     def contiguous(self) -> Any:
         """The tensor itself when it is contiguous, else a contiguous copy (differentiable)."""
     def copy_(self, other: Tensor, blocking: bool = ...) -> Tensor:
-        """Overwrite the values with those of `other`, as `set_value`. Source: `paddle.Tensor.copy_`."""
+        """Overwrite the values with those of `other`, as `set_value`."""
     def corrcoef(self, rowvar: bool = ..., name: str | None = ...) -> Tensor:
-        """Pearson's correlation of variables, each of which is a row of observations."""
+        """The correlation matrix (Pearson's) of variables, each of which is a row of observations."""
     def cos(self, name: str | None = ...) -> Tensor:
         """Cosine of each element, given in radians."""
     def cos_(self, name: Any = ...) -> Tensor:
@@ -349,27 +353,27 @@ class Tensor:
     def count_nonzero(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
         """How many elements along `axis` are not 0."""
     def cov(self, rowvar: bool = ..., ddof: bool = ..., fweights: Tensor | None = ..., aweights: Tensor | None = ..., name: str | None = ...) -> Tensor:
-        """The covariances of variables, each of which is a row of observations."""
+        """The covariance matrix of variables, each of which is a row of observations."""
     def cpu(self) -> Tensor:
-        """The tensor on the CPU: itself when it is there, else a copy (differentiable). Source: `paddle.Tensor.cpu`."""
+        """The tensor on the CPU: itself when it is there, else a copy (differentiable)."""
     @staticmethod
     def create_parameter(shape: Any, dtype: Any, name: str | None = ..., attr: Any = ..., is_bias: bool = ..., default_initializer: Any = ...) -> Any:
         """`paddle.create_parameter`, which Paddle has on Tensor, though it takes none."""
     @staticmethod
     def create_tensor(dtype: Any, name: str | None = ..., persistable: bool = ...) -> Tensor:
-        """A tensor to be filled, 0-d; in static mode a variable of the program. Source: `paddle.Tensor.create_tensor`."""
+        """A 0-d tensor whose value is set later; in static mode a variable of the program."""
     def crop(self, shape: Any = ..., offsets: Any = ..., name: str | None = ...) -> Tensor:
         """A block cut out of `x`."""
     def cross(self, y: Tensor, axis: int = ..., name: str | None = ...) -> Tensor:
         """The cross product of vectors of three numbers along an axis."""
     def crows(self) -> Any:
-        """Refused: beginnings of rows are those of a tensor in CSR form. Raises NotImplementedError. Source: `paddle.Tensor.crows`."""
+        """Refused: beginnings of rows are those of a tensor in CSR form."""
     def cuda(self, device_id: int | None = ..., blocking: bool = ...) -> Tensor:
         """The tensor on a GPU (differentiable)."""
     def cummax(self, axis: int | None = ..., dtype: Any = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
         """Running maxima along `axis`, and the positions where they were found."""
     def cummin(self, axis: int | None = ..., dtype: Any = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
-        """Running minima along `axis`, and their positions. Arguments and errors are those of `cummax`."""
+        """Running minima along `axis`, and their positions. Arguments are those of `cummax`."""
     def cumprod(self, dim: int | None = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
         """Running products along `dim`."""
     def cumprod_(self, dim: Any = ..., dtype: Any = ..., name: Any = ...) -> Tensor:
@@ -377,7 +381,7 @@ class Tensor:
     def cumsum(self, axis: int | None = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
         """Running sums along `axis`."""
     def cumsum_(self, axis: int | None = ..., dtype: Any = ..., name: str | None = ...) -> Tensor:
-        """In-place form of `cumsum`. Without `axis`, `x` becomes one axis of all elements, as in Paddle."""
+        """In-place form of `cumsum`: writes the result into `x` and returns it."""
     def cumulative_trapezoid(self, x: Tensor | None = ..., dx: Any = ..., axis: int = ..., name: str | None = ...) -> Tensor:
         """The running integral of samples along an axis by the trapezoidal rule."""
     @property
@@ -391,7 +395,7 @@ class Tensor:
     def detach(self) -> Tensor:
         """A tensor on the same memory without gradient history: stop_gradient is True."""
     def detach_(self) -> Tensor:
-        """Cut the tensor off from what made it: stop_gradient becomes True. Source: `paddle.Tensor.detach_`."""
+        """Cut the tensor off from what made it: stop_gradient becomes True."""
     def diag(self, offset: int = ..., padding_value: Any = ..., name: str | None = ...) -> Tensor:
         """A matrix with a vector on its diagonal, or the diagonal of a matrix."""
     def diag_embed(self, offset: int = ..., dim1: int = ..., dim2: int = ...) -> Tensor:
@@ -409,7 +413,7 @@ class Tensor:
     def digamma_(self, name: Any = ...) -> Tensor:
         """In-place form of `digamma`: writes the result into the first argument and returns it."""
     def dim(self) -> int:
-        """Number of axes. Source: `paddle.Tensor.dim`."""
+        """The number of axes."""
     def dist(self, y: Tensor, p: float = ..., name: str | None = ...) -> Tensor:
         """The `p`-norm of `x - y`, over all elements."""
     def divide(self, y: Tensor, name: str | None = ...) -> Tensor:
@@ -427,9 +431,9 @@ class Tensor:
     def eigvalsh(self, UPLO: str = ..., name: str | None = ...) -> Tensor:
         """Eigenvalues of symmetric or Hermitian matrices, ascending and real."""
     def element_size(self) -> int:
-        """Bytes of one element. Source: `paddle.Tensor.element_size`."""
+        """The bytes of one element."""
     def equal(self, y: Any, name: str | None = ...) -> Tensor:
-        """Where two elements are equal."""
+        """Equality of two tensors, element by element."""
     def equal_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `equal`: writes the result into the first argument and returns it."""
     def equal_all(self, y: Tensor, name: str | None = ...) -> Tensor:
@@ -469,7 +473,7 @@ class Tensor:
     def flatten_(self, start_axis: int = ..., stop_axis: int = ..., name: str | None = ...) -> Tensor:
         """`flatten` in place: `x` itself gets the new shape."""
     def flip(self, axis: Any, name: str | None = ...) -> Tensor:
-        """`x` backwards along `axis`."""
+        """`x` with its elements in reverse order along `axis`."""
     def floor(self, name: str | None = ...) -> Tensor:
         """Floor: the largest integer not above each element."""
     def floor_(self, name: Any = ...) -> Tensor:
@@ -479,13 +483,13 @@ class Tensor:
     def floor_divide_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `floor_divide`: writes the result into the first argument and returns it."""
     def floor_mod(self, y: Tensor, name: str | None = ...) -> Tensor:
-        """Remainder: what `floor_divide` leaves, with the sign of `y`. Arguments and errors are those of `floor_divide`."""
+        """Remainder: what `floor_divide` leaves, with the sign of `y`. Arguments are those of `floor_divide`."""
     def floor_mod_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `remainder`: writes the result into the first argument and returns it."""
     def fmax(self, y: Tensor, name: str | None = ...) -> Tensor:
-        """The larger of two elements; the other one where one is NaN. Else as `maximum`."""
+        """Element-wise maximum of two tensors; where one element is NaN, the other. Else as `maximum`."""
     def fmin(self, y: Tensor, name: str | None = ...) -> Tensor:
-        """The smaller of two elements; the other one where one is NaN. Else as `maximum`."""
+        """Element-wise minimum of two tensors; where one element is NaN, the other. Else as `minimum`."""
     def frac(self, name: str | None = ...) -> Tensor:
         """Fraction of each element, with its sign: `x - trunc(x)`."""
     def frac_(self, name: Any = ...) -> Tensor:
@@ -503,7 +507,7 @@ class Tensor:
     def geometric_(self, probs: Any, name: str | None = ...) -> Tensor:
         """Fill `x` with numbers of trials up to the first success of probability `probs`; returns `x`."""
     def get_strides(self) -> list[int]:
-        """Elements from one index to the next along each axis. Source: `paddle.Tensor.get_strides`."""
+        """The distance between neighbours along each axis, in elements."""
     @property
     def grad(self) -> Tensor | None: ...
     @grad.setter
@@ -517,11 +521,11 @@ class Tensor:
     def gradient(self) -> Any:
         """The gradient as a NumPy array, or None."""
     def greater_equal(self, y: Tensor, name: str | None = ...) -> Tensor:
-        """Greater or equal: where an element of `x` is at least that of `y`. Arguments and errors are those of"""
+        """Greater or equal: where an element of `x` is at least that of `y`. Arguments are those of"""
     def greater_equal_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `greater_equal`: writes the result into the first argument and returns it."""
     def greater_than(self, y: Tensor, name: str | None = ...) -> Tensor:
-        """Where an element of `x` is greater than that of `y`. Arguments and errors are those of `less_than`."""
+        """Where an element of `x` is greater than that of `y`. Arguments are those of `less_than`."""
     def greater_than_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `greater_than`: writes the result into the first argument and returns it."""
     def heaviside(self, y: Tensor, name: str | None = ...) -> Tensor:
@@ -569,7 +573,7 @@ class Tensor:
     def index_select(self, index: Tensor, axis: int = ..., name: str | None = ...) -> Tensor:
         """Slices of `x` at the positions `index` along an axis."""
     def indices(self) -> Any:
-        """Refused: places are those of a tensor in COO form. Raises NotImplementedError. Source: `paddle.Tensor.indices`."""
+        """Refused: places are those of a tensor in COO form."""
     def inner(self, y: Tensor, name: str | None = ...) -> Tensor:
         """Inner product: sums of products over the last axis of both."""
     @property
@@ -583,9 +587,9 @@ class Tensor:
     def is_contiguous(self) -> Any:
         """Do the elements lie in memory in the order of their indices, without gaps?"""
     def is_dense(self) -> bool:
-        """True: sparse tensors have a class of their own. Source: `paddle.Tensor.is_dense`."""
+        """True: sparse tensors have a class of their own."""
     def is_dist(self) -> bool:
-        """False: tensors live in one process. Source: `paddle.Tensor.is_dist`."""
+        """False: tensors live in one process."""
     def is_empty(self, name: str | None = ...) -> Tensor:
         """Whether `x` has no elements."""
     def is_floating_point(self) -> bool:
@@ -595,15 +599,15 @@ class Tensor:
     @property
     def is_leaf(self) -> bool: ...
     def is_same_shape(self, y: Tensor) -> bool:
-        """Whether `y` has the same shape. Source: `paddle.Tensor.is_same_shape`."""
+        """Whether `y` has the same shape."""
     def is_selected_rows(self) -> bool:
-        """False: such gradients have a class of their own. Source: `paddle.Tensor.is_selected_rows`."""
+        """False: sparse gradients have a class of their own."""
     def is_sparse(self) -> bool:
-        """False: sparse tensors have a class of their own. Source: `paddle.Tensor.is_sparse`."""
+        """False: sparse tensors have a class of their own."""
     def is_sparse_coo(self) -> bool:
-        """False: sparse tensors have a class of their own. Source: `paddle.Tensor.is_sparse_coo`."""
+        """False: sparse tensors have a class of their own."""
     def is_sparse_csr(self) -> bool:
-        """False: sparse tensors have a class of their own. Source: `paddle.Tensor.is_sparse_csr`."""
+        """False: sparse tensors have a class of their own."""
     def is_tensor(self) -> bool:
         """Whether `x` is a Tensor."""
     def isclose(self, y: Tensor, rtol: float = ..., atol: float = ..., equal_nan: bool = ..., name: str | None = ...) -> Tensor:
@@ -615,7 +619,7 @@ class Tensor:
     def isnan(self, name: str | None = ...) -> Tensor:
         """Where an element is NaN."""
     def istft(self, n_fft: int, hop_length: int | None = ..., win_length: int | None = ..., window: Tensor | None = ..., center: bool = ..., normalized: bool = ..., onesided: bool = ..., length: int | None = ..., return_complex: bool = ..., name: str | None = ...) -> Tensor:
-        """The signal whose frames have these spectra: the inverse of `stft`, by least squares where frames disagree."""
+        """The inverse short-time Fourier transform: the signal whose frames have these spectra, by least squares where frames disagree."""
     def item(self, *index: Any) -> Any:
         """One element as a Python number; without an index the tensor must have just one."""
     @property
@@ -639,7 +643,7 @@ class Tensor:
     def lerp_(self, y: Any, weight: Any, name: Any = ...) -> Tensor:
         """In-place form of `lerp`: writes the result into the first argument and returns it."""
     def less_equal(self, y: Tensor, name: str | None = ...) -> Tensor:
-        """Less or equal: where an element of `x` is at most that of `y`. Arguments and errors are those of `less_than`."""
+        """Less or equal: where an element of `x` is at most that of `y`. Arguments are those of `less_than`."""
     def less_equal_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `less_equal`: writes the result into the first argument and returns it."""
     def less_than(self, y: Tensor, name: str | None = ...) -> Tensor:
@@ -679,11 +683,11 @@ class Tensor:
     def logical_not_(self, out: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `logical_not`: writes the result into the first argument and returns it."""
     def logical_or(self, y: Tensor, out: Tensor | None = ..., name: str | None = ...) -> Tensor:
-        """Logical or: where one element or both are True. Arguments and errors are those of `logical_and`."""
+        """Logical or: where one element or both are True. Arguments are those of `logical_and`."""
     def logical_or_(self, y: Any, out: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `logical_or`: writes the result into the first argument and returns it."""
     def logical_xor(self, y: Tensor, out: Tensor | None = ..., name: str | None = ...) -> Tensor:
-        """Logical exclusive or: where exactly one element is True. Arguments and errors are those of `logical_and`."""
+        """Logical exclusive or: where exactly one element is True. Arguments are those of `logical_and`."""
     def logical_xor_(self, y: Any, out: Any = ..., name: Any = ...) -> Tensor:
         """In-place form of `logical_xor`: writes the result into the first argument and returns it."""
     def logit(self, eps: float | None = ..., name: str | None = ...) -> Tensor:
@@ -693,7 +697,7 @@ class Tensor:
     def logsumexp(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
         """Logarithm of the sum of exponentials of `x` along `axis`, safe from overflow."""
     def lstsq(self, y: Tensor, rcond: float | None = ..., driver: str | None = ..., name: str | None = ...) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """The z that makes `x z` come nearest to `y`; the shortest one where several do."""
+        """Least squares: the `z` that minimizes the norm of `x z - y`; the shortest one where several do."""
     def lu(self, pivot: bool = ..., get_infos: bool = ..., name: str | None = ...) -> Any:
         """The LU factorization with row exchanges, both factors in one matrix."""
     def lu_unpack(self, y: Tensor, unpack_ludata: bool = ..., unpack_pivots: bool = ..., name: str | None = ...) -> tuple[Tensor, Tensor, Tensor]:
@@ -713,7 +717,7 @@ class Tensor:
     def max(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
         """Largest element along `axis`; NaN is larger than anything."""
     def maximum(self, y: Tensor, name: str | None = ...) -> Tensor:
-        """The larger of two elements; NaN where one is NaN."""
+        """Element-wise maximum of two tensors; NaN where one is NaN."""
     def mean(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
         """Arithmetic mean of elements along `axis`."""
     def median(self, axis: Any = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
@@ -721,17 +725,17 @@ class Tensor:
     def memory(self) -> Any:
         """Where the elements lie: a `Memory`, for code that hands the memory to another library."""
     def min(self, axis: Axes = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
-        """Smallest element along `axis`; NaN is smaller than anything. Arguments and errors are those of `max`."""
+        """Smallest element along `axis`; NaN is smaller than anything. Arguments are those of `max`."""
     def minimum(self, y: Tensor, name: str | None = ...) -> Tensor:
-        """The smaller of two elements; NaN where one is NaN. Arguments and errors are those of `maximum`."""
+        """Element-wise minimum of two tensors; NaN where one is NaN. Arguments are those of `maximum`."""
     def mm(self, mat2: Tensor, name: str | None = ...) -> Tensor:
         """The matrix product of `input` and `mat2`, as `matmul` without its flags."""
     def mod(self, y: Tensor, name: str | None = ...) -> Tensor:
-        """Remainder: what `floor_divide` leaves, with the sign of `y`. Arguments and errors are those of `floor_divide`."""
+        """Remainder: what `floor_divide` leaves, with the sign of `y`. Arguments are those of `floor_divide`."""
     def mod_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `remainder`: writes the result into the first argument and returns it."""
     def mode(self, axis: int = ..., keepdim: bool = ..., name: str | None = ...) -> tuple[Tensor, Tensor]:
-        """The commonest value along an axis, and its last position; of several the smallest."""
+        """The mode: the most frequent value along an axis, and its last position; of several the smallest."""
     def moveaxis(self, source: Any, destination: Any, name: str | None = ...) -> Tensor:
         """`x` with some axes moved to other places; the rest keep their order."""
     def multi_dot(self, name: str | None = ...) -> Tensor:
@@ -745,7 +749,7 @@ class Tensor:
     def multiplex(self, index: Tensor, name: str | None = ...) -> Tensor:
         """Row i of the result is row i of the input that `index[i]` names."""
     def multiply(self, y: Tensor, name: str | None = ...) -> Tensor:
-        """Product of two tensors, element by element. Arguments and errors are those of `add`."""
+        """Product of two tensors, element by element. Arguments are those of `add`."""
     def multiply_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `multiply`: writes the result into the first argument and returns it."""
     def mv(self, vec: Tensor, name: str | None = ...) -> Tensor:
@@ -765,13 +769,13 @@ class Tensor:
     def nanquantile(self, q: float | Sequence[float], axis: Axes = ..., keepdim: bool = ...) -> Tensor:
         """As `quantile`, of the elements that are not NaN; NaN where all are."""
     def nansum(self, axis: Axes = ..., dtype: Any = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
-        """Sum of elements along `axis`, NaN counted as 0. Arguments and errors are those of `sum`."""
+        """Sum of elements along `axis`, NaN counted as 0. Arguments are those of `sum`."""
     @property
     def nbytes(self) -> int: ...
     @property
     def ndim(self) -> int: ...
     def ndimension(self) -> int:
-        """Number of axes. Source: `paddle.Tensor.ndimension`."""
+        """The number of axes."""
     def neg(self, name: str | None = ...) -> Tensor:
         """Negation: each element with the other sign."""
     def neg_(self, name: Any = ...) -> Tensor:
@@ -779,7 +783,7 @@ class Tensor:
     def nextafter(self, y: Tensor, name: str | None = ...) -> Tensor:
         """The next number that the dtype holds after `x` in the direction of `y`."""
     def nnz(self) -> Any:
-        """Refused: counts of stored values are those of a sparse tensor. Raises NotImplementedError. Source: `paddle.Tensor.nnz`."""
+        """Refused: counts of stored values are those of a sparse tensor."""
     @property
     def node(self) -> Any: ...
     @node.setter
@@ -791,7 +795,7 @@ class Tensor:
     def normal_(self, mean: Any = ..., std: Any = ..., name: str | None = ...) -> Tensor:
         """Fill `x` with normally distributed random numbers; returns `x`."""
     def not_equal(self, y: Tensor, name: str | None = ...) -> Tensor:
-        """Not equal: where two elements differ. Arguments and errors are those of `less_than`."""
+        """Not equal: where two elements differ. Arguments are those of `less_than`, and complex numbers."""
     def not_equal_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `not_equal`: writes the result into the first argument and returns it."""
     def numel(self, name: str | None = ...) -> Tensor:
@@ -849,11 +853,11 @@ class Tensor:
     def register_post_accumulate_hook(self, hook: Callable[[Tensor], None]) -> Any:
         """Call `hook(x)` each time a backward pass has added its gradient of the leaf `x` to `x.grad`."""
     def remainder(self, y: Tensor, name: str | None = ...) -> Tensor:
-        """Remainder: what `floor_divide` leaves, with the sign of `y`. Arguments and errors are those of `floor_divide`."""
+        """Remainder: what `floor_divide` leaves, with the sign of `y`. Arguments are those of `floor_divide`."""
     def remainder_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `remainder`: writes the result into the first argument and returns it."""
     def renorm(self, p: float, axis: int, max_norm: float) -> Tensor:
-        """Each slice along an axis, shortened to a norm where it is longer."""
+        """Each slice along an axis, scaled down to the norm `max_norm` where its norm is larger."""
     def renorm_(self, p: float, axis: int, max_norm: float) -> Tensor:
         """`renorm` that writes into `x`."""
     def repeat_interleave(self, repeats: Any, axis: int | None = ..., name: str | None = ...) -> Tensor:
@@ -863,7 +867,7 @@ class Tensor:
     def reshape_(self, shape: Sequence[int | Tensor] | Tensor, name: str | None = ...) -> Tensor:
         """`reshape` in place: `x` itself gets the new shape."""
     def retain_grads(self) -> None:
-        """Keep the gradient of this tensor in `.grad` although it is not a leaf."""
+        """Keep the gradient of this tensor in `.grad` although it is not a leaf. For a leaf nothing changes."""
     def reverse(self, axis: Any, name: str | None = ...) -> Tensor:
         """`flip` under its older name."""
     def roll(self, shifts: Any, axis: Axes = ..., name: str | None = ...) -> Tensor:
@@ -875,7 +879,7 @@ class Tensor:
     def round_(self, name: Any = ...) -> Tensor:
         """In-place form of `round`: writes the result into the first argument and returns it."""
     def rows(self) -> Any:
-        """Refused: rows are those of the gradient of Embedding(sparse=True). Raises NotImplementedError. Source: `paddle.Tensor.rows`."""
+        """Refused: rows are those of the gradient of Embedding(sparse=True)."""
     def rsqrt(self, name: str | None = ...) -> Tensor:
         """1 divided by the square root of each element."""
     def rsqrt_(self, name: Any = ...) -> Tensor:
@@ -947,9 +951,9 @@ class Tensor:
     def stanh(self, scale_a: float = ..., scale_b: float = ..., name: str | None = ...) -> Tensor:
         """Scaled hyperbolic tangent: `scale_b * tanh(scale_a * x)`."""
     def std(self, axis: Axes = ..., unbiased: bool = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
-        """Standard deviation of elements along `axis`: the root of `var`, whose arguments and errors it has."""
+        """Standard deviation of elements along `axis`: the root of `var`, whose arguments it has."""
     def stft(self, n_fft: int, hop_length: int | None = ..., win_length: int | None = ..., window: Tensor | None = ..., center: bool = ..., pad_mode: str = ..., normalized: bool = ..., onesided: bool = ..., name: str | None = ...) -> Tensor:
-        """Spectra of the frames of a signal: the short-time Fourier transform."""
+        """The short-time Fourier transform: spectra of the frames of a signal."""
     @property
     def stop_gradient(self) -> bool: ...
     @stop_gradient.setter
@@ -959,7 +963,7 @@ class Tensor:
     @property
     def strides(self) -> list[int]: ...
     def subtract(self, y: Tensor, name: str | None = ...) -> Tensor:
-        """Difference of two tensors, element by element. Arguments and errors are those of `add`."""
+        """Difference of two tensors, element by element. Arguments are those of `add`."""
     def subtract_(self, y: Any, name: Any = ...) -> Tensor:
         """In-place form of `subtract`: writes the result into the first argument and returns it."""
     def sum(self, axis: Axes = ..., dtype: Any = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
@@ -987,11 +991,11 @@ class Tensor:
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
         """The tensor on a device and in a dtype."""
     def to_dense(self) -> Tensor:
-        """The tensor itself: all of its elements are stored. Source: `paddle.Tensor.to_dense`."""
+        """The tensor itself: all of its elements are stored."""
     def to_sparse_coo(self, sparse_dim: int) -> Any:
-        """The elements that are not 0, with their places along the first `sparse_dim` axes. Source: `paddle.Tensor.to_sparse_coo`."""
+        """The elements that are not 0, with their places along the first `sparse_dim` axes."""
     def to_sparse_csr(self) -> Any:
-        """The elements of a matrix, or of a batch of matrices, that are not 0, row by row. Source: `paddle.Tensor.to_sparse_csr`."""
+        """The elements of a matrix, or of a batch of matrices, that are not 0, row by row."""
     def tobytes(self) -> bytes:
         """The values as bytes, row by row, as of NumPy's arrays."""
     def tolist(self) -> Any:
@@ -1033,7 +1037,7 @@ class Tensor:
     def uniform_(self, min: Any = ..., max: Any = ..., seed: int = ..., name: str | None = ...) -> Tensor:
         """Fill `x` with random numbers in `[min, max)`; returns `x`."""
     def unique(self, return_index: bool = ..., return_inverse: bool = ..., return_counts: bool = ..., axis: int | None = ..., dtype: Any = ..., name: str | None = ...) -> Any:
-        """The different values of `x`, sorted."""
+        """The unique values of `x`, sorted."""
     def unique_consecutive(self, return_inverse: bool = ..., return_counts: bool = ..., axis: int | None = ..., dtype: Any = ..., name: str | None = ...) -> Any:
         """`x` with runs of equal values reduced to one; arguments and results as for `unique`."""
     def unsqueeze(self, axis: Any, name: str | None = ...) -> Tensor:
@@ -1043,9 +1047,9 @@ class Tensor:
     def unstack(self, axis: int = ..., num: int | None = ...) -> list[Tensor]:
         """`unbind` into copies."""
     def value(self) -> Tensor:
-        """The tensor itself. Source: `paddle.Tensor.value`."""
+        """The tensor itself."""
     def values(self) -> Any:
-        """Refused: stored values are those of a sparse tensor. Raises NotImplementedError. Source: `paddle.Tensor.values`."""
+        """Refused: stored values are those of a sparse tensor."""
     def vander(self, n: int | None = ..., increasing: bool = ..., name: str | None = ...) -> Tensor:
         """The Vandermonde matrix: powers of a vector as columns."""
     def var(self, axis: Axes = ..., unbiased: bool = ..., keepdim: bool = ..., name: str | None = ...) -> Tensor:
@@ -1149,6 +1153,8 @@ def get_num_threads() -> Any:
     """How many threads a kernel may use: all cores that the process may use, until somebody says otherwise."""
 def get_stream(device: Any) -> Any:
     """The DeviceStream that the calling thread works on."""
+def inner_layers() -> Any:
+    """The inner layers of the calling thread, the topmost last."""
 def is_capturing(device: Any) -> Any:
     """Is work of the device being written down?"""
 def is_grad_enabled() -> Any:
@@ -1205,6 +1211,8 @@ def set_default_generator(generator: Any) -> Any:
     """Make random ops of this thread draw from `generator`, on any device; returns the one before."""
 def set_device_graphs(on: Any, flag: Any) -> Any:
     """Whether executors may capture programs and run them as graphs, as far as `flag` is concerned."""
+def set_dir_of_classes(function: Any) -> Any:
+    """Let `dir(Tensor)`, and that of classes made of it, be `function(the class)`."""
 def set_fallback(name: Any, function: Any) -> Any:
     """Tell the core which Python function answers what it does not answer itself."""
 def set_grad_mode(enabled: Any) -> Any:

@@ -188,6 +188,80 @@ cdef extern from *:
       PyType_Modified(type);
       return 0;
     }
+    /* The type of the type Tensor, through which `Tensor.name = value` works as on a class written in Python.
+     *
+     * Of a static type Python sets no attributes: the flag says so. It stays set, because the attributes that `type` itself computes
+     * (`__name__`, `__bases__`) would be written behind the end of a static type, and is away only while `type` writes into the
+     * dictionary, with the slots of `__add__` and its like. Nobody's code runs meanwhile: what was there before is kept until afterwards. */
+    static int wry_tensor_type_set(PyObject *self, PyObject *name, PyObject *value) {
+      PyTypeObject *type = (PyTypeObject *)self;
+      PyObject *computed, *before;
+      int status;
+      if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) || !PyUnicode_Check(name)) return PyType_Type.tp_setattro(self, name, value);
+      computed = _PyType_Lookup(Py_TYPE(self), name);
+      if (computed && Py_TYPE(computed)->tp_descr_set) return PyType_Type.tp_setattro(self, name, value);  /* refuses */
+      before = PyDict_GetItemWithError(type->tp_dict, name);
+      if (!before && PyErr_Occurred()) return -1;
+      Py_XINCREF(before);
+      type->tp_flags &= ~Py_TPFLAGS_IMMUTABLETYPE;
+      status = PyType_Type.tp_setattro(self, name, value);
+      type->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
+      Py_XDECREF(before);
+      return status;
+    }
+    /* `isinstance(x, Tensor)` is answered by Python itself for classes of the type `type`, and asks `__instancecheck__` for all others
+     * (where x is not exactly a Tensor). For Tensor the answer is a function that is there already, so that nothing is made for each call. */
+    static PyObject *wry_is_tensor;  /* bound to Tensor */
+    static PyObject *wry_class;      /* "__class__" */
+    static PyObject *wry_instance_check(PyObject *type, PyObject *x) {
+      PyObject *claimed;
+      int is = PyObject_TypeCheck(x, (PyTypeObject *)type);
+      if (!is) {  /* a proxy says of what class it wants to be */
+        claimed = PyObject_GetAttr(x, wry_class);
+        if (!claimed && !PyErr_ExceptionMatches(PyExc_AttributeError)) return NULL;
+        if (!claimed) PyErr_Clear();
+        is = claimed && claimed != (PyObject *)Py_TYPE(x) && PyType_Check(claimed) && PyType_IsSubtype((PyTypeObject *)claimed, (PyTypeObject *)type);
+        Py_XDECREF(claimed);
+      }
+      return PyBool_FromLong(is);
+    }
+    static PyMethodDef wry_instance_check_def = {"__instancecheck__", wry_instance_check, METH_O, "Whether an object is an instance."};
+    static PyObject *wry_bound_check(PyObject *self, PyObject *type, PyObject *metatype) {
+      if (!type) { Py_INCREF(self); return self; }
+      if (type != PyCFunction_GET_SELF(wry_is_tensor)) return PyCFunction_New(&wry_instance_check_def, type);
+      Py_INCREF(wry_is_tensor);
+      return wry_is_tensor;
+    }
+    static PyTypeObject wry_check_type = {
+      PyVarObject_HEAD_INIT(NULL, 0)
+      .tp_name = "wherry_tensor._core.InstanceCheck",
+      .tp_basicsize = sizeof(PyObject),
+      .tp_flags = Py_TPFLAGS_DEFAULT,
+      .tp_descr_get = wry_bound_check,
+    };
+    static PyTypeObject wry_tensor_type = {
+      PyVarObject_HEAD_INIT(NULL, 0)
+      .tp_name = "wherry_tensor._core.TensorType",
+      .tp_doc = "The type of Tensor and of classes made of it: a `type` that takes attributes for Tensor too, which is compiled.",
+      .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+      .tp_setattro = wry_tensor_type_set,
+    };
+    static int wry_take_attributes(PyTypeObject *type) {
+      wry_tensor_type.tp_base = &PyType_Type;
+      if (PyType_Ready(&wry_tensor_type) < 0 || PyType_Ready(&wry_check_type) < 0) return -1;
+      PyObject *check = PyObject_New(PyObject, &wry_check_type);
+      if (!check || !(wry_class = PyUnicode_InternFromString("__class__")) || !(wry_is_tensor = PyCFunction_New(&wry_instance_check_def, (PyObject *)type))) return -1;
+      if (PyDict_SetItemString(wry_tensor_type.tp_dict, "__instancecheck__", check) < 0) return -1;
+      Py_DECREF(check);
+      PyType_Modified(&wry_tensor_type);
+      Py_SET_TYPE(type, &wry_tensor_type);
+      return 0;
+    }
+    static int wry_set_dir(PyObject *function) {
+      if (PyDict_SetItemString(wry_tensor_type.tp_dict, "__dir__", function) < 0) return -1;
+      PyType_Modified(&wry_tensor_type);
+      return 0;
+    }
     #define WRY_FIELD(object, offset) (*(PyObject **)((char *)(object) + (offset)))
     /* Of this type itself, without attributes of its own and without weak references. */
     static inline int wry_is_bare(PyObject *object, PyTypeObject *type) {
@@ -202,6 +276,8 @@ cdef extern from *:
     """
     void wry_enable_vectorcall(PyTypeObject *, Py_ssize_t)
     int wry_type_set(PyTypeObject *, object, object) except -1
+    int wry_take_attributes(PyTypeObject *) except -1
+    int wry_set_dir(object) except -1
     bint wry_is_bare(PyObject *, PyTypeObject *) noexcept
     void wry_drop_dict(PyObject *) noexcept
     Tensor wry_revived(PyObject *)

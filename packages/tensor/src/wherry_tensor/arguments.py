@@ -37,7 +37,7 @@ def require_tensor(x: Any, op_name: str, name: str = "x") -> Tensor:
 
 
 def at_hand(x: Tensor) -> bool:
-    """Can the values of `x` be looked at without waiting? Not those of a capture, nor those that a device may still compute.
+    """Whether the values of `x` can be read without waiting: not under a capture, nor while a device may still compute them.
 
     A check of values that the function could do without asks this first, so that it costs a device nothing.
     """
@@ -50,7 +50,17 @@ def never_from_the_end(index: Tensor, size: Any) -> Tensor:
 
 
 def require(value: Any, kind: type[_Kind], op_name: str, name: str, remedy: str) -> _Kind:
-    """`value`, which must be an instance of `kind`; `remedy` says where one is to be had."""
+    """`value`, which must be an instance of `kind`.
+
+    Args:
+        value: what the caller gave.
+        kind: the class.
+        op_name, name: the function and its argument, for the message.
+        remedy: where an instance is to be had: the last sentence of the message.
+
+    Raises:
+        TypeError: `value` is something else (also a ValueError).
+    """
     if isinstance(value, kind):
         return value
     raise InvalidTypeError(
@@ -66,7 +76,7 @@ def require_rank(x: Any, op_name: str, least: int, most: int | None = None, name
         return x
     axes = f"{least} or more axes" if last == MAX_RANK else f"{least} to {last} axes" if last > least else f"{least} ax{'e' if least > 1 else 'i'}s"
     raise InvalidArgumentError(
-        f"{op_name}: '{name}' has another number of axes. Got shape {x.shape}, expected {axes}{f', {layout}' if layout else ''}. "
+        f"{op_name}: '{name}' has the wrong number of axes. Got shape {x.shape}, expected {axes}{f', {layout}' if layout else ''}. "
         f"Use reshape or unsqueeze."
     )
 
@@ -80,16 +90,16 @@ def path_of(path: Any, op_name: str, name: str = "path") -> str:
         found = None
     except UnicodeEncodeError as error:
         raise InvalidArgumentError(
-            f"{op_name}: '{name}' names no file. Got {short(path)}, expected text that the file system can hold. "
+            f"{op_name}: '{name}' is not a valid file name. Got {short(path)}, expected text that the file system can hold. "
             f"Take the character at position {error.start} out."
         ) from None
     if not isinstance(found, str):
-        raise InvalidTypeError(f"{op_name}: '{name}' names a file. Got {_shown(path)}, expected a str or a pathlib.Path.")
+        raise InvalidTypeError(f"{op_name}: '{name}' must be a file name. Got {_shown(path)}, expected a str or a pathlib.Path.")
     return found
 
 
 def names_of(names: Any, op_name: str, name: str) -> frozenset[str]:
-    """Several names, given as a set or another collection of them; None is none."""
+    """Several names, given as a set or another collection; None means no names."""
     if names is None:
         return frozenset()
     if isinstance(names, Iterable) and not isinstance(names, (str, bytes, Tensor)):
@@ -102,11 +112,11 @@ def names_of(names: Any, op_name: str, name: str) -> frozenset[str]:
             return frozenset(found)
     got = f"the text {short(names)}" if isinstance(names, str) else _shown(names)
     example = short(names) if isinstance(names, str) else "'matmul'"
-    raise InvalidTypeError(f"{op_name}: {name} holds several names. Got {got}, expected a set of names. Write {name}={{{example}}}.")
+    raise InvalidTypeError(f"{op_name}: {name} must be a collection of names. Got {got}, expected a set of names. Write {name}={{{example}}}.")
 
 
 def integer(value: Any, op_name: str, name: str) -> int:
-    """An int, given as Python int, NumPy integer or integer tensor of one element; bool is none."""
+    """An int, given as Python int, NumPy integer or integer tensor of one element; a bool is refused."""
     if type(value) is int or type(value) is Size:
         return value  # type: ignore[return-value]  # a Size stands for an int
     if is_symbolic(value) and value.size == 1 and value.dtype.is_integer:
@@ -139,6 +149,21 @@ def number(value: Any, op_name: str, name: str) -> Any:
         f"{op_name}: argument '{name}' must be one number. Got {_shown(value)}, expected an int, float or bool, "
         f"or a tensor of one element. Convert it first."
     )
+
+
+def real_number(value: Any, op_name: str, name: str) -> float:
+    """A float, from what `number` reads, complex numbers excepted."""
+    found = number(value, op_name, name)
+    try:
+        return float(found)
+    except TypeError:
+        raise InvalidTypeError(
+            f"{op_name}: argument '{name}' must be a real number. Got {short(found)}, expected an int or float. Take its real part."
+        ) from None
+    except OverflowError:
+        raise InvalidArgumentError(
+            f"{op_name}: argument '{name}' is too large. Got {short(found)}, expected a number that a float can hold. Use float('inf')."
+        ) from None
 
 
 def fitted(value: Any, dtype: DType, op_name: str) -> Any:
@@ -188,7 +213,7 @@ def _shown(value: Any) -> str:
 
 
 def repeats(value: Any, op_name: str, name: str, least: int, each: str) -> int:
-    """How often something is done: an int from `least` on that can be waited for. `each` says what one costs."""
+    """A number of repetitions: an int of at least `least`, and few enough to finish; `each` says what one costs."""
     count = integer(value, op_name, name)
     if type(count) is int and not least <= count <= _MOST_REPEATS:
         raise InvalidArgumentError(
@@ -262,7 +287,7 @@ def sizes_of(shape: Shape, op_name: str, name: str = "shape") -> tuple[int, ...]
     elif isinstance(shape, Tensor):
         if not (shape.dtype.is_integer and shape.ndim <= 1):
             raise InvalidTypeError(
-                f"{op_name}: '{name}' as a tensor holds the sizes. Got shape {shape.shape}, dtype {shape.dtype.name}, "
+                f"{op_name}: '{name}' as a tensor must be 1-D and of integers. Got shape {shape.shape}, dtype {shape.dtype.name}, "
                 f"expected a 1-D int32 or int64 tensor. Pass a list of ints."
             )
         sizes = values_of(shape, op_name, name)
@@ -442,7 +467,7 @@ def tensors_of(xs: Any, op_name: str, name: str = "x") -> list[Tensor]:
 
 
 def looked_up(op_name: str, op: Any, *args: Any, **attrs: Any) -> Any:
-    """Runs an op that reads or writes at positions; what it says of bad ones is said as `op_name`."""
+    """Runs an op that reads or writes at positions; its error for a bad position names `op_name`."""
     try:
         return op(*args, **attrs)
     except IndexError as error:

@@ -1,17 +1,18 @@
 """Columns: what is known about ops, one table per question.
 
-A column answers one question about any op (its shape, its gradient, its decomposition). It belongs
+A column answers one question about every op (its shape, its gradient, its decomposition). It belongs
 to one package, which fills it with rules. The core and the tools find every column by its name in
 `registry`, so a new kind of knowledge needs no change here.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from importlib import import_module
 from typing import Any
 
 from wherry_tensor._core import VOCABULARY_VERSION, Op
 
-__all__ = ["Column", "registry", "require_vocabulary"]
+__all__ = ["Column", "load_families", "registry", "require_vocabulary"]
 
 registry: dict[str, Column] = {}
 
@@ -96,6 +97,17 @@ class Column:
 
     def __repr__(self) -> str:
         return f"<Column '{self.name}' of {self.owner}: {len(self.rules)} rules>"
+
+
+def load_families(package: str, names: Iterable[str]) -> None:
+    """Import the modules of op families, each of which registers what it holds: declarations, or rules of a column.
+
+    Args:
+        package: where they stand, as `__name__` of its `__init__.py`.
+        names: of the modules.
+    """
+    for name in names:
+        import_module(f"{package}.{name}")
 
 
 def require_vocabulary(what: str, owner: str, serves: int) -> None:

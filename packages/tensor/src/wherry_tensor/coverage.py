@@ -46,7 +46,7 @@ def of_device(device: str) -> str:
     """What answers each op on a kind of device: a kernel, its decomposition, or the host.
 
     Raises:
-        ValueError: there is no such device.
+        ValueError: the device does not exist.
     """
     device = next((known for known in _devices() if known.lower() == device.lower()), device)
     if device not in _devices():
@@ -106,7 +106,7 @@ def _devices() -> list[str]:
 
 
 def _moves(op: Op) -> bool:
-    """Between devices: the core moves the memory, no kernel runs."""
+    """Whether the op copies between devices: the core moves the memory, no kernel runs."""
     return op.name == "copy_to"
 
 

@@ -1,4 +1,4 @@
-"""GPUs, as `wherry.device.cuda`: what the device table says of the kind "gpu".
+"""GPUs, as `wherry.device.cuda`: the devices of kind "gpu".
 
 Without a package for GPUs their number is 0, and the rest raises. `device` is None (the current GPU, or the first), a
 number, a name as "gpu:1", or a CUDAPlace.
@@ -35,13 +35,17 @@ __all__ = [
 
 
 class DeviceProperties(NamedTuple):
-    """What a GPU is.
+    """Properties of a GPU.
 
     Attributes:
         name: as its package calls it.
         major, minor: the compute capability; 0 where the package does not tell.
         total_memory: in bytes; 0 where the device does not tell.
         multi_processor_count: how many units compute; 0 where the package does not tell.
+
+    Examples:
+        >>> if wherry.device.cuda.device_count():
+        ...     gibibytes = wherry.device.cuda.get_device_properties().total_memory / 2**30
     """
 
     name: str
@@ -81,41 +85,129 @@ def device_count() -> int:
 
 
 def empty_cache() -> None:
-    """Give unused memory of all GPUs back. Source: `paddle.device.cuda.empty_cache`."""
+    """Return unused memory of all GPUs to their drivers. Does nothing without one.
+
+    Source:
+        `paddle.device.cuda.empty_cache`.
+
+    Examples:
+        >>> wherry.device.cuda.empty_cache()
+    """
     for number in range(device_count()):
         _core.release_memory_cache(_core.device_code("gpu", number))
 
 
 def synchronize(device: Any = None) -> None:
-    """Wait for a GPU. Raises RuntimeError without one. Source: `paddle.device.cuda.synchronize`."""
+    """Wait until everything that was started on a GPU is done.
+
+    Args:
+        device: the number of a GPU, its name as "gpu:0", or a CUDAPlace; None is the current GPU, or the first.
+
+    Raises:
+        RuntimeError: there is no GPU.
+        ValueError: `device` does not name a GPU that exists.
+
+    Source:
+        `paddle.device.cuda.synchronize`.
+
+    Examples:
+        >>> if wherry.device.cuda.device_count():
+        ...     wherry.device.cuda.synchronize()
+    """
     _core.synchronize(_gpu("synchronize", device, UnavailableError))
 
 
 def memory_allocated(device: Any = None) -> int:
-    """Bytes that tensors hold on a GPU. Raises ValueError without one. Source: `paddle.device.cuda.memory_allocated`."""
+    """Bytes that tensors hold on a GPU.
+
+    Args:
+        device: the number of a GPU, its name as "gpu:0", or a CUDAPlace; None is the current GPU, or the first.
+
+    Raises:
+        ValueError: there is no GPU, or `device` does not name one.
+
+    Source:
+        `paddle.device.cuda.memory_allocated`.
+
+    Examples:
+        >>> if wherry.device.cuda.device_count():
+        ...     now = wherry.device.cuda.memory_allocated()
+    """
     return int(_core.memory_stats(_gpu("memory_allocated", device))["allocated"])
 
 
 def max_memory_allocated(device: Any = None) -> int:
-    """Most bytes that tensors held on a GPU at once. Raises ValueError without one. Source: `paddle.device.cuda.max_memory_allocated`."""
+    """The most bytes that tensors have held on a GPU at once.
+
+    Args:
+        device: the number of a GPU, its name as "gpu:0", or a CUDAPlace; None is the current GPU, or the first.
+
+    Raises:
+        ValueError: there is no GPU, or `device` does not name one.
+
+    Source:
+        `paddle.device.cuda.max_memory_allocated`.
+
+    Examples:
+        >>> if wherry.device.cuda.device_count():
+        ...     most = wherry.device.cuda.max_memory_allocated()
+    """
     return int(_core.memory_stats(_gpu("max_memory_allocated", device))["peak_allocated"])
 
 
 def memory_reserved(device: Any = None) -> int:
-    """Bytes taken from a GPU, the cache included. Raises ValueError without one. Source: `paddle.device.cuda.memory_reserved`."""
+    """Bytes taken from a GPU, the cache included.
+
+    Args:
+        device: the number of a GPU, its name as "gpu:0", or a CUDAPlace; None is the current GPU, or the first.
+
+    Raises:
+        ValueError: there is no GPU, or `device` does not name one.
+
+    Source:
+        `paddle.device.cuda.memory_reserved`.
+
+    Examples:
+        >>> if wherry.device.cuda.device_count():
+        ...     now = wherry.device.cuda.memory_reserved()
+    """
     return int(_core.memory_stats(_gpu("memory_reserved", device))["reserved"])
 
 
 def max_memory_reserved(device: Any = None) -> int:
-    """Most bytes taken from a GPU at once. Raises ValueError without one. Source: `paddle.device.cuda.max_memory_reserved`."""
+    """The most bytes that were taken from a GPU at once, the cache included.
+
+    Args:
+        device: the number of a GPU, its name as "gpu:0", or a CUDAPlace; None is the current GPU, or the first.
+
+    Raises:
+        ValueError: there is no GPU, or `device` does not name one.
+
+    Source:
+        `paddle.device.cuda.max_memory_reserved`.
+
+    Examples:
+        >>> if wherry.device.cuda.device_count():
+        ...     most = wherry.device.cuda.max_memory_reserved()
+    """
     return int(_core.memory_stats(_gpu("max_memory_reserved", device))["peak_reserved"])
 
 
 def reset_max_memory_allocated(device: Any = None) -> None:
-    """Let the peaks of a GPU start again from what is in use now. Raises ValueError without one.
+    """Let the peaks of a GPU start again from what is in use now.
+
+    Args:
+        device: the number of a GPU, its name as "gpu:0", or a CUDAPlace; None is the current GPU, or the first.
+
+    Raises:
+        ValueError: there is no GPU, or `device` does not name one.
 
     Source:
         `paddle.device.cuda.reset_max_memory_allocated` of later releases.
+
+    Examples:
+        >>> if wherry.device.cuda.device_count():
+        ...     wherry.device.cuda.reset_max_memory_allocated()
     """
     _core.reset_peak_memory_stats(_gpu("reset_max_memory_allocated", device))
 
@@ -123,24 +215,76 @@ def reset_max_memory_allocated(device: Any = None) -> None:
 def reset_max_memory_reserved(device: Any = None) -> None:
     """As `reset_max_memory_allocated`: both peaks start again together.
 
+    Args:
+        device: the number of a GPU, its name as "gpu:0", or a CUDAPlace; None is the current GPU, or the first.
+
+    Raises:
+        ValueError: there is no GPU, or `device` does not name one.
+
     Source:
         `paddle.device.cuda.reset_max_memory_reserved` of later releases.
+
+    Examples:
+        >>> if wherry.device.cuda.device_count():
+        ...     wherry.device.cuda.reset_max_memory_reserved()
     """
     _core.reset_peak_memory_stats(_gpu("reset_max_memory_reserved", device))
 
 
 def get_device_name(device: Any = None) -> str:
-    """Name of a GPU. Raises ValueError without one. Source: `paddle.device.cuda.get_device_name`."""
+    """The name of a GPU.
+
+    Args:
+        device: the number of a GPU, its name as "gpu:0", or a CUDAPlace; None is the current GPU, or the first.
+
+    Raises:
+        ValueError: there is no GPU, or `device` does not name one.
+
+    Source:
+        `paddle.device.cuda.get_device_name`.
+
+    Examples:
+        >>> if wherry.device.cuda.device_count():
+        ...     name = wherry.device.cuda.get_device_name(0)  # as 'NVIDIA H100 80GB HBM3'
+    """
     return _properties("get_device_name", device).name
 
 
 def get_device_properties(device: Any = None) -> DeviceProperties:
-    """What a GPU is. Raises ValueError without one. Source: `paddle.device.cuda.get_device_properties`."""
+    """Properties of a GPU: name, compute capability, memory.
+
+    Args:
+        device: the number of a GPU, its name as "gpu:0", or a CUDAPlace; None is the current GPU, or the first.
+
+    Raises:
+        ValueError: there is no GPU, or `device` does not name one.
+
+    Source:
+        `paddle.device.cuda.get_device_properties`.
+
+    Examples:
+        >>> if wherry.device.cuda.device_count():
+        ...     units = wherry.device.cuda.get_device_properties(0).multi_processor_count
+    """
     return _properties("get_device_properties", device)
 
 
 def get_device_capability(device: Any = None) -> tuple[int, int]:
-    """Compute capability of a GPU, (major, minor). Raises ValueError without one. Source: `paddle.device.cuda.get_device_capability`."""
+    """The compute capability of a GPU, (major, minor).
+
+    Args:
+        device: the number of a GPU, its name as "gpu:0", or a CUDAPlace; None is the current GPU, or the first.
+
+    Raises:
+        ValueError: there is no GPU, or `device` does not name one.
+
+    Source:
+        `paddle.device.cuda.get_device_capability`.
+
+    Examples:
+        >>> if wherry.device.cuda.device_count():
+        ...     major, minor = wherry.device.cuda.get_device_capability(0)
+    """
     found = _properties("get_device_capability", device)
     return found.major, found.minor
 
@@ -155,11 +299,22 @@ def _properties(op_name: str, device: Any) -> DeviceProperties:
 
 
 class Stream(devices.Stream):
-    """A queue of work on a GPU. Raises ValueError without one. Source: `paddle.device.cuda.Stream`.
+    """A queue of work on a GPU.
 
     Args:
         device: which GPU.
         priority: 1: where work of several streams waits, that of this one goes first; 2 (None): it does not.
+
+    Raises:
+        ValueError: there is no GPU, `device` does not name one, or the priority does not exist.
+
+    Source:
+        `paddle.device.cuda.Stream`.
+
+    Examples:
+        >>> if wherry.device.cuda.device_count():
+        ...     stream = wherry.device.cuda.Stream()
+        ...     stream.wait_stream(wherry.device.cuda.current_stream())
     """
 
     def __init__(self, device: Any = None, priority: int | None = None) -> None:
@@ -167,12 +322,24 @@ class Stream(devices.Stream):
 
 
 class Event(devices.Event):
-    """A mark in a stream of a GPU. Raises ValueError without one. Source: `paddle.device.cuda.Event`.
+    """A mark in a stream of a GPU.
 
     Args:
         enable_timing: `elapsed_time` is going to be asked for.
         blocking: who waits for it sleeps, instead of looking again and again.
-        interprocess: other processes may wait for it; such an event takes no times.
+        interprocess: other processes may wait for it; such an event cannot measure time.
+
+    Raises:
+        ValueError: there is no GPU, or `enable_timing` and `interprocess` are both set.
+
+    Source:
+        `paddle.device.cuda.Event`.
+
+    Examples:
+        >>> if wherry.device.cuda.device_count():
+        ...     event = wherry.device.cuda.Event()
+        ...     event.record()
+        ...     event.synchronize()
     """
 
     def __init__(self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False) -> None:
@@ -180,10 +347,36 @@ class Event(devices.Event):
 
 
 def current_stream(device: Any = None) -> devices.Stream:
-    """The stream of a GPU that this thread's operations go to. Raises ValueError without one. Source: `paddle.device.cuda.current_stream`."""
+    """The stream of a GPU that this thread's operations go to.
+
+    Args:
+        device: the number of a GPU, its name as "gpu:0", or a CUDAPlace; None is the current GPU, or the first.
+
+    Raises:
+        ValueError: there is no GPU, or `device` does not name one.
+
+    Source:
+        `paddle.device.cuda.current_stream`.
+
+    Examples:
+        >>> if wherry.device.cuda.device_count():
+        ...     stream = wherry.device.cuda.current_stream()
+    """
     return devices.Stream(stream_base=_core.get_stream(_gpu("current_stream", device)))
 
 
 def stream_guard(stream: devices.Stream) -> AbstractContextManager[None]:
-    """Inside `with`, this thread's operations go to `stream`. Source: `paddle.device.cuda.stream_guard`."""
+    """Inside `with`, this thread's operations go to `stream`; afterwards to the one before.
+
+    Raises:
+        TypeError: `stream` is not a Stream (also a ValueError); raised where `with` begins.
+
+    Source:
+        `paddle.device.cuda.stream_guard`.
+
+    Examples:
+        >>> if wherry.device.cuda.device_count():
+        ...     with wherry.device.cuda.stream_guard(wherry.device.cuda.Stream()):
+        ...         x = wherry.ones([2]).cuda()
+    """
     return devices.stream_guard(stream)

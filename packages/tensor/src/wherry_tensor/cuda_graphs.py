@@ -1,4 +1,4 @@
-"""CUDA graphs, as `wherry.device.cuda.graphs`: work on a GPU that is written down once and then run as one."""
+"""CUDA graphs, as `wherry.device.cuda.graphs`: work on a GPU that is captured once and replayed as one launch."""
 from __future__ import annotations
 
 import os
@@ -30,7 +30,7 @@ def is_cuda_graph_supported() -> bool:
 
 
 class CUDAGraph:
-    """Work on a GPU that is written down once and run as one launch as often as it is replayed.
+    """Work on a GPU that is captured once and then runs as one launch each time it is replayed.
 
     Between `capture_begin` and `capture_end` ops do not run: what they would launch is written down, with the addresses of their tensors. A replay
     computes with what lies there then, so new inputs are copied into the tensors of the capture (`x.copy_`, `ops.copy.into`), and
@@ -44,11 +44,22 @@ class CUDAGraph:
             thread alone), "relaxed" (anything).
 
     Raises:
-        ValueError: there is no such GPU, or `mode` is another one.
+        ValueError: the GPU does not exist, or `mode` is unknown.
         NotImplementedError: the device has no graphs.
 
     Source:
         `paddle.device.cuda.graphs.CUDAGraph`.
+
+    Examples:
+        >>> from wherry.device.cuda.graphs import CUDAGraph, is_cuda_graph_supported
+        >>> if is_cuda_graph_supported():
+        ...     x = wherry.ones([4]).cuda()
+        ...     y = x * 2  # before the capture, so that nothing is prepared in it
+        ...     graph = CUDAGraph()
+        ...     graph.capture_begin()
+        ...     y = x * 2
+        ...     graph.capture_end()
+        ...     graph.replay()
     """
 
     def __init__(self, place: Any = None, mode: str = "thread_local") -> None:
@@ -61,7 +72,7 @@ class CUDAGraph:
         self._before: Any = None
 
     def capture_begin(self) -> None:
-        """Write down what this thread puts on the GPU from now on, instead of running it."""
+        """Begin the capture: what this thread puts on the GPU from now on is recorded instead of run."""
         before = _core.get_stream(self._device)
         if self._stream is None:
             self._stream = _core.DeviceStream(self._device)
@@ -73,7 +84,7 @@ class CUDAGraph:
         self._before = _core.set_stream(self._stream)
 
     def capture_end(self) -> None:
-        """End the capture; `replay` runs what was written down."""
+        """End the capture; `replay` runs what was captured."""
         if self._before is not None:
             _core.set_stream(self._before)
             self._before = None
@@ -84,7 +95,7 @@ class CUDAGraph:
         self._graph.launch(_core.get_stream(self._device))
 
     def reset(self) -> None:
-        """Let go of what was captured, and of the memory that belongs to it; another capture may follow."""
+        """Free what was captured and the memory that belongs to it; another capture may follow."""
         self._graph.reset()
 
     def print_to_dot_files(self, dirname: str, flags: int | None = None) -> None:
@@ -92,7 +103,7 @@ class CUDAGraph:
 
         Args:
             dirname: the folder, which is made where it is missing.
-            flags: accepted for compatibility; everything is written.
+            flags: no effect; everything is written.
         """
         folder = os.fspath(require(dirname, str, "print_to_dot_files", "dirname", "Name a folder."))
         os.makedirs(folder, exist_ok=True)

@@ -52,7 +52,21 @@ __all__ = [
 
 
 class Place:
-    """Where a tensor's memory is: `Place(cpu)`, `Place(gpu:0)`, ... Places compare by value."""
+    """Where a tensor's memory is: `Place(cpu)`, `Place(gpu:0)`, ... Places compare by value.
+
+    Args:
+        kind: of device: "cpu", "gpu", ...
+        device_id: its number.
+
+    Source:
+        `paddle.base.core.Place`.
+
+    Examples:
+        >>> wherry.ones([2]).place == wherry.CPUPlace()
+        True
+        >>> wherry.ones([2]).place.is_gpu_place()
+        False
+    """
 
     __slots__ = ("_id", "_kind")
     _kind: str
@@ -87,7 +101,7 @@ class Place:
         return self._kind not in ("cpu", "gpu", "gpu_pinned", "xpu", "ipu")
 
     def gpu_device_id(self) -> int:
-        """Number of the GPU, 0 where it is none."""
+        """The number of the GPU; 0 for the CPU."""
         return self._id
 
     def get_device_id(self) -> int:
@@ -135,14 +149,40 @@ class _DevicePlace(Place):
 
 
 class CUDAPlace(_DevicePlace):
-    """A GPU: `CUDAPlace(0)` is the first. Raises RuntimeError while no package for GPUs is installed."""
+    """A GPU: `CUDAPlace(0)` is the first.
+
+    Args:
+        device_id: which one, from 0.
+
+    Raises:
+        RuntimeError: no package for GPUs is installed, or the number does not exist.
+
+    Source:
+        `paddle.CUDAPlace`.
+
+    Examples:
+        >>> place = wherry.CUDAPlace(0) if wherry.device.cuda.device_count() else wherry.CPUPlace()
+        >>> wherry.zeros([2]).to(place).shape
+        [2]
+    """
 
     __slots__ = ()
     _named = "gpu"
 
 
 class CUDAPinnedPlace(_DevicePlace):
-    """CPU memory from which a GPU copies faster. Raises RuntimeError without a package for GPUs."""
+    """CPU memory from which a GPU copies faster.
+
+    Raises:
+        RuntimeError: no package for GPUs is installed, or the number does not exist.
+
+    Source:
+        `paddle.CUDAPinnedPlace`.
+
+    Examples:
+        >>> if wherry.device.cuda.device_count():
+        ...     x = wherry.to_tensor([1.0, 2.0], place=wherry.CUDAPinnedPlace())
+    """
 
     __slots__ = ()
     _named = "gpu_pinned"
@@ -152,28 +192,77 @@ class CUDAPinnedPlace(_DevicePlace):
 
 
 class XPUPlace(_DevicePlace):
-    """An XPU. Raises RuntimeError while no package for it is installed."""
+    """An XPU: `XPUPlace(0)` is the first.
+
+    Args:
+        device_id: which one, from 0.
+
+    Raises:
+        RuntimeError: no package for XPUs is installed, or the number does not exist.
+
+    Source:
+        `paddle.XPUPlace`.
+
+    Examples:
+        >>> place = wherry.XPUPlace(0) if wherry.is_compiled_with_xpu() else wherry.CPUPlace()
+    """
 
     __slots__ = ()
     _named = "xpu"
 
 
 class NPUPlace(_DevicePlace):
-    """An NPU. Raises RuntimeError while no package for it is installed."""
+    """An NPU: `NPUPlace(0)` is the first.
+
+    Args:
+        device_id: which one, from 0.
+
+    Raises:
+        RuntimeError: no package for NPUs is installed, or the number does not exist.
+
+    Source:
+        `paddle.NPUPlace` of 2.3.
+
+    Examples:
+        >>> place = wherry.NPUPlace(0) if wherry.is_compiled_with_npu() else wherry.CPUPlace()
+    """
 
     __slots__ = ()
     _named = "npu"
 
 
 class MLUPlace(_DevicePlace):
-    """An MLU. Raises RuntimeError while no package for it is installed. Source: `paddle.device.MLUPlace` of 2.3."""
+    """An MLU: `MLUPlace(0)` is the first.
+
+    Args:
+        device_id: which one, from 0.
+
+    Raises:
+        RuntimeError: no package for MLUs is installed, or the number does not exist.
+
+    Source:
+        `paddle.device.MLUPlace` of 2.3.
+
+    Examples:
+        >>> place = wherry.device.MLUPlace(0) if wherry.device.is_compiled_with_mlu() else wherry.CPUPlace()
+    """
 
     __slots__ = ()
     _named = "mlu"
 
 
 class IPUPlace(_DevicePlace):
-    """An IPU. Raises RuntimeError while no package for it is installed."""
+    """An IPU.
+
+    Raises:
+        RuntimeError: no package for IPUs is installed, or the number does not exist.
+
+    Source:
+        `paddle.device.IPUPlace`.
+
+    Examples:
+        >>> place = wherry.device.IPUPlace() if wherry.is_compiled_with_ipu() else wherry.CPUPlace()
+    """
 
     __slots__ = ()
     _named = "ipu"
@@ -183,7 +272,22 @@ class IPUPlace(_DevicePlace):
 
 
 class CustomPlace(_DevicePlace):
-    """A plug-in device, by type and number. Raises RuntimeError where no package for it is installed."""
+    """A plug-in device, by type and number.
+
+    Args:
+        device_type: the name of the kind of device, as "npu".
+        device_id: which one, from 0.
+
+    Raises:
+        TypeError: `device_type` is not a str (also a ValueError).
+        RuntimeError: no package for such devices is installed, or the number does not exist.
+
+    Source:
+        `paddle.CustomPlace`.
+
+    Examples:
+        >>> place = wherry.CustomPlace("npu", 0) if wherry.device.is_compiled_with_custom_device("npu") else wherry.CPUPlace()
+    """
 
     __slots__ = ()
 
@@ -196,18 +300,20 @@ class CustomPlace(_DevicePlace):
         Place.__init__(self, _spelled(device_type), device_id)
 
 
-# Kinds of devices that Paddle names, and whose they are; others are known when a package for them is.
+# Kinds of devices that Paddle names, and what they are; others are known once their package is.
 _PADDLES = {
     "gpu": "GPUs", "gpu_pinned": "GPUs", "xpu": "Kunlun XPUs", "npu": "Ascend NPUs", "mlu": "Cambricon MLUs", "ipu": "Graphcore IPUs",
     "dcu": "Hygon DCUs", "rocm": "AMD GPUs",
 }  # fmt: skip
+# How the package of Wherry's own is installed, for kinds that have one.
+_INSTALL = {"gpu": ": for NVIDIA GPUs pip install wherry-ops-cuda, then compile its kernels once with python -m wherry_ops_cuda build"}
 _PINNED = "gpu_pinned"  # memory of the host: a place for tensors, not one that computes
 _asked: set[str] = set()
 
 # What the package of a kind of device tells of each: kind -> function of the number that gives `cuda.DeviceProperties` by name.
 descriptions: dict[str, Callable[[int], dict[str, Any]]] = {}
 
-# What else the package of a kind of device has to tell of itself, a line each, where somebody checks the installation.
+# Further lines for a check of the installation, from the package of a kind of device.
 notes: dict[str, Callable[[], list[str]]] = {}
 
 # What makes one kernel of several element-wise ops, for executors of programs: kind -> function that gives an object with the methods
@@ -252,7 +358,7 @@ def _spelled(kind: str) -> str:
 
 
 def is_known(kind: str) -> bool:
-    """Whether there is such a device; a package that brings it is asked now, once, and is not there where it fails."""
+    """Whether there is such a device. A package that may bring it is loaded now, once; if that fails, there is no device."""
     if _spelled(kind) in _core.devices():
         return True
     if kind not in _asked:
@@ -262,7 +368,7 @@ def is_known(kind: str) -> bool:
                 _asked.add(point.name)
                 try:
                     point.load()()
-                except Exception as error:  # code of others, whose failure the errors about the device tell
+                except Exception as error:  # other people's code; errors about the device repeat its failure
                     failures.append(f"The package that brings '{point.name}' ({point.value}) failed with {type(error).__name__}: {str(error)[:1000]}")
         if _spelled(kind) in _core.devices():
             _core.load_kernels(_spelled(kind))
@@ -270,7 +376,7 @@ def is_known(kind: str) -> bool:
 
 
 def _kinds() -> list[str]:
-    """Kinds of devices that are there, those whose package was not asked yet too."""
+    """The available kinds of devices, including those whose package is not loaded yet."""
     found = list(_core.devices())
     return found + sorted({point.name for point in _entry_points()} - set(found) - _asked)
 
@@ -302,7 +408,8 @@ def absent(op_name: str, device: str) -> str:
         return f"{op_name}: this device cannot be used here. Got '{device}', expected {expected}. {unavailable[kind]}"
     return (
         f"{op_name}: no package for this device is installed. Got '{device}', expected {expected}. "
-        f"Use CPUPlace() or set_device('cpu'), or install its package. {_looked_for(device.partition(':')[0])}{' '.join(['', *failures])}"
+        f"Use CPUPlace() or set_device('cpu'), or install its package{_INSTALL.get(kind, '')}. {_looked_for(device.partition(':')[0])}"
+        f"{' '.join(['', *failures])}"
     )
 
 
@@ -342,7 +449,7 @@ def as_place(place: Any, op_name: str) -> Place:
     """The Place that `place` names; None is the current device.
 
     Raises:
-        ValueError: it names no device, or one that is absent.
+        ValueError: it is not the name of a device, or the device is absent.
     """
     if place is None:
         return _place_of_code(_core.get_current_device())
@@ -421,7 +528,7 @@ def set_device(device: str) -> Place:
 
     Raises:
         TypeError: `device` is not a str.
-        ValueError: there is no such device.
+        ValueError: the device does not exist.
 
     Source:
         `paddle.set_device`.
@@ -438,7 +545,7 @@ def set_device(device: str) -> Place:
         )
     if _device_name(device) is None and not names_absent_device(device):
         raise InvalidArgumentError(
-            f"set_device: this is no name of a device. Got {short(device)}, expected 'cpu', 'gpu', 'gpu:0', 'xpu', ... "
+            f"set_device: this is not the name of a device. Got {short(device)}, expected 'cpu', 'gpu', 'gpu:0', 'xpu', ... "
             f"Check the spelling.{' '.join(['', *failures])}"
         )
     place = as_place(device, "set_device")
@@ -470,7 +577,7 @@ def synchronize(device: Any = None) -> None:
     """Wait until everything that was started on the device is done; on the CPU that is at once.
 
     Raises:
-        ValueError: there is no such device.
+        ValueError: the device does not exist.
 
     Source:
         `paddle.device.synchronize`; Paddle refuses the CPU here.
@@ -494,47 +601,117 @@ def is_compiled_with_cuda() -> bool:
 
 
 def is_compiled_with_rocm() -> bool:
-    """Whether there is a package for AMD GPUs or Hygon DCUs. Source: `paddle.is_compiled_with_rocm`."""
+    """Whether there is a package for AMD GPUs or Hygon DCUs.
+
+    Source:
+        `paddle.is_compiled_with_rocm`.
+
+    Examples:
+        >>> wherry.is_compiled_with_rocm()
+        False
+    """
     return is_known("rocm") or is_known("dcu")
 
 
 def is_compiled_with_xpu() -> bool:
-    """Whether there is a package for XPUs. Source: `paddle.is_compiled_with_xpu`."""
+    """Whether there is a package for XPUs.
+
+    Source:
+        `paddle.is_compiled_with_xpu`.
+
+    Examples:
+        >>> wherry.is_compiled_with_xpu()
+        False
+    """
     return is_known("xpu")
 
 
 def is_compiled_with_npu() -> bool:
-    """Whether there is a package for NPUs. Source: `paddle.is_compiled_with_npu` of 2.3."""
+    """Whether there is a package for NPUs.
+
+    Source:
+        `paddle.is_compiled_with_npu` of 2.3.
+
+    Examples:
+        >>> wherry.is_compiled_with_npu()
+        False
+    """
     return is_known("npu")
 
 
 def is_compiled_with_mlu() -> bool:
-    """Whether there is a package for MLUs. Source: `paddle.device.is_compiled_with_mlu` of 2.3."""
+    """Whether there is a package for MLUs.
+
+    Source:
+        `paddle.device.is_compiled_with_mlu` of 2.3.
+
+    Examples:
+        >>> wherry.device.is_compiled_with_mlu()
+        False
+    """
     return is_known("mlu")
 
 
 def is_compiled_with_ipu() -> bool:
-    """Whether there is a package for IPUs. Source: `paddle.device.is_compiled_with_ipu`."""
+    """Whether there is a package for IPUs.
+
+    Source:
+        `paddle.device.is_compiled_with_ipu`.
+
+    Examples:
+        >>> wherry.is_compiled_with_ipu()
+        False
+    """
     return is_known("ipu")
 
 
 def is_compiled_with_cinn() -> bool:
-    """False: CINN is Paddle's own compiler. Source: `paddle.is_compiled_with_cinn`."""
+    """False: CINN is Paddle's own compiler.
+
+    Source:
+        `paddle.is_compiled_with_cinn`.
+
+    Examples:
+        >>> wherry.is_compiled_with_cinn()
+        False
+    """
     return False
 
 
 def is_compiled_with_distribute() -> bool:
-    """False: training on several machines has a package of its own. Source: `paddle.is_compiled_with_distribute`."""
+    """False: training on several machines has a package of its own.
+
+    Source:
+        `paddle.is_compiled_with_distribute`.
+
+    Examples:
+        >>> wherry.is_compiled_with_distribute()
+        False
+    """
     return False
 
 
 def is_compiled_with_custom_device(device_type: str) -> bool:
-    """Whether a plug-in for `device_type` is installed. Source: `paddle.device.is_compiled_with_custom_device`."""
+    """Whether a plug-in for `device_type` is installed.
+
+    Args:
+        device_type: the name of the kind of device; False for what is not a str.
+
+    Source:
+        `paddle.device.is_compiled_with_custom_device`.
+
+    Examples:
+        >>> wherry.device.is_compiled_with_custom_device("npu")
+        False
+    """
     return isinstance(device_type, str) and is_known(device_type) and Place(_spelled(device_type)).is_custom_place()
 
 
 def get_all_device_type() -> list[str]:
-    """Kinds of devices that tensors can live on. Source: `paddle.device.get_all_device_type`.
+    """Kinds of devices that tensors can live on.
+
+    Source:
+        `paddle.device.get_all_device_type`.
 
     Examples:
         >>> wherry.device.get_all_device_type()
@@ -544,12 +721,28 @@ def get_all_device_type() -> list[str]:
 
 
 def get_all_custom_device_type() -> list[str]:
-    """Kinds of plug-in devices. Source: `paddle.device.get_all_custom_device_type`."""
+    """Kinds of plug-in devices that are installed.
+
+    Source:
+        `paddle.device.get_all_custom_device_type`.
+
+    Examples:
+        >>> wherry.device.get_all_custom_device_type()
+        []
+    """
     return [kind for kind in _kinds() if Place(kind).is_custom_place()]
 
 
 def get_available_device() -> list[str]:
-    """Devices that tensors can live on. Source: `paddle.device.get_available_device`."""
+    """Devices that tensors can live on, by name.
+
+    Source:
+        `paddle.device.get_available_device`.
+
+    Examples:
+        >>> wherry.device.get_available_device()[0]
+        'cpu'
+    """
     found = ["cpu"]
     for kind in _kinds():
         if kind not in ("cpu", _PINNED) and is_known(kind):
@@ -558,17 +751,39 @@ def get_available_device() -> list[str]:
 
 
 def get_available_custom_device() -> list[str]:
-    """Plug-in devices. Source: `paddle.device.get_available_custom_device`."""
+    """Plug-in devices that tensors can live on, by name.
+
+    Source:
+        `paddle.device.get_available_custom_device`.
+
+    Examples:
+        >>> wherry.device.get_available_custom_device()
+        []
+    """
     return [name for name in get_available_device() if Place(name.partition(":")[0]).is_custom_place()]
 
 
 def get_cudnn_version() -> int | None:
-    """Version of cuDNN, None without GPUs. Source: `paddle.get_cudnn_version`."""
+    """None: no version of cuDNN is told.
+
+    Source:
+        `paddle.get_cudnn_version`, which gives None where Paddle was built without CUDA.
+
+    Examples:
+        >>> wherry.get_cudnn_version() is None
+        True
+    """
     return None
 
 
 def memory_allocated(device: Any = None) -> int:
-    """Bytes that tensors of this process hold on a device; None is the current one.
+    """Bytes that tensors of this process hold on a device.
+
+    Args:
+        device: a place or the name of a device; None is the current one.
+
+    Raises:
+        ValueError: `device` is not a device, or it does not exist.
 
     Examples:
         >>> before = wherry.device.memory_allocated()
@@ -580,7 +795,7 @@ def memory_allocated(device: Any = None) -> int:
 
 
 def who_holds(code: int) -> str:
-    """What errors say of the memory that is taken on the device of this code: sums, and the largest tensors."""
+    """The memory in use on the device of this code, for messages: totals, and the largest tensors."""
     unit = 1 << 20
     stats = _core.memory_stats(code)
     kept = stats["reserved"] - stats["allocated"]
@@ -592,7 +807,19 @@ def who_holds(code: int) -> str:
 
 
 def max_memory_allocated(device: Any = None) -> int:
-    """The largest number of bytes that tensors of this process have held on a device at once."""
+    """The largest number of bytes that tensors of this process have held on a device at once.
+
+    Args:
+        device: a place or the name of a device; None is the current one.
+
+    Raises:
+        ValueError: `device` is not a device, or it does not exist.
+
+    Examples:
+        >>> x = wherry.zeros([1024], "float32")
+        >>> wherry.device.max_memory_allocated() >= 4096
+        True
+    """
     return int(_core.memory_stats(device_code(device, "max_memory_allocated"))["peak_allocated"])
 
 
@@ -606,15 +833,22 @@ class Stream:
     Args:
         device: a device that has streams; None is the current one.
         priority: 1: where work of several streams waits, that of this one goes first; 2 (None): it does not.
-        blocking: accepted for compatibility; unused.
+        blocking: no effect.
 
     Raises:
         NotImplementedError: the device has one stream only, as the CPU has.
-        ValueError: there is no such device, or no such priority.
-        TypeError: `stream_base`, or what a method is given, is no stream or event (also a ValueError).
+        ValueError: the device or the priority does not exist.
+        TypeError: `stream_base`, or what a method is given, is not a stream or event (also a ValueError).
 
     Source:
         `paddle.device.Stream`.
+
+    Examples:
+        >>> if wherry.device.cuda.device_count():
+        ...     stream = wherry.device.Stream("gpu")
+        ...     with wherry.device.stream_guard(stream):
+        ...         x = wherry.ones([2]).cuda()
+        ...     stream.synchronize()
     """
 
     def __init__(self, device: Any = None, priority: int | None = 2, blocking: bool = False, stream_base: Any = None) -> None:
@@ -672,14 +906,22 @@ class Event:
         device: a device that has streams; None is the current one.
         enable_timing: `elapsed_time` is going to be asked for.
         blocking: who waits for it sleeps, instead of looking again and again.
-        interprocess: other processes may wait for it; such an event takes no times.
+        interprocess: other processes may wait for it; such an event cannot measure time.
 
     Raises:
         NotImplementedError: the device has one stream only, as the CPU has.
-        ValueError: there is no such device.
+        ValueError: the device does not exist, or `enable_timing` and `interprocess` are both set.
 
     Source:
         `paddle.device.Event`.
+
+    Examples:
+        >>> if wherry.device.cuda.device_count():
+        ...     start, end = (wherry.device.Event("gpu", enable_timing=True) for _ in range(2))
+        ...     start.record()
+        ...     x = wherry.ones([2]).cuda() + 1
+        ...     end.record()
+        ...     milliseconds = start.elapsed_time(end)
     """
 
     def __init__(
@@ -687,7 +929,7 @@ class Event:
     ) -> None:
         if enable_timing and interprocess:
             raise InvalidArgumentError(
-                "Event: an event of several processes takes no times. Got enable_timing and interprocess, expected one of them."
+                "Event: an interprocess event cannot measure time. Got enable_timing and interprocess, expected one of them."
             )
         self.event_base = _core.DeviceEvent(device_code(device, "Event"), enable_timing + 2 * blocking + 4 * interprocess)
         self._timed = enable_timing
@@ -709,32 +951,73 @@ class Event:
         """Milliseconds from this mark to another, on the device; waits for both.
 
         Raises:
+            TypeError: `end_event` is not an Event (also a ValueError).
             RuntimeError: one of the two was made without `enable_timing`, or not recorded.
         """
         end_event = require(end_event, Event, "elapsed_time", "end_event", _EVENTS)
         if not (self._timed and end_event._timed):
-            raise RuntimeError("elapsed_time: an event takes no times. Got one without enable_timing, expected Event(enable_timing=True).")
+            raise RuntimeError("elapsed_time: an event does not measure time. Got one without enable_timing, expected Event(enable_timing=True).")
         self.synchronize()
         end_event.synchronize()
         milliseconds = float(self.event_base.elapsed(end_event.event_base))
         if milliseconds < 0:
-            raise RuntimeError("elapsed_time: there is no time between these events. Got one that was never recorded, expected record() for both.")
+            raise RuntimeError("elapsed_time: an event was never recorded. Got no record() of it, expected one for both events. Call record() first.")
         return milliseconds
 
 
 def current_stream(device: Any = None) -> Stream:
-    """The stream that this thread's operations go to. Source: `paddle.device.current_stream`."""
+    """The stream that this thread's operations go to.
+
+    Args:
+        device: a place or the name of a device; None is the current one.
+
+    Raises:
+        ValueError: `device` is not a device, or it does not exist.
+
+    Source:
+        `paddle.device.current_stream`.
+
+    Examples:
+        >>> wherry.device.current_stream("cpu").device
+        Place(cpu)
+    """
     return Stream(stream_base=_core.get_stream(device_code(device, "current_stream")))
 
 
 def set_stream(stream: Stream) -> Stream:
-    """Let this thread's operations go to `stream`; returns the one before. Source: `paddle.device.set_stream`."""
+    """Let this thread's operations go to `stream`.
+
+    Returns:
+        The stream before.
+
+    Raises:
+        TypeError: `stream` is not a Stream (also a ValueError).
+
+    Source:
+        `paddle.device.set_stream`.
+
+    Examples:
+        >>> if wherry.device.cuda.device_count():
+        ...     before = wherry.device.set_stream(wherry.device.Stream("gpu"))
+        ...     last = wherry.device.set_stream(before)
+    """
     return Stream(stream_base=_core.set_stream(require(stream, Stream, "set_stream", "stream", _STREAMS).stream_base))
 
 
 @contextmanager
 def stream_guard(stream: Stream) -> Iterator[None]:
-    """Inside `with`, this thread's operations go to `stream`. Source: `paddle.device.stream_guard`."""
+    """Inside `with`, this thread's operations go to `stream`; afterwards to the one before.
+
+    Raises:
+        TypeError: `stream` is not a Stream (also a ValueError); raised where `with` begins.
+
+    Source:
+        `paddle.device.stream_guard`.
+
+    Examples:
+        >>> with wherry.device.stream_guard(wherry.device.current_stream()):
+        ...     y = wherry.ones([2]) + 1
+    """
     before = set_stream(stream)
     try:
         yield

@@ -57,7 +57,7 @@ def as_dtype(dtype: Any, op_name: str = "dtype") -> DType:
         op_name: the function that asks, for the error message.
 
     Raises:
-        TypeError: it names no dtype that tensors have.
+        TypeError: it is not a dtype that tensors have.
     """
     try:
         return _known[dtype]
@@ -169,7 +169,7 @@ class finfo:  # noqa: N801  Paddle's name
         resolution: 10 to the minus number of decimal digits that are precise.
 
     Raises:
-        TypeError: `dtype` names no dtype.
+        TypeError: `dtype` is not a known dtype.
         ValueError: it is not floating or complex.
 
     Source:
@@ -219,7 +219,7 @@ class iinfo:  # noqa: N801  Paddle's name
         min: the smallest number.
 
     Raises:
-        TypeError: `dtype` names no dtype.
+        TypeError: `dtype` is not a known dtype.
         ValueError: it is not an integer dtype.
 
     Source:
@@ -261,6 +261,9 @@ def promote_floating(a: DType, b: DType) -> DType:
 def is_floating_point(x: Tensor) -> bool:
     """Whether the dtype of `x` is float16, bfloat16, float32 or float64.
 
+    Shape:
+        `x` of any shape, `[...]`; only its dtype is asked.
+
     Raises:
         TypeError: `x` is not a Tensor.
 
@@ -277,6 +280,9 @@ def is_floating_point(x: Tensor) -> bool:
 def is_complex(x: Tensor) -> bool:
     """Whether the dtype of `x` is complex64 or complex128.
 
+    Shape:
+        `x` of any shape, `[...]`; only its dtype is asked.
+
     Raises:
         TypeError: `x` is not a Tensor.
 
@@ -292,6 +298,9 @@ def is_complex(x: Tensor) -> bool:
 
 def is_integer(x: Tensor) -> bool:
     """Whether the dtype of `x` is an integer one; bool is not.
+
+    Shape:
+        `x` of any shape, `[...]`; only its dtype is asked.
 
     Raises:
         TypeError: `x` is not a Tensor.

@@ -41,7 +41,7 @@ class LossyCastWarning(UserWarning):
 
 
 class EnforceNotMet(Exception):
-    """What all the others are: something that had to hold did not."""
+    """The base class of all the others: a requirement was not met."""
 
     kind = ""  # Paddle's name, which the text begins with
 
@@ -138,7 +138,7 @@ class UnavailableError(EnforceNotMet, RuntimeError):
 
 
 class FatalError(EnforceNotMet, SystemError):
-    """Our mistake."""
+    """A mistake of Wherry's own."""
 
     kind = "Fatal"
 
@@ -192,5 +192,11 @@ _short.maxstring, _short.maxlong, _short.maxother = 60, 40, 60
 
 
 def short(value: Any) -> str:
-    """`repr(value)` for an error text: of bounded length, and never an error itself."""
+    """`repr(value)` for an error text: of bounded length, and never an error itself.
+
+    Examples:
+        >>> from wherry.utils.checks import short
+        >>> short("a" * 1000)[:10]
+        "'aaaaaaaaa"
+    """
     return _short.repr(value)

@@ -6,13 +6,11 @@ and read back, and the table says why (docs/flags.md is made of it).
 from __future__ import annotations
 
 import os
-import sys
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from wherry_tensor import _core
-from wherry_tensor.errors import InvalidArgumentError, PreconditionNotMetError
+from wherry_tensor.errors import InvalidArgumentError
 from wherry_tensor.suggestions import did_you_mean
 
 __all__ = ["get_flags", "set_flags"]
@@ -119,7 +117,7 @@ def get_flags(flags: str | Sequence[str]) -> dict[str, Value]:
 
     Raises:
         TypeError: `flags` is something else.
-        ValueError: there is no such flag.
+        ValueError: the flag does not exist.
 
     Source:
         `paddle.get_flags`.
@@ -132,7 +130,7 @@ def get_flags(flags: str | Sequence[str]) -> dict[str, Value]:
         flags = (flags,)
     elif not isinstance(flags, (list, tuple)):
         raise TypeError(
-            f"get_flags: flags are named by strings. Got {flags!r}, expected a str, or a list or tuple of them. "
+            f"get_flags: flags must be named by strings. Got {flags!r}, expected a str, or a list or tuple of them. "
             f"Write get_flags('FLAGS_check_nan_inf')."
         )
     for name in flags:
@@ -159,7 +157,7 @@ def set_flags(flags: dict[str, Any]) -> None:
 
     Raises:
         TypeError: `flags` is not a dict.
-        ValueError: there is no such flag, or the value does not fit it.
+        ValueError: the flag does not exist, or the value does not fit it.
 
     Source:
         `paddle.set_flags`.
@@ -173,7 +171,7 @@ def set_flags(flags: dict[str, Any]) -> None:
     """
     if not isinstance(flags, dict):
         raise TypeError(
-            f"set_flags: flags are set from a dict. Got {flags!r}, expected values by name. "
+            f"set_flags: the argument must be a dict. Got {flags!r}, expected values by name. "
             f"Write set_flags({{'FLAGS_check_nan_inf': True}})."
         )
     wanted = {_known(name, "set_flags"): _converted(name, value, "set_flags") for name, value in flags.items()}
@@ -211,84 +209,6 @@ def _converted(name: str, value: Any, op_name: str) -> Value:
         ) from None
 
 
-_checking = threading.local()  # `on`: this thread has the layer; a later thread starts without it
-
-
-def _check_nan_inf(wanted: Value) -> None:
-    on = getattr(_checking, "on", False)
-    if wanted and not on:
-        _core.push_layer(_raise_for_nan_inf, "outer")
-    elif not wanted and on:
-        _core.pop_layer(_raise_for_nan_inf, "outer")
-    _checking.on = bool(wanted)
-
-
-def _raise_for_nan_inf(op: Any, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
-    from wherry_tensor import ops
-
-    result = op.apply(inputs, attrs)
-    for i, out in enumerate(result if isinstance(result, tuple) else (result,)):
-        if (out.dtype.is_floating or out.dtype.is_complex) and not _core.is_symbolic(out):
-            finite = ops.isfinite(out)
-            if not ops.reduce_all(finite, axes=tuple(range(out.ndim)), keepdim=False).item() and not _is_skipped(op.name, out.name):
-                _tell_of_nan_inf(op.name, i, out)
-    return result
-
-
-def _tell_of_nan_inf(op_name: str, i: int, out: Any) -> None:
-    from wherry_tensor import ops
-    from wherry_tensor.sizes import user_line
-    from wherry_tensor.tracebacks import warn
-
-    axes = tuple(range(out.ndim))
-
-    def count(found: Any) -> int:
-        return int(ops.reduce_sum(ops.cast(found, dtype=_core.int64), axes=axes, keepdim=False).item())
-
-    nans, infinities = count(ops.isnan(out)), count(ops.isinf(out))
-    bad = nans + infinities
-    line = user_line()
-    text = (
-        f"{op_name}: the result holds NaN or infinity. Got {bad} such value{'s' if bad != 1 else ''} ({nans} NaN, {infinities} infinite, "
-        f"{out.size - bad} numbers) in output {i} of shape {out.shape} and dtype {out.dtype.name} on {out.place}{f', at {line}' if line else ''}, "
-        f"expected finite numbers while FLAGS_check_nan_inf is set. [op={op_name}] [tensor={out.name}] find nan or inf. "
-        f"Look at the inputs of this call."
-    )
-    if int(_values["FLAGS_check_nan_inf_level"]) > 0:
-        warn(text, RuntimeWarning)
-        return
-    raise PreconditionNotMetError(text)
-
-
-def _is_skipped(op_name: str, tensor_name: str) -> bool:
-    """Do the variables PADDLE_INF_NAN_SKIP_OP, _ROLE and _VAR leave this result out?"""
-    if op_name in _listed("PADDLE_INF_NAN_SKIP_OP"):
-        return True
-    for entry in _listed("PADDLE_INF_NAN_SKIP_VAR"):
-        op, _, part = entry.partition(":")
-        if op == op_name and part in tensor_name:
-            return True
-    roles = _listed("PADDLE_INF_NAN_SKIP_ROLE")
-    return bool(roles) and _role() in roles
-
-
-def _listed(variable: str) -> list[str]:
-    return [entry.strip() for entry in os.environ.get(variable, "").split(",") if entry.strip()]
-
-
-def _role() -> str:
-    """For what an op runs: "forward", "backward" or "optimize", by who called it."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        module = frame.f_globals.get("__name__", "")
-        if module.startswith("wherry_train.optimizer"):
-            return "optimize"
-        if module.startswith("wherry_autograd."):
-            return "backward"
-        frame = frame.f_back  # type: ignore[assignment]
-    return "forward"
-
-
 def _paddle_random(wanted: Value) -> None:
     from wherry_tensor import paddle_random
 
@@ -298,7 +218,6 @@ def _paddle_random(wanted: Value) -> None:
 _read = {"FLAGS_paddle_num_threads": _core.get_num_threads}  # what set_num_threads changes too
 _effects: dict[str, list[Callable[[Value], Any]]] = {
     "FLAGS_call_stack_level": [lambda value: _core.show_frames(int(value) > 1)],
-    "FLAGS_check_nan_inf": [_check_nan_inf],
     "FLAGS_host_fallback": [lambda value: _core.set_host_fallback(bool(value))],
     "FLAGS_init_allocated_mem": [lambda value: _core.fill_fresh_memory(bool(value))],
     "FLAGS_benchmark": [lambda value: _core.set_device_graphs(not value, "FLAGS_benchmark")],
@@ -321,7 +240,7 @@ def full_tracebacks() -> bool:
 
 
 def read_environment() -> None:
-    """Take over the FLAGS_* that the environment has and that exist; others are not ours to refuse."""
+    """Set the flags that the environment names. Other FLAGS_* variables are ignored: they may belong to another program."""
     found = {name: value for name, value in os.environ.items() if name in _values}
     if found:
         set_flags(found)

@@ -34,8 +34,11 @@ def to_dlpack(x: Tensor) -> Any:
     Returns:
         A capsule, to be used once. The memory lives as long as its taker needs it.
 
+    Shape:
+        `[...]`; the capsule holds shape and strides of `x`.
+
     Raises:
-        TypeError: not a Tensor.
+        TypeError: `x` is not a Tensor (also a ValueError).
         BufferError: `x` asks for gradients.
 
     Source:
@@ -59,6 +62,9 @@ def from_dlpack(dlpack: Any) -> Tensor:
     Returns:
         A tensor that shares the memory: what one writes the other sees. Memory that is
         read-only, or whose items do not lie at multiples of their size, is copied.
+
+    Shape:
+        That of the array, `[...]`.
 
     Raises:
         TypeError: neither an array nor a capsule, or a dtype that tensors do not have.
@@ -92,7 +98,7 @@ def from_dlpack(dlpack: Any) -> Tensor:
 
 
 def _stream_for(device: Any) -> dict[str, Any]:
-    """On which stream a producer's memory is wanted: none on the cpu, elsewhere the one this thread works on."""
+    """The stream argument for a producer's `__dlpack__`: None on the cpu, elsewhere this thread's stream."""
     kind, number = device()
     for name, (_, _, dlpack_type) in _core.devices().items():
         if dlpack_type == int(kind) and name != "cpu":
@@ -181,10 +187,13 @@ def _as_arrays(value: Any) -> Any:
 
 
 def _array_interface(self: Tensor) -> dict[str, Any]:
-    """The older way of sharing arrays, which Pillow's `Image.fromarray` asks for."""
+    """NumPy's array interface, which Pillow's `Image.fromarray` asks for."""
     code = _INTERFACE_CODES.get(self.dtype.name)
     if code is None or _core.is_symbolic(self):
-        raise AttributeError(f"__array_interface__: this tensor has no values of NumPy's. Got {self.dtype.name}, cast with x.astype('float32').")
+        raise AttributeError(
+            f"__array_interface__: NumPy cannot hold the values of this tensor. "
+            f"Got {self.dtype.name}, cast with x.astype('float32')."
+        )
     x = self.detach()
     shared = x if x.is_contiguous() else ops.copy(x)
     # Strides say that the values are not as they lie there: whoever reads asks for tobytes() then.
@@ -193,12 +202,13 @@ def _array_interface(self: Tensor) -> dict[str, Any]:
 
 
 def _cuda_array_interface(self: Tensor) -> dict[str, Any]:
-    """What libraries of CUDA (CuPy, Numba, ...) read a GPU tensor by, in version 3: where it lies, and the stream to come behind."""
+    """The CUDA Array Interface, version 3, by which CuPy, Numba, ... read a GPU tensor: its address, layout and stream."""
     device = _core.device_of(self)
     code = _INTERFACE_CODES.get(self.dtype.name)
     if not _core.name_of_device(device).startswith("gpu:") or code is None or _core.is_symbolic(self):
         raise AttributeError(
-            f"__cuda_array_interface__: this is no array of CUDA's. Got {self.dtype.name} on {self.place}, expected a tensor on a GPU, of a "
+            f"__cuda_array_interface__: this tensor is not an array in CUDA memory. "
+            f"Got {self.dtype.name} on {self.place}, expected a tensor on a GPU, of a "
             f"dtype that NumPy has. x.cuda() copies it there."
         )
     x = self.detach()
@@ -216,7 +226,18 @@ _INTERFACE_CODES = {
 
 
 def _tobytes(self: Tensor) -> bytes:
-    """The values as bytes, row by row, as of NumPy's arrays."""
+    """The values as bytes, row by row, as of NumPy's arrays.
+
+    Shape:
+        `[...]` of any shape; strides do not show in the result.
+
+    Source:
+        `numpy.ndarray.tobytes`.
+
+    Examples:
+        >>> wherry.to_tensor([1, 2], dtype="uint8").tobytes()
+        b'\\x01\\x02'
+    """
     return memoryview(self.detach()).tobytes()
 
 
@@ -257,18 +278,18 @@ def _rebuild(
 
 
 def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
-    """A tensor with a copy of the values; only a leaf, whose gradient history is its own, has one.
+    """A tensor with a copy of the values. Only leaf tensors can be deep-copied: the history of other tensors is shared.
 
     Raises:
         RuntimeError: the tensor is the result of a recorded operation.
-        TypeError: `memo` is no dict.
+        TypeError: `memo` is not a dict.
     """
     import copy
 
     require(memo, dict, "deepcopy", "memo", "Use copy.deepcopy(x), which makes one.")
     if not self.is_leaf:
         raise RuntimeError(
-            "deepcopy: only leaf tensors can be copied deeply, as the history of another is not its own. "
+            "deepcopy: only leaf tensors can be deep-copied. "
             "Got the result of an operation, expected a tensor that no recorded operation made. "
             "Use x.detach() or x.clone()."
         )
@@ -304,7 +325,7 @@ def contains(x: Tensor, item: Any) -> bool:
         found = x == item
         return bool(ops.reduce_any(found, axes=tuple(range(found.ndim)), keepdim=False))
     raise InvalidTypeError(
-        f"in: a tensor contains numbers. Got {type(item).__name__}, expected a number or a Tensor. "
+        f"in: a tensor can only contain numbers. Got {type(item).__name__}, expected a number or a Tensor. "
         f"To look for a tensor in a list of tensors compare with `is`."
     )
 

@@ -5,8 +5,9 @@ method is written below. `bind` is called once, when the package is imported.
 """
 from __future__ import annotations
 
+import builtins
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from wherry_tensor import _core, ops
@@ -72,8 +73,14 @@ def _property(function: Callable[[Tensor], Any]) -> Callable[[Tensor], Any]:
 def astype(self: Tensor, dtype: Any) -> Tensor:
     """The tensor in another dtype, as `cast`.
 
+    Args:
+        dtype: any name of a dtype.
+
+    Shape:
+        `[...]` to the same.
+
     Raises:
-        TypeError: `dtype` names no dtype.
+        TypeError: `dtype` is not a known dtype.
 
     Source:
         `paddle.Tensor.astype`.
@@ -87,7 +94,19 @@ def astype(self: Tensor, dtype: Any) -> Tensor:
 
 @_method
 def clone(self: Tensor) -> Tensor:
-    """A copy that gradients pass through. Source: `paddle.Tensor.clone`."""
+    """A copy that gradients pass through.
+
+    Shape:
+        `[...]` to the same.
+
+    Source:
+        `paddle.Tensor.clone`.
+
+    Examples:
+        >>> x = wherry.ones([2], "float32")
+        >>> x.clone().add_(x).tolist(), x.tolist()
+        ([2.0, 2.0], [1.0, 1.0])
+    """
     return ops.copy(self)
 
 
@@ -100,6 +119,12 @@ def top_p_sampling(self: Tensor, ps: Tensor, threshold: Tensor | None = None, se
 
     Source:
         `paddle.Tensor.top_p_sampling`.
+
+    Examples:
+        >>> probabilities = wherry.to_tensor([[0.5, 0.3, 0.2]])
+        >>> kept = wherry.where(probabilities < 0.25, wherry.zeros_like(probabilities), probabilities)
+        >>> wherry.multinomial(kept).shape
+        [1, 1]
     """
     raise UnimplementedError(
         f"top_p_sampling: Paddle has this operator for GPUs alone. Got x of shape {self.shape} on the cpu, expected a GPU. Sort the "
@@ -110,6 +135,9 @@ def top_p_sampling(self: Tensor, ps: Tensor, threshold: Tensor | None = None, se
 @_method
 def detach(self: Tensor) -> Tensor:
     """A tensor on the same memory without gradient history: stop_gradient is True.
+
+    Shape:
+        `[...]` to the same.
 
     Source:
         `paddle.Tensor.detach`.
@@ -130,13 +158,28 @@ def detach(self: Tensor) -> Tensor:
 
 @_method
 def detach_(self: Tensor) -> Tensor:
-    """Cut the tensor off from what made it: stop_gradient becomes True. Source: `paddle.Tensor.detach_`."""
+    """Cut the tensor off from what made it: stop_gradient becomes True.
+
+    Returns:
+        The tensor itself.
+
+    Shape:
+        `[...]` to the same.
+
+    Source:
+        `paddle.Tensor.detach_`.
+
+    Examples:
+        >>> x = wherry.to_tensor([1.0], stop_gradient=False)
+        >>> (x * 2).detach_().stop_gradient
+        True
+    """
     _core.detach_in_place(self)
     return self
 
 
 def on_device(x: Tensor, code: int, blocking: bool = True) -> Tensor:
-    """`x` on a device: itself when it is there. Gradients find the way back.
+    """`x` on a device: itself when it is there already, else a copy (differentiable).
 
     A copy out of page-locked memory that is not `blocking` may read it until the device's stream has passed the copy.
     """
@@ -152,7 +195,19 @@ def on_device(x: Tensor, code: int, blocking: bool = True) -> Tensor:
 
 @_method
 def cpu(self: Tensor) -> Tensor:
-    """The tensor on the CPU: itself when it is there, else a copy (differentiable). Source: `paddle.Tensor.cpu`."""
+    """The tensor on the CPU: itself when it is there, else a copy (differentiable).
+
+    Shape:
+        `[...]` to the same.
+
+    Source:
+        `paddle.Tensor.cpu`.
+
+    Examples:
+        >>> x = wherry.ones([2])
+        >>> x.cpu() is x  # where the current device is the CPU
+        True
+    """
     return on_device(self, 0)
 
 
@@ -164,11 +219,20 @@ def cuda(self: Tensor, device_id: int | None = None, blocking: bool = True) -> T
         device_id: which GPU; None is the current one, or the first.
         blocking: False lets a copy out of pinned memory run beside the program: until the GPU has passed it, leave `self` as it is.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
-        ValueError: there is no such GPU.
+        TypeError: `device_id` is not an int (also a ValueError).
+        ValueError: the GPU does not exist.
 
     Source:
         `paddle.Tensor.cuda`.
+
+    Examples:
+        >>> x = wherry.ones([2])
+        >>> if wherry.device.cuda.device_count():
+        ...     x = x.cuda()
     """
     if device_id is None:
         current = get_device()
@@ -187,11 +251,19 @@ def pin_memory(self: Tensor, blocking: bool = True) -> Tensor:
     Args:
         blocking: accepted for compatibility: the copy is complete when the call returns.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
         ValueError: no device here has pinned memory.
 
     Source:
         `paddle.Tensor.pin_memory`.
+
+    Examples:
+        >>> x = wherry.ones([2])
+        >>> if wherry.device.cuda.device_count():
+        ...     x = x.pin_memory()
     """
     return on_device(self, device_code("gpu_pinned", "Tensor.pin_memory"))
 
@@ -203,9 +275,12 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     Called as `to(device, dtype=None, blocking=None)`, `to(dtype, blocking=None)` or
     `to(other, blocking=None)`, which takes device and dtype from another tensor. `blocking=False` is that of `cuda`.
 
+    Shape:
+        `[...]` to the same.
+
     Raises:
-        TypeError: an argument is none of these.
-        ValueError: there is no such device.
+        TypeError: an argument is not the name of a device, a place, a dtype or a Tensor, or is called by another name.
+        ValueError: the device does not exist.
 
     Source:
         `paddle.Tensor.to`.
@@ -237,78 +312,116 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     except TypeError as error:
         if not args or not names_absent_device(args[0]):
             raise
-        raise TypeError(f"{error} It names no device either: {absent('to', args[0])}") from None
+        raise TypeError(f"{error} It is not the name of a device either: {absent('to', args[0])}") from None
     return out if dtype is out.dtype else ops.cast(out, dtype)
 
 
 @_method
 def dim(self: Tensor) -> int:
-    """Number of axes. Source: `paddle.Tensor.dim`."""
+    """The number of axes.
+
+    Shape:
+        `[a, b, c]` gives 3, and `[]` 0.
+
+    Source:
+        `paddle.Tensor.dim`.
+
+    Examples:
+        >>> wherry.ones([2, 3]).dim()
+        2
+    """
     return self.ndim
 
 
 @_method
 def ndimension(self: Tensor) -> int:
-    """Number of axes. Source: `paddle.Tensor.ndimension`."""
+    """The number of axes.
+
+    Shape:
+        `[a, b, c]` gives 3, and `[]` 0.
+
+    Source:
+        `paddle.Tensor.ndimension`.
+
+    Examples:
+        >>> wherry.ones([2, 3]).ndimension()
+        2
+    """
     return self.ndim
 
 
 @_method
 def element_size(self: Tensor) -> int:
-    """Bytes of one element. Source: `paddle.Tensor.element_size`."""
+    """The bytes of one element.
+
+    Source:
+        `paddle.Tensor.element_size`.
+
+    Examples:
+        >>> wherry.ones([2], "float64").element_size()
+        8
+    """
     return self.itemsize
 
 
 @_method
 def get_strides(self: Tensor) -> list[int]:
-    """Elements from one index to the next along each axis. Source: `paddle.Tensor.get_strides`."""
+    """The distance between neighbours along each axis, in elements.
+
+    Shape:
+        `[a, b]`, contiguous, gives `[b, 1]`.
+
+    Source:
+        `paddle.Tensor.get_strides`.
+
+    Examples:
+        >>> wherry.ones([2, 3]).get_strides()
+        [3, 1]
+    """
     return self.strides
 
 
-@_method
-def is_dense(self: Tensor) -> bool:
-    """True: sparse tensors have a class of their own. Source: `paddle.Tensor.is_dense`."""
-    return True
+def _same_for_all(name: str, answer: bool, why: str) -> None:
+    """A question of Paddle's that every tensor of this class answers alike."""
+
+    def constant(self: Tensor) -> bool:
+        return answer
+
+    constant.__name__, constant.__qualname__ = name, f"Tensor.{name}"
+    constant.__doc__ = (
+        f"{answer}: {why}.\n\nSource:\n    `paddle.Tensor.{name}`.\n\nExamples:\n    >>> wherry.ones([2]).{name}()\n    {answer}\n"
+    )
+    _only_methods[name] = constant
 
 
-@_method
-def is_dist(self: Tensor) -> bool:
-    """False: tensors live in one process. Source: `paddle.Tensor.is_dist`."""
-    return False
-
-
-@_method
-def is_sparse(self: Tensor) -> bool:
-    """False: sparse tensors have a class of their own. Source: `paddle.Tensor.is_sparse`."""
-    return False
-
-
-@_method
-def is_sparse_coo(self: Tensor) -> bool:
-    """False: sparse tensors have a class of their own. Source: `paddle.Tensor.is_sparse_coo`."""
-    return False
-
-
-@_method
-def is_sparse_csr(self: Tensor) -> bool:
-    """False: sparse tensors have a class of their own. Source: `paddle.Tensor.is_sparse_csr`."""
-    return False
-
-
-@_method
-def is_selected_rows(self: Tensor) -> bool:
-    """False: such gradients have a class of their own. Source: `paddle.Tensor.is_selected_rows`."""
-    return False
+_SPARSE = "sparse tensors have a class of their own"
+for _name, _answer, _why in (
+    ("is_dense", True, _SPARSE), ("is_sparse", False, _SPARSE), ("is_sparse_coo", False, _SPARSE), ("is_sparse_csr", False, _SPARSE),
+    ("is_selected_rows", False, "sparse gradients have a class of their own"), ("is_dist", False, "tensors live in one process"),
+):
+    _same_for_all(_name, _answer, _why)
 
 
 @_method
 def to_dense(self: Tensor) -> Tensor:
-    """The tensor itself: all of its elements are stored. Source: `paddle.Tensor.to_dense`."""
+    """The tensor itself: all of its elements are stored.
+
+    Shape:
+        `[...]` to the same.
+
+    Source:
+        `paddle.Tensor.to_dense`.
+
+    Examples:
+        >>> x = wherry.ones([2])
+        >>> x.to_dense() is x
+        True
+    """
     return self
 
 
-def _of_sparse(name: str, what: str, of: str) -> None:
-    """A method that sparse tensors have, and that says so on others."""
+def _of_sparse(name: str, what: str, of: str, example: str) -> None:
+    """A method that sparse tensors have; on others it refuses and says which do."""
 
     def refused(self: Tensor) -> Any:
         raise UnimplementedError(
@@ -316,7 +429,10 @@ def _of_sparse(name: str, what: str, of: str) -> None:
         )
 
     refused.__name__, refused.__qualname__ = name, f"Tensor.{name}"
-    refused.__doc__ = f"Refused: {what} are those of {of}. Raises NotImplementedError. Source: `paddle.Tensor.{name}`."
+    refused.__doc__ = (
+        f"Refused: {what} are those of {of}.\n\nRaises:\n    NotImplementedError: always; the tensor is dense.\n\n"
+        f"Source:\n    `paddle.Tensor.{name}`.\n\nExamples:\n    {example}\n"
+    )
     _only_methods[name] = refused
 
 
@@ -327,21 +443,55 @@ _MAKES = {
     _EITHER: "x.to_sparse_coo(sparse_dim) and x.to_sparse_csr() make one.",
     _ROWS: "Its rows are those of the table that were asked for.",
 }
-for _name, _what, _of in (
-    ("coalesce", "places that repeat", _COO), ("indices", "places", _COO), ("crows", "beginnings of rows", _CSR), ("cols", "columns", _CSR),
-    ("values", "stored values", _EITHER), ("nnz", "counts of stored values", _EITHER), ("rows", "rows", _ROWS),
+_ROWS_EXAMPLE = """>>> table = wherry.nn.Embedding(4, 2, sparse=True)
+    >>> table(wherry.to_tensor([1, 3])).sum().backward()
+    >>> table.weight.grad.rows()
+    [1, 3]"""
+for _name, _what, _of, _example in (
+    ("coalesce", "places that repeat", _COO, ">>> wherry.eye(2).to_sparse_coo(2).coalesce().nnz()\n    2"),
+    ("indices", "places", _COO, ">>> wherry.eye(2).to_sparse_coo(2).indices().tolist()\n    [[0, 1], [0, 1]]"),
+    ("crows", "beginnings of rows", _CSR, ">>> wherry.eye(2).to_sparse_csr().crows().tolist()\n    [0, 1, 2]"),
+    ("cols", "columns", _CSR, ">>> wherry.eye(2).to_sparse_csr().cols().tolist()\n    [0, 1]"),
+    ("values", "stored values", _EITHER, ">>> wherry.eye(2).to_sparse_coo(2).values().tolist()\n    [1.0, 1.0]"),
+    ("nnz", "counts of stored values", _EITHER, ">>> wherry.eye(2).to_sparse_coo(2).nnz()\n    2"),
+    ("rows", "rows", _ROWS, _ROWS_EXAMPLE),
 ):
-    _of_sparse(_name, _what, _of)
+    _of_sparse(_name, _what, _of, _example)
 
 
 @_property
 def grad_(self: Tensor) -> Tensor | None:
-    """The gradient, as `grad`. Source: `paddle.Tensor.grad_`."""
+    """The gradient, as `grad`.
+
+    Source:
+        `paddle.Tensor.grad_`.
+
+    Examples:
+        >>> wherry.ones([2]).grad_ is None
+        True
+    """
     return self.grad
 
 
 def _broadcast_shape(x_shape: Any, y_shape: Any) -> list[int]:
-    """`paddle.broadcast_shape`, which Paddle has on Tensor, though it takes none."""
+    """The shape of the result of an element-wise operation on two shapes; as `paddle.broadcast_shape`.
+
+    Args:
+        x_shape, y_shape: lists or tuples of sizes.
+
+    Shape:
+        `[2, 1]` and `[3]` give `[2, 3]`.
+
+    Raises:
+        ValueError: the shapes do not broadcast.
+
+    Source:
+        `paddle.Tensor.broadcast_shape`.
+
+    Examples:
+        >>> wherry.Tensor.broadcast_shape([2, 1], [3])
+        [2, 3]
+    """
     from wherry_tensor.functions.movement import broadcast_shape
 
     return broadcast_shape(x_shape, y_shape)
@@ -352,13 +502,39 @@ _only_methods["broadcast_shape"] = staticmethod(_broadcast_shape)
 
 @_method
 def is_same_shape(self: Tensor, y: Tensor) -> bool:
-    """Whether `y` has the same shape. Source: `paddle.Tensor.is_same_shape`."""
+    """Whether `y` has the same shape.
+
+    Shape:
+        `[2, 3]` and `[3, 2]` are not the same.
+
+    Raises:
+        TypeError: `y` is not a Tensor (also a ValueError).
+
+    Source:
+        `paddle.Tensor.is_same_shape`.
+
+    Examples:
+        >>> wherry.ones([2]).is_same_shape(wherry.zeros([2]))
+        True
+    """
     return self.shape == require_tensor(y, "is_same_shape", "y").shape
 
 
 @_method
 def value(self: Tensor) -> Tensor:
-    """The tensor itself. Source: `paddle.Tensor.value`."""
+    """The tensor itself.
+
+    Shape:
+        `[...]` to the same.
+
+    Source:
+        `paddle.Tensor.value`.
+
+    Examples:
+        >>> x = wherry.ones([2])
+        >>> x.value() is x
+        True
+    """
     return self
 
 
@@ -369,8 +545,11 @@ def set_value(self: Tensor, value: Any) -> None:
     Args:
         value: a tensor or array of the same shape; it is cast to the dtype of this tensor.
 
+    Shape:
+        `value` has the shape of the tensor, `[...]`.
+
     Raises:
-        TypeError: `value` makes no tensor.
+        TypeError: a tensor cannot be made from `value` (also a ValueError).
         ValueError: it has another shape.
 
     Source:
@@ -396,20 +575,56 @@ def set_value(self: Tensor, value: Any) -> None:
 
 @_method
 def copy_(self: Tensor, other: Tensor, blocking: bool = True) -> Tensor:
-    """Overwrite the values with those of `other`, as `set_value`. Source: `paddle.Tensor.copy_`."""
+    """Overwrite the values with those of `other`, as `set_value`.
+
+    Returns:
+        The tensor itself.
+
+    Shape:
+        `other` has the shape of the tensor, `[...]`.
+
+    Raises:
+        TypeError: a tensor cannot be made from `other` (also a ValueError).
+        ValueError: `other` has another shape.
+
+    Source:
+        `paddle.Tensor.copy_`.
+
+    Examples:
+        >>> print(wherry.zeros([2]).copy_(wherry.to_tensor([1.0, 2.0])).numpy())
+        [1. 2.]
+    """
     set_value(self, other)
     return self
 
 
 @_property
 def place(self: Tensor) -> Place:
-    """Where the memory is: `Place(cpu)`."""
+    """Where the memory is: `Place(cpu)`.
+
+    Source:
+        `paddle.Tensor.place`.
+
+    Examples:
+        >>> wherry.ones([2]).place
+        Place(cpu)
+    """
     return place_of(self)
 
 
 @_property
 def data(self: Tensor) -> Tensor:
-    """The tensor itself. Assigning shares the memory of another one. Source: `paddle.Tensor.data`."""
+    """The tensor itself. Assigning shares the memory of another one.
+
+    Source:
+        `paddle.Tensor.data`.
+
+    Examples:
+        >>> x, y = wherry.zeros([2]), wherry.ones([2])
+        >>> x.data = y
+        >>> print(x.numpy())
+        [1. 1.]
+    """
     return self
 
 
@@ -422,13 +637,29 @@ _only_methods["data"] = property(data, _set_data, doc=data.__doc__)
 
 @_property
 def type(self: Tensor) -> str:
-    """Kind of tensor, "DENSE_TENSOR". Source: `paddle.Tensor.type`."""
+    """The kind of tensor: "DENSE_TENSOR".
+
+    Source:
+        `paddle.Tensor.type`.
+
+    Examples:
+        >>> wherry.ones([2]).type
+        'DENSE_TENSOR'
+    """
     return "DENSE_TENSOR"
 
 
 @_property
 def layout(self: Tensor) -> str:
-    """Order of axes in memory as Paddle counts it, "NCHW". Source: `paddle.Tensor.layout`."""
+    """The order of axes in memory as Paddle counts it: "NCHW".
+
+    Source:
+        `paddle.Tensor.layout`.
+
+    Examples:
+        >>> wherry.ones([2]).layout
+        'NCHW'
+    """
     return "NCHW"
 
 
@@ -456,7 +687,7 @@ _only_methods["__array_priority__"] = 100
 
 
 class _Absent:
-    """A method as PyTorch or NumPy names it: asking for it says what it is called here, and `hasattr` says no.
+    """A method by its PyTorch or NumPy name: reading it raises an AttributeError with its name here, so `hasattr` is False.
 
     Python asks `__getattr__` only in exchange for slower attributes that are there, so each name has an entry.
     """
@@ -465,19 +696,19 @@ class _Absent:
         self._name = name
 
     def __get__(self, tensor: Any, kind: Any) -> Any:
-        hint = did_you_mean(self._name, (one for one in dir(kind) if not isinstance(vars(Tensor).get(one), _Absent)))
+        hint = did_you_mean(self._name, dir(kind))
         raise AttributeError(f"'Tensor' object has no attribute {self._name!r}.{hint}")
 
 
 class _AbsentSwitch(_Absent):
-    """One that programs set: without an error they would set an attribute that nobody reads."""
+    """An absent attribute that programs assign: without an error they would set one that nobody reads."""
 
     def __set__(self, tensor: Any, value: Any) -> None:
-        self.__get__(tensor, type(tensor))
+        self.__get__(tensor, tensor.__class__)
 
 
 def add_device_method(kind: str) -> None:
-    """Give Tensor a method named after a device that has come: `x.npu()`. What Tensor has already stays."""
+    """Give Tensor a method named after a device that was registered: `x.npu()`. Existing methods stay."""
     name = kind.lower()
     if name in dir(Tensor):
         return
@@ -489,6 +720,15 @@ def add_device_method(kind: str) -> None:
     to_device.__name__, to_device.__qualname__ = name, f"Tensor.{name}"
     to_device.__doc__ = f"The tensor on a device of {kind}, by number; None: the one that set_device({kind!r}) takes (differentiable)."
     _core.add_methods({name: to_device})
+
+
+def _without_absent(kind: builtins.type, names: Iterable[str], absent: Mapping[str, _Absent]) -> list[str]:
+    """`names` without those that only say what was meant; a class below Tensor, or a program, may have given them a meaning since."""
+
+    def is_absent(name: str) -> bool:
+        return isinstance(next((vars(one)[name] for one in kind.__mro__ if name in vars(one)), None), _Absent)
+
+    return sorted(name for name in set(names) if name not in absent or not is_absent(name))
 
 
 def bind() -> None:
@@ -506,7 +746,8 @@ def bind() -> None:
     _core.add_methods(methods)
     known = {*dir(Tensor), *methods}
     absent = {name: (_AbsentSwitch if name == "requires_grad" else _Absent)(name) for name in FOREIGN if name not in known and name.isidentifier()}
-    _core.add_methods({**absent, "__dir__": lambda self: sorted(set(object.__dir__(self)) - absent.keys())})
+    _core.add_methods({**absent, "__dir__": lambda self: _without_absent(self.__class__, object.__dir__(self), absent)})
+    _core.set_dir_of_classes(lambda kind: _without_absent(kind, builtins.type.__dir__(kind), absent))
     _core.explain_type_errors(hint_for)
     _core.set_fallback("binary", binary)
     _core.set_fallback("to_tensor", to_tensor)

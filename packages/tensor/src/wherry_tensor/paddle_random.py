@@ -36,7 +36,7 @@ def enabled() -> bool:
 
 
 def enable(wanted: bool) -> None:
-    """Draw as Paddle does from now on, or no longer. The stream begins at the last `seed`."""
+    """Switch Paddle's random numbers on or off. The stream begins at the last `seed`."""
     global _on
     if wanted != _on:
         _core.get_default_generator().stream = None

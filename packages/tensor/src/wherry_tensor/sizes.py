@@ -33,7 +33,7 @@ class Size:
 
     It is equal to -1 and shows as -1, which is how code asks whether a size is known, and how Paddle shows it. Arithmetic
     with whole numbers gives a Size, with others a tensor. What needs the number itself (`int`, `range`, order, equality
-    with a size, the truth of a remainder) raises. It is no int, since Python would compute with its -1 in places
+    with a size, the truth of a remainder) raises. It is not an int, since Python would compute with its -1 in places
     that a class of int cannot reach, as in `0.5 * size`.
 
     Attributes:
@@ -78,7 +78,7 @@ class Size:
             out = getattr(ops, name)(_tensor(a), _tensor(b))
         return out if out.dtype is dtype else ops.cast(out, dtype=dtype)
 
-    # Arithmetic gives sizes, or tensors where the result is no whole number.
+    # Arithmetic gives sizes, or tensors where the result is not a whole number.
 
     def __add__(self, other: Any) -> Any:
         return self if type(other) is int and other == 0 else _combined("add", self, other)
@@ -180,12 +180,12 @@ class Size:
 
 
 def is_unknown(n: object) -> bool:
-    """Is `n` a size that is not known before the program runs?"""
+    """Whether `n` is a size that is not known before the program runs."""
     return type(n) is Size
 
 
 def has_sizes(value: object) -> bool:
-    """Does an attribute hold a Size?"""
+    """Whether an attribute holds a Size."""
     return type(value) is Size or (type(value) is tuple and any(type(n) is Size for n in value))
 
 
@@ -205,12 +205,12 @@ def resolved(attrs: Iterable[Any], find: Callable[[Tensor], Tensor]) -> tuple[An
 
 
 def equals(n: Any, value: int) -> bool:
-    """Is `n` known, and this number?"""
+    """Whether `n` is known and equal to this number."""
     return type(n) is not Size and n == value
 
 
 def known(n: Any, what: str) -> int:
-    """`n`, which has to be a number when a program is captured; `what` says what needs it."""
+    """`n`, which must be known when a program is captured; `what` says what needs it."""
     if type(n) is Size:
         raise _unknown(what)
     return int(n)

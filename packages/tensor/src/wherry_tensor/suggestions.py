@@ -148,7 +148,7 @@ FOREIGN: dict[str, str] = {
     "conv_transpose2d": "conv2d_transpose",
     "conv_transpose3d": "conv3d_transpose",
     "cpu": "Use layer.to('cpu').",
-    "cuda": "Layers and tensors live on the CPU here: leave .cuda() out.",
+    "cuda": "Use layer.to('gpu'), or wherry.set_device('gpu') before layers are made.",
     "get_submodule": "named_sublayers",
     "huber_loss": "smooth_l1_loss",
     "kaiming_normal_": "KaimingNormal",
@@ -165,6 +165,18 @@ FOREIGN: dict[str, str] = {
     "xavier_uniform_": "XavierUniform",
     "zero_grad": "clear_grad",
     "zeros_": "Constant",
+    "Dense": "Linear",
+    # Modules and tools.
+    "compile": "jit.to_static",
+    "data": "Use wherry.io: DataLoader, Dataset, TensorDataset, random_split.",
+    "func": "Use wherry.autograd.jacobian and hessian, or wherry.incubate.autograd.vjp and jvp.",
+    "inference_mode": "no_grad",
+    "optim": "optimizer",
+    "script": "to_static",
+    "vmap": (
+        "There is none: write the function for a whole batch, since functions take leading axes. autograd.jacobian(y, x, batch_axis=0) gives "
+        "derivatives of each sample."
+    ),
     # Optimizers and learning rates.
     "CosineAnnealingLR": "CosineAnnealingDecay",
     "ExponentialLR": "ExponentialDecay",
@@ -198,10 +210,12 @@ FOREIGN: dict[str, str] = {
     "inplace": "Call the function whose name ends in an underscore.",
     "keepdims": "keepdim",
     "lr": "learning_rate",
+    "momentum": "Use optimizer.Momentum(learning_rate, momentum).",
     "out_dim": "out_features",
     "out_planes": "out_channels",
     "out_size": "out_features",
     "params": "parameters",
+    "pin_memory": "Leave it out: with a GPU as the device, batches go through pinned memory.",
     "sizes": "shape",
     "start_dim": "start_axis",
     "track_running_stats": "Use use_global_stats.",
@@ -220,7 +234,6 @@ _OTHERS: dict[str, tuple[str, ...]] = {
     "other": ("y",),
     "out_channels": ("num_filters",),
     "p": ("p", "prob"),
-    "pin_memory": (),
     "size": ("shape",),
     "target": ("label",),
     "x": ("input", "x"),
@@ -301,7 +314,7 @@ _OURS = frozenset(
     (
         "wherry", "wherry_tensor", "wherry_ops_cpu", "wherry_ops_cuda", "wherry_autograd", "wherry_nn", "wherry_train", "wherry_graph",
         "wherry_infer", "wherry_export", "wherry_vision", "wherry_web", "wherry_distribution", "wherry_sparse", "wherry_text",
-        "wherry_extension", "wherry_cuda_emulator", "wherry_pytest",
+        "wherry_extension", "wherry_program", "wherry_paddle_files", "wherry_cuda_emulator", "wherry_pytest",
     )
 )
 _UNEXPECTED = re.compile(r"([\w.<>]+)\(\) got an unexpected keyword argument '(\w+)'")
@@ -326,6 +339,8 @@ def hint_for(error: TypeError, text: str) -> str:
             names = keywords_of(function)
             near = did_you_mean(found[2], names).strip()
             hint = near or (f"It takes {', '.join(names)}." if names else "")
+    elif text.startswith("Layer.train() takes"):
+        hint = "train() sets training mode; write layer.eval() for the other."
     elif found := _TOO_MANY.match(text):
         function = _function_called(found[1])
         named = [name for name in keywords_of(function) if name in _LISTS] if function is not None else []
@@ -336,7 +351,7 @@ def hint_for(error: TypeError, text: str) -> str:
 
 
 def _knows_us(error: BaseException) -> bool:
-    """Whether the code that made the call has anything of ours at hand: functions of other libraries have such names, too."""
+    """Whether the calling code uses anything of Wherry's: functions of other libraries have the same names."""
     last = error.__traceback__
     if last is None:
         return False

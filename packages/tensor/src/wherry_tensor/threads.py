@@ -1,4 +1,4 @@
-"""How many threads kernels use until somebody says otherwise."""
+"""The default number of threads of kernels."""
 from __future__ import annotations
 
 import os

@@ -23,7 +23,7 @@ def tidy(error: BaseException) -> None:
         error.__traceback__ = _without_ours(error, error.__traceback__)
         before = error.__context__
         if before is not None and error.__cause__ is None and all(map(_is_ours, _entries(before.__traceback__))):
-            error.__suppress_context__ = True  # how we found out is no part of what is wrong
+            error.__suppress_context__ = True  # how the error was found does not help the user
 
 
 def warn(text: str, category: type[Warning] = UserWarning) -> None:
@@ -60,7 +60,7 @@ def _is_ours(entry: TracebackType) -> bool:
 
 
 def _on_purpose(error: BaseException) -> bool:
-    """Does it tell the caller what is wrong? Then it is one of our classes, or a `raise` of ours raised it."""
+    """Whether the error tells the caller what is wrong: it is of one of our classes, or a `raise` of ours raised it."""
     if isinstance(error, EnforceNotMet):
         return not isinstance(error, FatalError)
     known = error.__dict__.get(_MARK)  # from the first time: later the entry of that `raise` is gone

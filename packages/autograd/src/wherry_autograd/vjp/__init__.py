@@ -1,48 +1,7 @@
 """The gradient rules, family by family; importing this package fills the vjp column."""
-from wherry_autograd.vjp import (
-    activation,
-    attention,
-    contraction,
-    convolution,
-    convolution3d,
-    creation,
-    detection,
-    elementwise,
-    indexing,
-    linalg,
-    loss,
-    movement,
-    normalization,
-    optimizer,
-    random,
-    recurrent,
-    reduction,
-    resampling,
-    sequence,
-    sparse,
-    spectral,
-)
+from wherry_tensor.columns import load_families
 
-__all__ = [
-    "activation",
-    "attention",
-    "contraction",
-    "convolution",
-    "convolution3d",
-    "creation",
-    "detection",
-    "elementwise",
-    "indexing",
-    "linalg",
-    "loss",
-    "movement",
-    "normalization",
-    "optimizer",
-    "random",
-    "recurrent",
-    "reduction",
-    "resampling",
-    "sequence",
-    "sparse",
-    "spectral",
-]
+load_families(__name__, (
+    "activation", "attention", "contraction", "convolution", "convolution3d", "creation", "detection", "elementwise", "indexing", "linalg", "loss",
+    "movement", "normalization", "optimizer", "random", "recurrent", "reduction", "resampling", "sequence", "sparse", "spectral",
+))

@@ -119,7 +119,7 @@ def vjp_thresholded_relu(ct, _out, x, *, threshold):
 
 @vjp.rule(ops.stanh)
 def vjp_stanh(ct, out, _x, *, scale_a, scale_b):
-    if not scale_b:  # the output says nothing of the tangent then, and nothing depends on it
+    if not scale_b:  # the output does not determine the tangent then, and nothing depends on it
         return ops.full_like(ct, value=0.0, dtype=ct.dtype)
     return ops.tanh_vjp(ct, out * (1.0 / scale_b)) * (scale_a * scale_b)
 

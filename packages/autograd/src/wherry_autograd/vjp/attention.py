@@ -1,4 +1,4 @@
-"""Gradient rules of attention that drops weights, and of attention over sequences of different lengths."""
+"""Gradient rules of attention with dropout, and of attention over padded sequences."""
 from wherry_autograd.rules import vjp
 from wherry_autograd.vjp.normalization import attention_cts
 from wherry_tensor import ops

@@ -1,4 +1,4 @@
-"""Gradient rules for sums of products."""
+"""Gradient rules for matrix products."""
 from wherry_autograd.rules import vjp
 from wherry_tensor import ops
 

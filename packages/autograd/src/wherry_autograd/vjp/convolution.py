@@ -1,6 +1,6 @@
 """Gradient rules for convolution and pooling.
 
-A convolution, its gradient for the input and its gradient for the weight are the three faces of one
+A convolution and its gradients for the input and for the weight are the three derivatives of one
 trilinear form, so the gradients of each are the other two.
 """
 from wherry_autograd.rules import vjp

@@ -1,4 +1,4 @@
-"""Gradient rules of creation: there is nothing to go back to."""
+"""Gradient rules of creation: there are no inputs to differentiate by."""
 from wherry_autograd.rules import not_differentiable
 from wherry_tensor import ops
 

@@ -1,4 +1,4 @@
-"""Gradient rules for regions of images. Boxes have no gradient: where samples lie is not learned through them."""
+"""Gradient rules for region pooling. Boxes have no gradient."""
 from wherry_autograd.rules import not_differentiable, vjp
 from wherry_tensor import ops
 from wherry_tensor._core import int64

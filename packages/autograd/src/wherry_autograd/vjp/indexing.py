@@ -1,7 +1,7 @@
-"""Gradient rules for reading and writing at positions that are data.
+"""Gradient rules for indexing, gather, scatter and sorting.
 
-Reading gives each place the sum of the cotangents of its readers; writing gives the written values
-the cotangents of their places, and what they replaced none.
+Reading gives each position the sum of the cotangents of its readers; writing gives the written values
+the cotangents of their positions, and the replaced values zeros.
 """
 from wherry_autograd.rules import not_differentiable, vjp
 from wherry_tensor import ops

@@ -5,8 +5,6 @@ Values are never needed, so no rule here keeps an input alive.
 from wherry_autograd.rules import not_differentiable, vjp
 from wherry_tensor import ops
 
-_TO_THE_END = 2**62  # a bound beyond any size
-
 # Views.
 
 

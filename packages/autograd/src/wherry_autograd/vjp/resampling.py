@@ -1,4 +1,4 @@
-"""Gradient rules for weighted sums of places."""
+"""Gradient rules for interpolation along one axis."""
 from wherry_autograd.rules import vjp
 from wherry_tensor import ops
 
@@ -16,7 +16,7 @@ def vjp_resample_vjp(ct, _out, inner, index, weight, _like, *, axis, needs):
 
 
 def weight_cotangent(ct, x, index, axis):
-    """What each weight multiplied: the product of the result's cotangent and the place, summed over all other axes."""
+    """The cotangent of the weights: the product of the result's cotangent and the element, summed over all other axes."""
     others = tuple(other for other in range(len(x.shape)) if other != axis)
     columns = []
     for k in range(index.shape[1]):

@@ -1,4 +1,4 @@
-"""Gradient rules for losses of sequences."""
+"""Gradient rules for the CTC loss."""
 from wherry_autograd.rules import vjp
 from wherry_tensor import ops
 

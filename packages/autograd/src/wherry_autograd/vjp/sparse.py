@@ -1,4 +1,4 @@
-"""Gradient rules for edges of graphs and products with sparse matrices.
+"""Gradient rules for message passing along edges and products with sparse matrices.
 
 Cotangents run along the edges backwards: from targets to sources.
 """

@@ -114,7 +114,7 @@ def share_buffer(data):
         for i in range(view.ndim):
             out.dims[i] = view.shape[i]
             if view.strides[i] % view.itemsize:
-                raise TypeError("share_buffer: the strides are no multiples of the item size. Use a copy (to_tensor).")
+                raise TypeError("share_buffer: the strides are not multiples of the item size. Use a copy (to_tensor).")
             out.steps[i] = view.strides[i] // view.itemsize
         if not reach(view.ndim, out.dims, out.steps, &low, &high):
             raise ValueError(f"share_buffer: no memory has this shape and these strides. Got shape {list(out.shape)}.")
@@ -223,6 +223,14 @@ def add_methods(dict methods):
     """Give Tensor more methods and properties: {name: function or property}."""
     for name, value in methods.items():
         wry_type_set(<PyTypeObject *>Tensor, name, value)
+
+
+wry_take_attributes(<PyTypeObject *>Tensor)
+
+
+def set_dir_of_classes(function):
+    """Let `dir(Tensor)`, and that of classes made of it, be `function(the class)`."""
+    wry_set_dir(function)
 
 
 cdef reprfunc text_before = NULL

@@ -1,4 +1,4 @@
-# Devices: their table in Python's eyes, streams and events, and memory that moves between them.
+# Devices: Python access to the device table, streams and events, and memory that moves between them.
 #
 # A device is an int: its kind in the low 8 bits, which of that kind above (WRY_DEVICE). 0 is the cpu.
 
@@ -86,7 +86,7 @@ cdef int register_device(const wry_device *device) except -1:
     if taken:
         raise ValueError(f"register_device: there is a device of this name. Got '{name}' beside '{taken[0]}', expected a new name.")
     if not name.isidentifier() or not name.isascii():
-        raise ValueError(f"register_device: this is no name of a device. Got '{name}', expected letters, digits and _.")
+        raise ValueError(f"register_device: this is not a name for a device. Got '{name}', expected letters, digits and _.")
     if not 1 <= device.count <= 1 << 20:
         raise ValueError(f"register_device: '{name}' has no devices. Got count {device.count}, expected at least 1.")
     if device.allocate == NULL or device.free == NULL or device.copy == NULL or device.fill == NULL or \

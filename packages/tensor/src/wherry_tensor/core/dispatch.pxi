@@ -540,6 +540,7 @@ cdef void note_uses(void *stream, PyObject **inputs, Py_ssize_t n, PyObject **ou
             wry_device_used_on(t.storage, stream)
 
 
+# In one piece: whatever of a call is borrowed, pinned or made is given back in one place, and as functions its parts would cost each call.
 cdef int run_plan(Op op, Plan plan, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **outs, PyObject **into,
                   int64_t begun, wry_thread *thread) except -1:
     cdef const wry_tensor *small_in[8]
@@ -760,6 +761,29 @@ cdef int perform(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject *
     return perform_at_length(op, inputs, n, attrs, outs, into, thread, needs_grad, no_data)
 
 
+cdef int ask_layer(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **outs, PyObject **into, wry_thread *thread) except -1:
+    """The topmost inner layer stands in the place of the kernel."""
+    cdef Py_ssize_t i
+    layer = topmost(thread.inner)
+    result = layer(op, collect(inputs, n), attrs) if into == NULL else \
+        layer.into(op, collect(into, op.n_outputs), collect(inputs, n), attrs)
+    if op.n_outputs == 1 and isinstance(result, Tensor):
+        result = (result,)
+    if not isinstance(result, (tuple, list)) or len(result) != op.n_outputs or \
+            not all([isinstance(item, Tensor) for item in result]):
+        raise TypeError(
+            f"{op.name}: a layer that stands for kernels returned something else than the op does. "
+            f"Got {type(result).__name__}, expected {op.n_outputs} Tensors ({', '.join(op.outputs)}). Mend the layer."
+        )
+    for i in range(op.n_outputs):
+        item = result[i]
+        if into == NULL and (<Tensor>item).flags & SYMBOLIC:
+            (<Tensor>item).t.device = symbolic_device(op, inputs, n, attrs)
+        Py_INCREF(item)
+        outs[i] = <PyObject *>item
+    return 0
+
+
 cdef int perform_at_length(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, PyObject **outs, PyObject **into,
                            wry_thread *thread, bint needs_grad, bint no_data) except -1:
     cdef Py_ssize_t i
@@ -798,23 +822,7 @@ cdef int perform_at_length(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, 
             return 0
 
     if thread.inner != NULL:
-        layer = topmost(thread.inner)
-        result = layer(op, collect(inputs, n), attrs) if into == NULL else \
-            layer.into(op, collect(into, op.n_outputs), collect(inputs, n), attrs)
-        if op.n_outputs == 1 and isinstance(result, Tensor):
-            result = (result,)
-        if not isinstance(result, (tuple, list)) or len(result) != op.n_outputs or \
-                not all([isinstance(item, Tensor) for item in result]):
-            raise TypeError(
-                f"{op.name}: a layer that stands for kernels returned something else than the op does. "
-                f"Got {type(result).__name__}, expected {op.n_outputs} Tensors ({', '.join(op.outputs)}). Mend the layer."
-            )
-        for i in range(op.n_outputs):
-            item = result[i]
-            if into == NULL and (<Tensor>item).flags & SYMBOLIC:
-                (<Tensor>item).t.device = symbolic_device(op, inputs, n, attrs)
-            Py_INCREF(item)
-            outs[i] = <PyObject *>item
+        ask_layer(op, inputs, n, attrs, outs, into, thread)
     elif op.view_code:
         # Of `like` only the shape is used, so it may lack data.
         t = <Tensor>inputs[0]
@@ -1025,6 +1033,33 @@ def pop_layer(layer, position="inner"):
     if slot[0] == NULL or topmost(slot[0]) is not layer:
         raise ValueError("pop_layer: this layer is not the topmost one of the calling thread. Pop in reverse order.")
     put_stack(slot, (<tuple>slot[0])[:PyTuple_GET_SIZE(<tuple>slot[0]) - 1])
+
+
+def inner_layers():
+    """The inner layers of the calling thread, the topmost last."""
+    return stack_of(wry_thread_state().inner)
+
+
+cdef class InnerLayer:
+    """An inner layer that a `with` block installs: `layer(op, inputs, attrs)` and `layer.into(op, outs, inputs, attrs)` are its class's.
+
+    Entered and left in C: an interrupt (Ctrl-C) comes between two instructions of Python, so before or behind, never when the layer is
+    on and `with` does not know of it yet. What an interrupt has left above the layer goes with it.
+    """
+
+    def __enter__(self):
+        push_layer(self)
+        return self
+
+    def __exit__(self, *error):
+        cdef wry_thread *thread = wry_thread_state()
+        cdef tuple stack = stack_of(thread.inner)
+        cdef Py_ssize_t i
+        for i in range(PyTuple_GET_SIZE(stack) - 1, -1, -1):
+            if stack[i] is self:
+                put_stack(&thread.inner, stack[:i])
+                return
+        raise ValueError("a layer was left that is not on. Got none of it in the calling thread, expected to leave what was entered, once.")
 
 
 def topmost_layer(position="inner"):

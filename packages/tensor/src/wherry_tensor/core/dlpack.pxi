@@ -177,34 +177,37 @@ def ready_for(int32_t device, stream):
         raise_text(status, "__dlpack__", error)
 
 
+cdef DLTensor *opened(capsule, DLManagedTensor **m, DLManagedTensorVersioned **v) except NULL:
+    """What a capsule holds, and through `m` or `v` the struct that its owner wants back."""
+    if PyCapsule_IsValid(capsule, b"dltensor_versioned"):
+        v[0] = <DLManagedTensorVersioned *>PyCapsule_GetPointer(capsule, b"dltensor_versioned")
+        if v[0].major != 1:
+            raise ValueError(
+                f"from_dlpack: unknown version of DLPack. Got {v[0].major}.{v[0].minor}, expected 1.x. "
+                f"Pass the array itself, so that a version can be agreed on."
+            )
+        return &v[0].dl_tensor
+    if PyCapsule_IsValid(capsule, b"dltensor"):
+        m[0] = <DLManagedTensor *>PyCapsule_GetPointer(capsule, b"dltensor")
+        return &m[0].dl_tensor
+    if PyCapsule_IsValid(capsule, b"used_dltensor") or PyCapsule_IsValid(capsule, b"used_dltensor_versioned"):
+        raise ValueError("from_dlpack: the capsule was used before. Got a second use, expected one. Make a new capsule.")
+    raise TypeError(
+        f"from_dlpack: this is not a DLPack capsule. Got {type(capsule).__name__}, expected a capsule named dltensor, or an "
+        f"object with __dlpack__. Make one with to_dlpack."
+    )
+
+
 def take_dlpack(capsule):
     """A tensor on the memory of a DLPack capsule; the capsule is used up."""
     cdef DLManagedTensor *m = NULL
     cdef DLManagedTensorVersioned *v = NULL
-    cdef DLTensor *d
+    cdef DLTensor *d = opened(capsule, &m, &v)
     cdef Tensor out, copied
     cdef int code = -1, i
     cdef int32_t device
     cdef int64_t size = 1, low, high, item
     cdef char *start
-    if PyCapsule_IsValid(capsule, b"dltensor_versioned"):
-        v = <DLManagedTensorVersioned *>PyCapsule_GetPointer(capsule, b"dltensor_versioned")
-        if v.major != 1:
-            raise ValueError(
-                f"from_dlpack: unknown version of DLPack. Got {v.major}.{v.minor}, expected 1.x. "
-                f"Pass the array itself, so that a version can be agreed on."
-            )
-        d = &v.dl_tensor
-    elif PyCapsule_IsValid(capsule, b"dltensor"):
-        m = <DLManagedTensor *>PyCapsule_GetPointer(capsule, b"dltensor")
-        d = &m.dl_tensor
-    elif PyCapsule_IsValid(capsule, b"used_dltensor") or PyCapsule_IsValid(capsule, b"used_dltensor_versioned"):
-        raise ValueError("from_dlpack: the capsule was used before. Got a second use, expected one. Make a new capsule.")
-    else:
-        raise TypeError(
-            f"from_dlpack: this is no DLPack capsule. Got {type(capsule).__name__}, expected a capsule named dltensor, or an "
-            f"object with __dlpack__. Make one with to_dlpack."
-        )
     device = device_of_dlpack(d.device.device_type, d.device.device_id)
     if device < 0:
         raise ValueError(

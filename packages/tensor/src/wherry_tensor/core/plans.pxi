@@ -1,4 +1,4 @@
-# Plans: what one call taught about the next call with the same shapes, dtypes and attributes.
+# Plans. A plan caches output shapes, kernel and encoded attributes for one combination of shapes, dtypes and attributes.
 
 ctypedef struct KernelRow:
     wry_kernel kernel
@@ -439,6 +439,7 @@ cpdef int load_kernels(str device) except -1:
     return 0
 
 
+# In one piece: each field of a plan is decided by those before it, once for every combination of shapes.
 cdef Plan make_plan(Op op, PyObject **inputs, Py_ssize_t n, tuple attrs, const int64_t *key, int length, uint64_t hash,
                     int32_t device):
     cdef Plan plan = Plan.__new__(Plan)

@@ -132,8 +132,8 @@ def clear_gradients(list tensors not None, bint set_to_zero=True):
             x.grad_value = None
         elif isinstance(x.grad_value, Tensor):
             grad = <Tensor>x.grad_value
-            if grad.flags & ROWS:
-                x.grad_value = cleared  # the next gradient may have other rows
+            if grad.flags & ROWS or (grad.flags & SYMBOLIC and not x.flags & SYMBOLIC):
+                x.grad_value = cleared  # the next gradient may have other rows, or belong to no program
                 continue
             # Two references: of `x`, and of this variable.
             if Py_REFCNT(grad) == 2 and grad.storage != NULL and grad.storage.refs == 1 and type(grad) is Tensor \

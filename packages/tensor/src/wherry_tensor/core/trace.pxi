@@ -231,7 +231,7 @@ def trace_stop():
     Returns:
         (events, how many were lost because there were more than memory is kept for). An event is (kind, name, begin, ready,
         end, thread, bytes allocated at its end, bytes taken, inputs): times in nanoseconds of `time.perf_counter_ns`,
-        `ready` 0 or when the kernel of an op began, inputs a tuple of (dtype, shape) or None, empty for what is no op.
+        `ready` 0 or when the kernel of an op began, inputs a tuple of (dtype, shape) or None, empty for what is not an op.
     """
     global tracing, n_events, event_room, events, events_lost
     cdef Py_ssize_t i, n = n_events

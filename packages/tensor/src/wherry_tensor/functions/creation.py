@@ -1,4 +1,4 @@
-"""Making tensors: from data, filled, ranges, identity and triangles, copies and casts."""
+"""Creating tensors: from data, filled, ranges, identity and triangles, copies and casts."""
 from __future__ import annotations
 
 import math
@@ -15,6 +15,7 @@ from wherry_tensor.arguments import (
     integer,
     number,
     numpy_module,
+    real_number,
     refused,
     require_room,
     require_tensor,
@@ -80,7 +81,7 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
         A number gives shape `[]`; n lists of m numbers give `[n, m]`.
 
     Raises:
-        TypeError: `data` is none of these, or `dtype` names no dtype.
+        TypeError: `data` is something else, or `dtype` is not a known dtype.
         ValueError: nested lists have different lengths, an item is not a number, an int does not fit into
             64 bits, or an array has a dtype that tensors lack.
 
@@ -233,13 +234,12 @@ def zeros(shape: Shape, dtype: Any = None, name: str | None = None) -> Tensor:
     Args:
         shape: sizes >= 0: a list or tuple of ints (or tensors of one element), one int, or a 1-D integer tensor.
         dtype: any; None is the default dtype, float32 unless set.
-        name: accepted for compatibility; unused.
 
     Shape:
         None to `shape`.
 
     Raises:
-        TypeError: `shape` holds something else than ints (also a ValueError), or `dtype` names no dtype.
+        TypeError: `shape` holds something other than ints (also a ValueError), or `dtype` is not a known dtype.
         ValueError: a size is negative.
         MemoryError: there is not that much memory.
 
@@ -255,10 +255,15 @@ def zeros(shape: Shape, dtype: Any = None, name: str | None = None) -> Tensor:
 
 
 def ones(shape: Shape, dtype: Any = None, name: str | None = None) -> Tensor:
-    """A tensor of `shape` filled with 1. Arguments and errors are those of `zeros`.
+    """A tensor of `shape` filled with 1. Arguments are those of `zeros`.
 
     Shape:
         None to `shape`.
+
+    Raises:
+        TypeError: `shape` is not made of ints (also a ValueError), or `dtype` is not a known dtype.
+        ValueError: a size is negative.
+        MemoryError: there is not that much memory.
 
     Source:
         `paddle.ones`.
@@ -277,13 +282,12 @@ def full(shape: Shape, fill_value: Any, dtype: Any = None, name: str | None = No
         shape: as for `zeros`.
         fill_value: a number, or a tensor of one element.
         dtype: any; None is the default dtype, also for an int `fill_value` (complex for a complex one).
-        name: accepted for compatibility; unused.
 
     Shape:
         None to `shape`.
 
     Raises:
-        TypeError: `fill_value` is not a number, or `dtype` names no dtype.
+        TypeError: `fill_value` is not a number, or `dtype` is not a known dtype.
         ValueError: a size is negative, or the dtype has no such number (infinity as an integer).
         MemoryError: there is not that much memory.
 
@@ -317,10 +321,15 @@ def _fill_value(value: Any, op_name: str) -> Any:
 def empty(shape: Shape, dtype: Any = None, name: str | None = None) -> Tensor:
     """A tensor of `shape` whose values are not set: whatever the memory held.
 
-    Arguments and errors are those of `zeros`.
+    Arguments are those of `zeros`.
 
     Shape:
         None to `shape`.
+
+    Raises:
+        TypeError: `shape` is not made of ints (also a ValueError), or `dtype` is not a known dtype.
+        ValueError: a size is negative.
+        MemoryError: there is not that much memory.
 
     Source:
         `paddle.empty`.
@@ -345,7 +354,7 @@ def zeros_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:
         `[...]` to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor, or `dtype` names no dtype.
+        TypeError: `x` is not a Tensor, or `dtype` is not a known dtype.
 
     Source:
         `paddle.zeros_like`.
@@ -364,7 +373,7 @@ def ones_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:
         `[...]` to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor, or `dtype` names no dtype.
+        TypeError: `x` is not a Tensor, or `dtype` is not a known dtype.
 
     Source:
         `paddle.ones_like`.
@@ -383,7 +392,7 @@ def full_like(x: Tensor, fill_value: Any, dtype: Any = None, name: str | None = 
         `[...]` to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor, `fill_value` no number, or `dtype` names no dtype.
+        TypeError: `x` is not a Tensor, `fill_value` is not a number, or `dtype` is not a known dtype.
 
     Source:
         `paddle.full_like`.
@@ -402,7 +411,7 @@ def empty_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:
         `[...]` to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor, or `dtype` names no dtype.
+        TypeError: `x` is not a Tensor, or `dtype` is not a known dtype.
 
     Source:
         `paddle.empty_like`.
@@ -426,7 +435,6 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, na
         step: the distance, not 0.
         dtype: None is int64 when all three are integers, else the default dtype. An integer dtype cuts the
             three to integers first.
-        name: accepted for compatibility; unused.
 
     Each of the three is a number or a tensor of one element.
 
@@ -434,7 +442,7 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, na
         `[ceil((end - start) / step)]`.
 
     Raises:
-        TypeError: one of the three is not a number, or `dtype` names no dtype.
+        TypeError: one of the three is not a number, or `dtype` is not a known dtype.
         ValueError: `step` is 0 or leads away from `end`, or one of the three is not finite.
         MemoryError: there are too many numbers.
 
@@ -506,13 +514,12 @@ def linspace(start: Any, stop: Any, num: Any, dtype: Any = None, name: str | Non
         start, stop: numbers, or tensors of one element.
         num: how many, at least 1; one gives `start`.
         dtype: None is the default dtype; an integer dtype cuts the fractions off.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[num]`.
 
     Raises:
-        TypeError: an argument is not a number, or `dtype` names no dtype.
+        TypeError: an argument is not a number, or `dtype` is not a known dtype.
         ValueError: `num` is not positive.
 
     Source:
@@ -536,13 +543,12 @@ def logspace(
         num: how many, at least 1.
         base: a number, or a tensor of one element.
         dtype: None is the default dtype; an integer dtype cuts the fractions off.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[num]`.
 
     Raises:
-        TypeError: an argument is not a number, or `dtype` names no dtype.
+        TypeError: an argument is not a number, or `dtype` is not a known dtype.
         ValueError: `num` is not positive.
 
     Source:
@@ -553,10 +559,10 @@ def logspace(
         [1. 2. 4. 8.]
     """
     start, stop = number(start, "logspace", "start"), number(stop, "logspace", "stop")
-    base = number(base, "logspace", "base")
+    base = real_number(base, "logspace", "base")
     dtype = _dtype_or_default(dtype, "logspace")
     exponents = ops.linspace(start, stop, _count(num, "logspace"), float64)
-    powers = ops.power(_full((), float(base), float64), exponents)
+    powers = ops.power(_full((), base, float64), exponents)
     if dtype.is_integer:
         # A power may come out a rounding error below the integer it is; cutting must not lose that one.
         powers = powers * (1 + 2.0**-50)
@@ -570,13 +576,12 @@ def eye(num_rows: Any, num_columns: Any = None, dtype: Any = None, name: str | N
         num_rows: how many rows, >= 0.
         num_columns: how many columns, >= 0; None is as many.
         dtype: any; None is the default dtype.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[num_rows, num_columns]`.
 
     Raises:
-        TypeError: a count is negative or no int (as in Paddle), or `dtype` names no dtype.
+        TypeError: a count is negative or not an int (as in Paddle), or `dtype` is not a known dtype.
 
     Source:
         `paddle.eye`.
@@ -591,7 +596,7 @@ def eye(num_rows: Any, num_columns: Any = None, dtype: Any = None, name: str | N
         count = integer(count, "eye", which)
         if count < 0:
             raise InvalidTypeError(
-                f"eye: {which} counts. Got {which}={count}, expected an int >= 0. Check how it was computed."
+                f"eye: {which} is negative. Got {which}={count}, expected an int >= 0. Check how it was computed."
             )
         counts.append(count)
     sizes_of(counts, "eye")
@@ -613,7 +618,6 @@ def tril(x: Tensor, diagonal: int = 0, name: str | None = None) -> Tensor:
     Args:
         x: any dtype, `[..., rows, columns]`.
         diagonal: the last diagonal kept: 0 the main one, positive above it, negative below.
-        name: accepted for compatibility; unused.
 
     Returns:
         The shape and dtype of `x`.
@@ -622,7 +626,7 @@ def tril(x: Tensor, diagonal: int = 0, name: str | None = None) -> Tensor:
         `[..., rows, columns]` to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor or `diagonal` no int (also a ValueError).
+        TypeError: `x` is not a Tensor or `diagonal` not an int (also a ValueError).
         ValueError: `x` has fewer than two axes.
 
     Source:
@@ -642,7 +646,6 @@ def triu(x: Tensor, diagonal: int = 0, name: str | None = None) -> Tensor:
     Args:
         x: any dtype, `[..., rows, columns]`.
         diagonal: the first diagonal kept: 0 the main one, positive above it, negative below.
-        name: accepted for compatibility; unused.
 
     Returns:
         The shape and dtype of `x`.
@@ -651,7 +654,7 @@ def triu(x: Tensor, diagonal: int = 0, name: str | None = None) -> Tensor:
         `[..., rows, columns]` to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor or `diagonal` no int (also a ValueError).
+        TypeError: `x` is not a Tensor or `diagonal` not an int (also a ValueError).
         ValueError: `x` has fewer than two axes.
 
     Source:
@@ -677,13 +680,12 @@ def diag(x: Tensor, offset: int = 0, padding_value: Any = 0, name: str | None = 
         x: `[n]`, or `[rows, columns]`; a 0-d tensor counts as `[1]`.
         offset: which diagonal: 0 the main one, positive above it, negative below.
         padding_value: what stands elsewhere when a matrix is made.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[n]` to `[n + |offset|, n + |offset|]`; `[rows, columns]` to the length of that diagonal.
 
     Raises:
-        TypeError: `x` is not a Tensor or `offset` no int (also a ValueError).
+        TypeError: `x` is not a Tensor or `offset` not an int (also a ValueError).
         ValueError: `x` has more than two axes.
 
     Source:
@@ -723,13 +725,12 @@ def diagflat(x: Tensor, offset: int = 0, name: str | None = None) -> Tensor:
     Args:
         x: any shape.
         offset: which diagonal: 0 the main one, positive above it, negative below.
-        name: accepted for compatibility; unused.
 
     Shape:
         n elements to `[n + |offset|, n + |offset|]`.
 
     Raises:
-        TypeError: `x` is not a Tensor or `offset` no int (also a ValueError).
+        TypeError: `x` is not a Tensor or `offset` not an int (also a ValueError).
 
     Source:
         `paddle.diagflat`.
@@ -757,7 +758,7 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
     Raises:
         TypeError: `offset`, `dim1` or `dim2` is not an int (also a ValueError).
         IndexError: `dim1` or `dim2` is out of range.
-        ValueError: they are the same axis.
+        ValueError: `dim1` and `dim2` are the same axis.
 
     Source:
         `paddle.diag_embed`.
@@ -861,7 +862,7 @@ def _index_pairs(
     dtype = as_dtype(dtype, op_name)
     if not dtype.is_integer:
         raise InvalidTypeError(
-            f"{op_name}: indices are integers. Got dtype={dtype.name}, expected int32 or int64. Cast the result if need be."
+            f"{op_name}: the dtype of indices must be an integer one. Got dtype={dtype.name}, expected int32 or int64. Cast the result if need be."
         )
     if not shape[0] or not shape[1]:
         return _core.uninitialized((2, 0), dtype)
@@ -878,7 +879,7 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
 
     Args:
         args: vectors of one dtype, each `[n_i]` (a 0-d tensor counts as `[1]`), or one list of them.
-        kwargs: `name`, accepted for compatibility; unused.
+        kwargs: `name`, no effect.
 
     Returns:
         As many tensors of shape `[n_0, n_1, ...]`; the k-th varies along axis k.
@@ -888,7 +889,7 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
 
     Raises:
         TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError).
-        ValueError: there is none, or one has more than one axis.
+        ValueError: no tensor is given, or one has more than one axis.
 
     Source:
         `paddle.meshgrid`.
@@ -908,7 +909,7 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
         require_tensor(x, "meshgrid", f"args[{i}]")
         if x.ndim > 1:
             raise InvalidArgumentError(
-                f"meshgrid: each argument gives one axis. Got shape {x.shape} for args[{i}], expected rank 0 or 1. "
+                f"meshgrid: an argument has more than one axis. Got shape {x.shape} for args[{i}], expected rank 0 or 1. "
                 f"Flatten it first."
             )
         if x.dtype is not given[0].dtype:
@@ -936,7 +937,7 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
         `[...]` to the same.
 
     Raises:
-        TypeError: `x` is none of these, or `output` is not a Tensor (also a ValueError).
+        TypeError: `x` is something else, or `output` is not a Tensor (also a ValueError).
         ValueError: nested lists have different lengths.
 
     Source:
@@ -1004,7 +1005,7 @@ def cast(x: Tensor, dtype: Any) -> Tensor:
         `[...]` to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor (also a ValueError), or `dtype` names no dtype.
+        TypeError: `x` is not a Tensor (also a ValueError), or `dtype` is not a known dtype.
 
     Source:
         `paddle.cast`.
@@ -1026,7 +1027,6 @@ def complex(real: Tensor, imag: Tensor, name: str | None = None) -> Tensor:
 
     Args:
         real, imag: both float32 or both float64.
-        name: accepted for compatibility; unused.
 
     Returns:
         complex64 or complex128, of the broadcast shape.
@@ -1056,7 +1056,6 @@ def polar(abs: Tensor, angle: Tensor, name: str | None = None) -> Tensor:
 
     Args:
         abs, angle: both float32 or both float64.
-        name: accepted for compatibility; unused.
 
     Returns:
         complex64 or complex128, of the broadcast shape.

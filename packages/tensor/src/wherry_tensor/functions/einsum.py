@@ -1,4 +1,4 @@
-"""Products over named and numbered axes. Einstein summation is planned as a sequence of products of two.
+"""`einsum` and `tensordot`. Einstein summation is planned as a sequence of products of two operands.
 
 The equation is read once for each set of ranks. Each operand loses what it alone sums (repeated
 letters become diagonals, letters that occur nowhere else are summed), and then the pair whose product
@@ -29,7 +29,7 @@ _GUESS = 1 << 10  # for the cost of what an unknown size is part of
 
 
 def einsum(equation: str, *operands: Tensor) -> Tensor:
-    """Sum of products over named axes.
+    """Einstein summation: sums of products over named axes.
 
     Args:
         equation: a letter for each axis of each operand, operands apart by commas, and behind `->` the
@@ -285,7 +285,6 @@ def tensordot(x: Tensor, y: Tensor, axes: Any = 2, name: str | None = None) -> T
         axes: an int n: the last n axes of `x` with the first n of `y`. A list of ints: these axes in both.
             Two lists (or tensors): axes of `x`, and for each its partner in `y`; a shorter list is filled
             up with the other's.
-        name: accepted for compatibility; unused.
 
     Returns:
         The axes of `x` that are left, then those of `y`.
@@ -339,7 +338,7 @@ def _paired_axes(x: Tensor, y: Tensor, axes: Any) -> tuple[list[int], list[int]]
     if isinstance(axes, int) and not isinstance(axes, bool):
         if not 0 <= axes <= min(x.ndim, y.ndim):
             raise InvalidArgumentError(
-                f"tensordot: there are not so many axes. Got axes={axes} for shapes {x.shape} and {y.shape}, expected a count "
+                f"tensordot: axes is out of range. Got axes={axes} for shapes {x.shape} and {y.shape}, expected a count "
                 f"in [0, {min(x.ndim, y.ndim)}]. Name the axes in two lists."
             )
         return list(range(x.ndim - axes, x.ndim)), list(range(axes))

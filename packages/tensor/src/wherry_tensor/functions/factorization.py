@@ -1,4 +1,4 @@
-"""Factorizations of matrices and what is made of them: systems of equations, determinants, eigenvalues, ranks.
+"""Matrix factorizations, systems of equations, determinants, eigenvalues and ranks.
 
 Matrices are the last two axes; those before them are a batch, and of two arguments the batches broadcast.
 """
@@ -9,7 +9,7 @@ from typing import Any
 
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, float32, float64, int32, is_symbolic
-from wherry_tensor.arguments import flag, integer, number, refused, require_tensor
+from wherry_tensor.arguments import flag, integer, real_number, refused, require_tensor
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
 from wherry_tensor.functions.linalg import norm
 from wherry_tensor.ops.shapes import real_dtype
@@ -49,7 +49,7 @@ def _require_matrix(x: Any, op_name: str, name: str = "x") -> Tensor:
     require_tensor(x, op_name, name)
     if x.ndim < 2:
         raise InvalidArgumentError(
-            f"{op_name}: `{name}` is no matrix. Got shape {x.shape}, expected [..., m, n]. Add axes with unsqueeze."
+            f"{op_name}: `{name}` is not a matrix. Got shape {x.shape}, expected [..., m, n]. Add axes with unsqueeze."
         )
     if not (x.dtype.is_complex or x.dtype in (float32, float64)):
         raise InvalidTypeError(
@@ -105,7 +105,7 @@ def _corner(x: Tensor) -> Tensor:
 def _uplo(value: Any, op_name: str) -> bool:
     if value not in ("L", "U"):
         raise InvalidArgumentError(
-            f"{op_name}: there is no such half of a matrix. Got UPLO={short(value)}, expected 'L' or 'U'. Leave it out for the lower one."
+            f"{op_name}: UPLO is unknown. Got UPLO={short(value)}, expected 'L' or 'U'. Leave it out for the lower one."
         )
     return bool(value == "U")
 
@@ -127,14 +127,13 @@ def cholesky(x: Tensor, upper: bool = False, name: str | None = None) -> Tensor:
     Args:
         x: `[..., n, n]`, float32, float64 or complex. Only the half that `upper` names is read.
         upper: give U with `x = U^H U` instead of L with `x = L L^H`.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., n, n]` to `[..., n, n]`.
 
     Raises:
         ValueError: a matrix is not square, or not positive definite.
-        TypeError: another dtype.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.linalg.cholesky`.
@@ -153,14 +152,13 @@ def cholesky_solve(x: Tensor, y: Tensor, upper: bool = False, name: str | None =
         x: `[..., n, k]`, the right-hand side.
         y: `[..., n, n]`, what `cholesky` gave.
         upper: `y` is U with `A = U^H U`.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., n, k]` and `[..., n, n]` to `[..., n, k]`.
 
     Raises:
         ValueError: the sizes do not fit.
-        TypeError: the dtypes differ.
+        TypeError: an argument is not a Tensor, or the dtypes differ (also a ValueError).
 
     Source:
         `paddle.linalg.cholesky_solve`.
@@ -183,14 +181,13 @@ def solve(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     Args:
         x: `[..., n, n]`, matrices that have an inverse; float32, float64 or complex.
         y: `[..., n, k]`, or vectors: `[n]`, or `[..., n]` with exactly the batch of `x`.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., n, n]` and `[..., n, k]` to `[..., n, k]`; vectors to vectors.
 
     Raises:
         ValueError: a matrix is singular, or the sizes do not fit.
-        TypeError: the dtypes differ.
+        TypeError: an argument is not a Tensor, or the dtypes differ (also a ValueError).
 
     Source:
         `paddle.linalg.solve`; by LU factorization with row exchanges.
@@ -221,14 +218,13 @@ def triangular_solve(
         upper: `x` is an upper triangle.
         transpose: solve with the transpose of `x` (for complex numbers too: without conjugation).
         unitriangular: take the diagonal of `x` for ones and do not read it.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., n, n]` and `[..., n, k]` to `[..., n, k]`.
 
     Raises:
         ValueError: the sizes do not fit.
-        TypeError: the dtypes differ.
+        TypeError: an argument is not a Tensor, or the dtypes differ (also a ValueError).
 
     Source:
         `paddle.linalg.triangular_solve`.
@@ -254,14 +250,13 @@ def inv(x: Tensor, name: str | None = None) -> Tensor:
 
     Args:
         x: `[..., n, n]`, float32, float64 or complex.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., n, n]` to `[..., n, n]`.
 
     Raises:
         ValueError: a matrix is not square, or singular.
-        TypeError: another dtype.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.linalg.inv`, `paddle.inverse`.
@@ -284,14 +279,13 @@ def pinv(x: Tensor, rcond: float | Tensor = 1e-15, hermitian: bool = False, name
         rcond: singular values up to `rcond` times the largest count as 0; a number, or a tensor that broadcasts to the
             batch. Not less than the precision of the dtype is used: 1.2e-7 for float32, 2.2e-16 for float64.
         hermitian: `x` equals its conjugate transpose, of which only the lower half is read.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., m, n]` to `[..., n, m]`.
 
     Raises:
-        ValueError: no matrix, or with `hermitian` not square.
-        TypeError: another dtype.
+        ValueError: `x` is not a matrix, or with `hermitian` not square.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.linalg.pinv`.
@@ -308,14 +302,14 @@ def pinv(x: Tensor, rcond: float | Tensor = 1e-15, hermitian: bool = False, name
         bound = ops.maximum(ops.cast(rcond, dtype=_real(x)), least)
         bound = ops.broadcast_to(bound, shape=batch) if tuple(bound.shape) != batch else bound
     else:
-        bound = ops.full(shape=batch, value=max(float(number(rcond, "pinv", "rcond")), _epsilon(x)), dtype=_real(x))
+        bound = ops.full(shape=batch, value=max(real_number(rcond, "pinv", "rcond"), _epsilon(x)), dtype=_real(x))
     return ops.pinv(x, bound, hermitian=hermitian)
 
 
 def lstsq(
     x: Tensor, y: Tensor, rcond: float | None = None, driver: str | None = None, name: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The z that makes `x z` come nearest to `y`; the shortest one where several do.
+    """Least squares: the `z` that minimizes the norm of `x z - y`; the shortest one where several do.
 
     Args:
         x: `[..., m, n]`, float32 or float64.
@@ -324,7 +318,6 @@ def lstsq(
             `max(m, n)`.
         driver: "gels", "gelsy" (None), "gelsd" or "gelss": which of the results are given; all solve by singular values
             here.
-        name: accepted for compatibility; unused.
 
     Returns:
         The solution `[..., n, k]`; the sums of squared residuals `[..., k]`, empty unless `m > n` and all ranks are n;
@@ -334,7 +327,8 @@ def lstsq(
         `[..., m, n]` and `[..., m, k]` to `[..., n, k]`.
 
     Raises:
-        ValueError: the sizes do not fit, the dtypes are others, or there is no such driver.
+        TypeError: an argument is not a Tensor (also a ValueError).
+        ValueError: the sizes do not fit, a dtype is neither float32 nor float64, or the driver is unknown.
 
     Source:
         `paddle.linalg.lstsq`.
@@ -349,7 +343,7 @@ def lstsq(
     require_tensor(y, "lstsq", "y")
     if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
         raise InvalidArgumentError(
-            f"lstsq: there is no such driver. Got driver={short(driver)}, expected 'gels', 'gelsy', 'gelsd', 'gelss' or None. "
+            f"lstsq: unknown driver. Got driver={short(driver)}, expected 'gels', 'gelsy', 'gelsd', 'gelss' or None. "
             f"Leave it out."
         )
     if x.dtype is not y.dtype or x.dtype not in (float32, float64):
@@ -366,7 +360,7 @@ def lstsq(
         )
     x, y = _one_batch("lstsq", x, y)
     m, n = x.shape[-2:]
-    bound = _epsilon(x) * max(m, n) if rcond is None else float(number(rcond, "lstsq", "rcond"))
+    bound = _epsilon(x) * max(m, n) if rcond is None else real_number(rcond, "lstsq", "rcond")
     solution = _product(ops.pinv(x, ops.full(shape=tuple(x.shape[:-2]), value=bound, dtype=x.dtype), hermitian=False), y)
     none = ops.full(shape=(0,), value=0, dtype=x.dtype)
     values = ops.svd(x.detach(), full_matrices=False)[1]
@@ -394,7 +388,6 @@ def lu(x: Tensor, pivot: bool = True, get_infos: bool = False, name: str | None 
         x: `[..., m, n]`, float32, float64 or complex.
         pivot: exchange rows; always, for the factorization of some matrices does not exist without.
         get_infos: give the third result too.
-        name: accepted for compatibility; unused.
 
     Returns:
         L (without its diagonal of ones) and U in one matrix `[..., m, n]`; int32 pivots `[..., min(m, n)]`: row i was
@@ -405,8 +398,8 @@ def lu(x: Tensor, pivot: bool = True, get_infos: bool = False, name: str | None 
         `[..., m, n]` to `[..., m, n]`, `[..., min(m, n)]` and `[...]`.
 
     Raises:
-        ValueError: `pivot` is False, or no matrix.
-        TypeError: another dtype.
+        ValueError: `pivot` is False, or `x` is not a matrix.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.linalg.lu`.
@@ -437,14 +430,13 @@ def lu_unpack(
         y: `[..., min(m, n)]`, its pivots.
         unpack_ludata: give L and U; else they are empty.
         unpack_pivots: give P; else it is empty.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., m, n]` and `[..., k]` to `[..., m, m]`, `[..., m, k]` and `[..., k, n]`, `k = min(m, n)`.
 
     Raises:
         ValueError: the pivots are not those of `x`.
-        TypeError: another dtype.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.linalg.lu_unpack`.
@@ -485,7 +477,6 @@ def qr(x: Tensor, mode: str = "reduced", name: str | None = None) -> Any:
     Args:
         x: `[..., m, n]`, float32, float64 or complex.
         mode: "reduced" for q of `[..., m, min(m, n)]`, "complete" for `[..., m, m]`, "r" for r alone.
-        name: accepted for compatibility; unused.
 
     Returns:
         q and r, or r.
@@ -494,8 +485,8 @@ def qr(x: Tensor, mode: str = "reduced", name: str | None = None) -> Any:
         `[..., m, n]` to `[..., m, k]` and `[..., k, n]`.
 
     Raises:
-        ValueError: no matrix, or there is no such mode.
-        TypeError: another dtype.
+        ValueError: `x` is not a matrix, or the mode is unknown.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.linalg.qr`; by reflections, so the diagonal of r may be negative.
@@ -508,7 +499,7 @@ def qr(x: Tensor, mode: str = "reduced", name: str | None = None) -> Any:
     _require_matrix(x, "qr")
     if mode not in ("reduced", "complete", "r"):
         raise InvalidArgumentError(
-            f"qr: there is no such mode. Got mode={short(mode)}, expected 'reduced', 'complete' or 'r'. Leave it out for 'reduced'."
+            f"qr: unknown mode. Got mode={short(mode)}, expected 'reduced', 'complete' or 'r'. Leave it out for 'reduced'."
         )
     q, r = ops.qr(x, complete=mode == "complete")
     return r if mode == "r" else (q, r)
@@ -520,14 +511,13 @@ def householder_product(x: Tensor, tau: Tensor, name: str | None = None) -> Tens
     Args:
         x: `[..., m, n]` with `m >= n`: below the diagonal of column i stands v_i, which is 1 on the diagonal.
         tau: `[..., k]` with `k <= n`; the dtype of `x`.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., m, n]` and `[..., k]` to `[..., m, n]`.
 
     Raises:
         ValueError: the sizes do not fit (some of them also an AssertionError, as in Paddle).
-        TypeError: the dtypes differ.
+        TypeError: an argument is not a Tensor, or the dtypes differ (also a ValueError).
 
     Source:
         `paddle.linalg.householder_product`.
@@ -545,7 +535,7 @@ def householder_product(x: Tensor, tau: Tensor, name: str | None = None) -> Tens
     m, n = x.shape[-2:]
     if m < n or tau.ndim != x.ndim - 1 or tau.shape[-1] > n or tau.shape[:-1] != x.shape[:-2]:
         raise AssertedArgumentError(
-            f"{op_name}: these are no reflections. Got x of shape {x.shape} and tau of {tau.shape}, expected [..., m, n] with "
+            f"{op_name}: x and tau are not Householder reflections. Got x of shape {x.shape} and tau of {tau.shape}, expected [..., m, n] with "
             f"m >= n, and [..., k] with k <= n. Transpose x, or take the tau that belongs to it."
         )
     vectors = ops.tril(x, diagonal=-1) + ops.eye(rows=m, columns=n, dtype=x.dtype)
@@ -563,7 +553,6 @@ def svd(x: Tensor, full_matrices: bool = False, name: str | None = None) -> tupl
     Args:
         x: `[..., m, n]`, float32, float64 or complex.
         full_matrices: complete u and vh to square matrices.
-        name: accepted for compatibility; unused.
 
     Returns:
         u; the singular values, from the largest down; and the conjugate transpose of v. Pairs of columns of u and rows
@@ -575,8 +564,8 @@ def svd(x: Tensor, full_matrices: bool = False, name: str | None = None) -> tupl
         `[..., m, m]`, `[..., k]` and `[..., n, n]`.
 
     Raises:
-        ValueError: no matrix, or numbers that are not finite.
-        TypeError: another dtype.
+        ValueError: `x` is not a matrix, or holds numbers that are not finite.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.linalg.svd`; LAPACK's divide and conquer.
@@ -599,7 +588,6 @@ def pca_lowrank(
         q: how many; None is `min(6, m, n)`.
         center: subtract the means of the columns first.
         niter: accepted for compatibility, not negative: the decomposition is exact here, not approached by chance.
-        name: accepted for compatibility; unused.
 
     Returns:
         u, s and v (not its transpose): `x` is about `u diag(s) v^T`.
@@ -609,7 +597,7 @@ def pca_lowrank(
 
     Raises:
         ValueError: `q` is beyond `min(m, n)`, or `niter` is negative.
-        TypeError: another dtype.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.linalg.pca_lowrank`.
@@ -625,12 +613,12 @@ def pca_lowrank(
     count = min(6, m, n) if q is None else integer(q, "pca_lowrank", "q")
     if not 0 <= count <= min(m, n):
         raise InvalidArgumentError(
-            f"pca_lowrank: there are not so many components. Got q={q}, expected one in [0, {min(m, n)}], for x of shape {x.shape}. "
+            f"pca_lowrank: q is out of range. Got q={q}, expected one in [0, {min(m, n)}], for x of shape {x.shape}. "
             f"Leave it out."
         )
     if integer(niter, "pca_lowrank", "niter") < 0:
         raise InvalidArgumentError(
-            f"pca_lowrank: iterations are counted. Got niter={niter}, expected 0 or more. Leave it out."
+            f"pca_lowrank: niter is negative. Got niter={niter}, expected 0 or more. Leave it out."
         )
     if flag(center, "pca_lowrank", "center"):
         x = x - ops.reduce_mean(x, axes=(x.ndim - 2,), keepdim=True)
@@ -646,7 +634,6 @@ def eig(x: Tensor, name: str | None = None) -> tuple[Tensor, Tensor]:
 
     Args:
         x: `[..., n, n]`, float32, float64 or complex.
-        name: accepted for compatibility; unused.
 
     Returns:
         The eigenvalues, in no particular order, and the vectors, of length 1, as columns; both complex. Each vector may
@@ -657,7 +644,7 @@ def eig(x: Tensor, name: str | None = None) -> tuple[Tensor, Tensor]:
 
     Raises:
         ValueError: a matrix is not square, or not finite.
-        TypeError: another dtype.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.linalg.eig`.
@@ -675,14 +662,13 @@ def eigvals(x: Tensor, name: str | None = None) -> Tensor:
 
     Args:
         x: `[..., n, n]`, float32, float64 or complex.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., n, n]` to `[..., n]`.
 
     Raises:
         ValueError: a matrix is not square, or not finite.
-        TypeError: another dtype.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.linalg.eigvals`.
@@ -701,7 +687,6 @@ def eigh(x: Tensor, UPLO: str = "L", name: str | None = None) -> tuple[Tensor, T
     Args:
         x: `[..., n, n]`, float32, float64 or complex, equal to its conjugate transpose.
         UPLO: which half is read, "L" or "U".
-        name: accepted for compatibility; unused.
 
     Returns:
         The eigenvalues, ascending and real, and the vectors as columns. Each vector may be multiplied by a number of
@@ -711,8 +696,8 @@ def eigh(x: Tensor, UPLO: str = "L", name: str | None = None) -> tuple[Tensor, T
         `[..., n, n]` to `[..., n]` and `[..., n, n]`.
 
     Raises:
-        ValueError: a matrix is not square, or there is no such half.
-        TypeError: another dtype.
+        ValueError: a matrix is not square, or `UPLO` is neither 'L' nor 'U'.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.linalg.eigh`.
@@ -731,14 +716,13 @@ def eigvalsh(x: Tensor, UPLO: str = "L", name: str | None = None) -> Tensor:
     Args:
         x: `[..., n, n]`, float32, float64 or complex, equal to its conjugate transpose.
         UPLO: which half is read, "L" or "U".
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., n, n]` to `[..., n]`.
 
     Raises:
-        ValueError: a matrix is not square, or there is no such half.
-        TypeError: another dtype.
+        ValueError: a matrix is not square, or `UPLO` is neither 'L' nor 'U'.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.linalg.eigvalsh`.
@@ -758,14 +742,13 @@ def det(x: Tensor, name: str | None = None) -> Tensor:
 
     Args:
         x: `[..., n, n]`, float32, float64 or complex.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., n, n]` to `[...]`.
 
     Raises:
         ValueError: a matrix is not square.
-        TypeError: another dtype.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.linalg.det`.
@@ -778,11 +761,10 @@ def det(x: Tensor, name: str | None = None) -> Tensor:
 
 
 def slogdet(x: Tensor, name: str | None = None) -> Tensor:
-    """Sign and logarithm of the absolute value of the determinant, which overflow less easily.
+    """Sign of the determinant and logarithm of its absolute value, which overflows less easily than the determinant.
 
     Args:
         x: `[..., n, n]`, float32, float64 or complex.
-        name: accepted for compatibility; unused.
 
     Returns:
         One tensor of both: the signs first, then the logarithms, -inf for a singular matrix.
@@ -792,7 +774,7 @@ def slogdet(x: Tensor, name: str | None = None) -> Tensor:
 
     Raises:
         ValueError: a matrix is not square.
-        TypeError: another dtype.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.linalg.slogdet`.
@@ -814,7 +796,6 @@ def matrix_rank(x: Tensor, tol: float | Tensor | None = None, hermitian: bool = 
         tol: the bound, a number or a tensor that broadcasts with the batch; None is the precision of the dtype times the
             largest singular value times `max(m, n)`.
         hermitian: `x` equals its conjugate transpose; faster.
-        name: accepted for compatibility; unused.
 
     Returns:
         int32.
@@ -823,8 +804,8 @@ def matrix_rank(x: Tensor, tol: float | Tensor | None = None, hermitian: bool = 
         `[..., m, n]` to `[...]`.
 
     Raises:
-        ValueError: no matrix, or with `hermitian` not square.
-        TypeError: another dtype.
+        ValueError: `x` is not a matrix, or with `hermitian` not square.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.linalg.matrix_rank`.
@@ -843,7 +824,7 @@ def matrix_rank(x: Tensor, tol: float | Tensor | None = None, hermitian: bool = 
     elif isinstance(tol, Tensor):
         bound = ops.unsqueeze(ops.cast(tol, dtype=values.dtype), axes=(tol.ndim,))
     else:
-        bound = _core.scalar(float(number(tol, "matrix_rank", "tol")), values.dtype)
+        bound = _core.scalar(real_number(tol, "matrix_rank", "tol"), values.dtype)
     return _count_above(values, bound)
 
 
@@ -854,14 +835,13 @@ def cond(x: Tensor, p: float | str | None = None, name: str | None = None) -> Te
         x: `[..., m, n]`; square for all norms but 2 and -2. float32, float64 or complex.
         p: None or 2 for the largest singular value over the smallest, -2 for its inverse; "fro", "nuc", 1, -1, inf and
             -inf for other norms.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., m, n]` to `[...]`.
 
     Raises:
-        ValueError: there is no such norm, or a matrix is not square where it has to be, or has no inverse.
-        TypeError: another dtype.
+        ValueError: the norm is unknown, or a matrix is not square where it has to be, or has no inverse.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.linalg.cond`.
@@ -873,7 +853,7 @@ def cond(x: Tensor, p: float | str | None = None, name: str | None = None) -> Te
     _require_matrix(x, "cond")
     if isinstance(p, bool) or p not in (None, 2, -2, "fro", "nuc", 1, -1, math.inf, -math.inf):
         raise InvalidArgumentError(
-            f"cond: there is no such norm. Got p={short(p)}, expected None, 2, -2, 'fro', 'nuc', 1, -1, inf or -inf. "
+            f"cond: unknown norm. Got p={short(p)}, expected None, 2, -2, 'fro', 'nuc', 1, -1, inf or -inf. "
             f"Leave it out for 2."
         )
     last = (x.ndim - 2,)
@@ -905,14 +885,13 @@ def matrix_power(x: Tensor, n: int, name: str | None = None) -> Tensor:
     Args:
         x: `[..., m, m]`, float32, float64 or complex.
         n: any integer; 0 gives the identity.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., m, m]` to `[..., m, m]`.
 
     Raises:
-        ValueError: a matrix is not square; `n` is negative and a matrix singular; `n` is no integer.
-        TypeError: another dtype.
+        ValueError: a matrix is not square; `n` is negative and a matrix singular; `n` is not an integer.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.linalg.matrix_power`; by squaring.
@@ -943,14 +922,13 @@ def matrix_exp(x: Tensor, name: str | None = None) -> Tensor:
 
     Args:
         x: `[..., n, n]`, float32, float64 or complex.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., n, n]` to `[..., n, n]`.
 
     Raises:
         ValueError: a matrix is not square.
-        TypeError: another dtype.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.linalg.matrix_exp` of Paddle 3; scaling and squaring after Higham (2005).

@@ -10,7 +10,7 @@ from typing import Any
 
 from wherry_tensor import ops
 from wherry_tensor._core import DType, Tensor, float32, float64
-from wherry_tensor.arguments import integer, number, one_axis, require_tensor
+from wherry_tensor.arguments import integer, one_axis, real_number, require_tensor
 from wherry_tensor.dtype import as_dtype, get_default_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError, short
 from wherry_tensor.ops.shapes import complex_dtype
@@ -52,7 +52,7 @@ _INVERSE = {"backward": "n", "ortho": "sqrt", "forward": "none"}
 def _normalization(norm: Any, forward: bool, op_name: str) -> str:
     if not isinstance(norm, str) or norm not in _FORWARD:
         raise InvalidArgumentError(
-            f"{op_name}: there is no such norm. Got norm={short(norm)}, expected 'backward', 'ortho' or 'forward'. "
+            f"{op_name}: unknown norm. Got norm={short(norm)}, expected 'backward', 'ortho' or 'forward'. "
             f"Leave it out for 'backward'."
         )
     return (_FORWARD if forward else _INVERSE)[norm]
@@ -62,7 +62,7 @@ def _size(n: Any, op_name: str, name: str) -> int:
     value = integer(n, op_name, name)
     if not is_unknown(value) and value < 1:
         raise InvalidArgumentError(
-            f"{op_name}: a transform has 1 or more elements. Got {name}={n}, expected a positive size. Leave it out for that of x."
+            f"{op_name}: the size of a transform must be positive. Got {name}={n}, expected a positive size. Leave it out for that of x."
         )
     return value
 
@@ -134,7 +134,7 @@ def _all_axes(x: Tensor, s: Any, axes: Any, op_name: str, count: int | None) -> 
 
 def _axis_of(axis: Any, rank: int, op_name: str, error: type[Exception] = InvalidArgumentError, name: str = "axes") -> int:
     if rank == 0:
-        raise OutOfRangeError(f"{op_name}: one number has no axis. Got x of shape [], expected one axis or more. Use x.reshape([1]).")
+        raise OutOfRangeError(f"{op_name}: x is 0-d. Got shape [], expected one axis or more. Use x.reshape([1]).")
     return one_axis(axis, rank, op_name, error, name)
 
 
@@ -173,7 +173,8 @@ def _c2r(x: Any, axes: tuple[int, ...], sizes: list[Any], norm: Any, forward: bo
         last = 2 * (x.shape[axes[-1]] - 1)
         if not is_unknown(last) and last < 1:
             raise InvalidArgumentError(
-                f"{op_name}: one element does not say how many there were. Got x of shape {x.shape} and no size for axis {axes[-1]}, "
+                f"{op_name}: the size of the result is unknown: one element does not determine it. "
+                f"Got x of shape {x.shape} and no size for axis {axes[-1]}, "
                 f"expected one. Pass 1 if that was all."
             )
     # Of a size that is not known yet the op itself sees, when the program runs, whether the axis fits.
@@ -195,21 +196,20 @@ def _require_elements(x: Tensor, axes: tuple[int, ...], op_name: str) -> None:
 
 
 def fft(x: Tensor, n: int | None = None, axis: int = -1, norm: str = "backward", name: str | None = None) -> Tensor:
-    """The transform `X[k] = sum_j x[j] exp(-2 pi i j k / n)` along an axis.
+    """Discrete Fourier transform along an axis: `X[k] = sum_j x[j] exp(-2 pi i j k / n)`.
 
     Args:
         x: float32, float64, complex64, complex128, or integers, which count as float32.
         n: how many elements are transformed: x is cut, or filled up with zeros; None is the size of the axis.
         axis: in `[-rank, rank)`.
         norm: "backward" divides by nothing, "ortho" by the root of n, "forward" by n.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., n, ...]` to `[..., n, ...]`, complex.
 
     Raises:
-        ValueError: a size below 1, an axis out of range, or no such norm.
-        TypeError: another dtype, or no Tensor (also a ValueError).
+        ValueError: a size is below 1, an axis out of range, or the norm unknown.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.fft.fft`.
@@ -224,21 +224,20 @@ def fft(x: Tensor, n: int | None = None, axis: int = -1, norm: str = "backward",
 def fft2(
     x: Tensor, s: Sizes = None, axes: Sequence[int] = (-2, -1), norm: str = "backward", name: str | None = None
 ) -> Tensor:
-    """`fft` along two axes.
+    """Two-dimensional discrete Fourier transform: `fft` along two axes.
 
     Args:
         x: float32, float64, complex64, complex128, or integers, which count as float32.
         s: a size for each axis, as `n` of `fft`; None is those of x.
         axes: two distinct ones, in `[-rank, rank)`.
         norm: as of `fft`, with the product of all sizes.
-        name: accepted for compatibility; unused.
 
     Shape:
         Each axis as in `fft`.
 
     Raises:
-        ValueError: sizes and axes that do not go together, or no such norm.
-        TypeError: another dtype, or no Tensor (also a ValueError).
+        ValueError: sizes and axes do not go together, or the norm is unknown.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.fft.fft2`.
@@ -254,21 +253,20 @@ def fft2(
 def fftn(
     x: Tensor, s: Sizes = None, axes: Sequence[int] | None = None, norm: str = "backward", name: str | None = None
 ) -> Tensor:
-    """`fft` along several axes.
+    """N-dimensional discrete Fourier transform: `fft` along several axes.
 
     Args:
         x: float32, float64, complex64, complex128, or integers, which count as float32.
         s: a size for each axis, as `n` of `fft`; None is those of x.
         axes: distinct ones, in `[-rank, rank)`; None is all, or the last ones where `s` is given.
         norm: as of `fft`, with the product of all sizes.
-        name: accepted for compatibility; unused.
 
     Shape:
         Each axis as in `fft`.
 
     Raises:
-        ValueError: sizes and axes that do not go together, or no such norm.
-        TypeError: another dtype, or no Tensor (also a ValueError).
+        ValueError: sizes and axes do not go together, or the norm is unknown.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
         IndexError: no axis at all.
 
     Source:
@@ -283,21 +281,20 @@ def fftn(
 
 
 def ifft(x: Tensor, n: int | None = None, axis: int = -1, norm: str = "backward", name: str | None = None) -> Tensor:
-    """The inverse of `fft` along an axis.
+    """Inverse discrete Fourier transform: the inverse of `fft` along an axis.
 
     Args:
         x: float32, float64, complex64, complex128, or integers, which count as float32.
         n: how many elements are transformed: x is cut, or filled up with zeros; None is the size of the axis.
         axis: in `[-rank, rank)`.
         norm: "backward" divides by n, "ortho" by its root, "forward" by nothing.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., n, ...]` to `[..., n, ...]`, complex.
 
     Raises:
-        ValueError: a size below 1, an axis out of range, or no such norm.
-        TypeError: another dtype, or no Tensor (also a ValueError).
+        ValueError: a size is below 1, an axis out of range, or the norm unknown.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.fft.ifft`.
@@ -319,14 +316,13 @@ def ifft2(
         s: a size for each axis, as `n` of `ifft`; None is those of x.
         axes: two distinct ones, in `[-rank, rank)`.
         norm: as of `ifft`, with the product of all sizes.
-        name: accepted for compatibility; unused.
 
     Shape:
         Each axis as in `ifft`.
 
     Raises:
-        ValueError: sizes and axes that do not go together, or no such norm.
-        TypeError: another dtype, or no Tensor (also a ValueError).
+        ValueError: sizes and axes do not go together, or the norm is unknown.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.fft.ifft2`.
@@ -349,14 +345,13 @@ def ifftn(
         s: a size for each axis, as `n` of `ifft`; None is those of x.
         axes: distinct ones, in `[-rank, rank)`; None is all, or the last ones where `s` is given.
         norm: as of `ifft`, with the product of all sizes.
-        name: accepted for compatibility; unused.
 
     Shape:
         Each axis as in `ifft`.
 
     Raises:
-        ValueError: sizes and axes that do not go together, or no such norm.
-        TypeError: another dtype, or no Tensor (also a ValueError).
+        ValueError: sizes and axes do not go together, or the norm is unknown.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
         IndexError: no axis at all.
 
     Source:
@@ -371,21 +366,20 @@ def ifftn(
 
 
 def rfft(x: Tensor, n: int | None = None, axis: int = -1, norm: str = "backward", name: str | None = None) -> Tensor:
-    """`fft` of real numbers, of which the first half says all: `n // 2 + 1` elements.
+    """`fft` of real numbers: the first `n // 2 + 1` elements, which determine the others.
 
     Args:
         x: float32, float64, or integers, which count as float32.
         n: how many elements are transformed: x is cut, or filled up with zeros; None is the size of the axis.
         axis: in `[-rank, rank)`.
         norm: "backward" divides by nothing, "ortho" by the root of n, "forward" by n.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., n, ...]`, real, to `[..., n // 2 + 1, ...]`, complex.
 
     Raises:
-        ValueError: a size below 1, an axis out of range, or no such norm.
-        TypeError: another dtype, or no Tensor (also a ValueError).
+        ValueError: a size is below 1, an axis out of range, or the norm unknown.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.fft.rfft`.
@@ -407,14 +401,13 @@ def rfft2(
         s: a size for each axis, as `n` of `rfft`; None is those of x.
         axes: two distinct ones, in `[-rank, rank)`.
         norm: as of `rfft`, with the product of all sizes.
-        name: accepted for compatibility; unused.
 
     Shape:
         The last axis as in `rfft`, the others as in `fft`.
 
     Raises:
-        ValueError: sizes and axes that do not go together, or no such norm.
-        TypeError: another dtype, or no Tensor (also a ValueError).
+        ValueError: sizes and axes do not go together, or the norm is unknown.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.fft.rfft2`.
@@ -437,14 +430,13 @@ def rfftn(
         s: a size for each axis, as `n` of `rfft`; None is those of x.
         axes: distinct ones, in `[-rank, rank)`; None is all, or the last ones where `s` is given.
         norm: as of `rfft`, with the product of all sizes.
-        name: accepted for compatibility; unused.
 
     Shape:
         The last axis as in `rfft`, the others as in `fft`.
 
     Raises:
-        ValueError: sizes and axes that do not go together, or no such norm.
-        TypeError: another dtype, or no Tensor (also a ValueError).
+        ValueError: sizes and axes do not go together, or the norm is unknown.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
         IndexError: no axis at all.
 
     Source:
@@ -468,14 +460,13 @@ def irfft(x: Tensor, n: int | None = None, axis: int = -1, norm: str = "backward
             - 1)`.
         axis: in `[-rank, rank)`.
         norm: "backward" divides by n, "ortho" by its root, "forward" by nothing.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., m, ...]`, complex, to `[..., n, ...]`, real; n is `2 * (m - 1)` unless it is given.
 
     Raises:
-        ValueError: a size below 1, an axis out of range, or no such norm.
-        TypeError: another dtype, or no Tensor (also a ValueError).
+        ValueError: a size is below 1, an axis out of range, or the norm unknown.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.fft.irfft`.
@@ -498,14 +489,13 @@ def irfft2(
         s: a size for each axis, as `n` of `irfft`; None is those of x.
         axes: two distinct ones, in `[-rank, rank)`.
         norm: as of `irfft`, with the product of all sizes.
-        name: accepted for compatibility; unused.
 
     Shape:
         The last axis as in `irfft`, the others as in `fft`.
 
     Raises:
-        ValueError: sizes and axes that do not go together, or no such norm.
-        TypeError: another dtype, or no Tensor (also a ValueError).
+        ValueError: sizes and axes do not go together, or the norm is unknown.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.fft.irfft2`.
@@ -529,14 +519,13 @@ def irfftn(
         s: a size for each axis, as `n` of `irfft`; None is those of x.
         axes: distinct ones, in `[-rank, rank)`; None is all, or the last ones where `s` is given.
         norm: as of `irfft`, with the product of all sizes.
-        name: accepted for compatibility; unused.
 
     Shape:
         The last axis as in `irfft`, the others as in `fft`.
 
     Raises:
-        ValueError: sizes and axes that do not go together, or no such norm.
-        TypeError: another dtype, or no Tensor (also a ValueError).
+        ValueError: sizes and axes do not go together, or the norm is unknown.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
         IndexError: no axis at all.
 
     Source:
@@ -560,14 +549,13 @@ def hfft(x: Tensor, n: int | None = None, axis: int = -1, norm: str = "backward"
             - 1)`.
         axis: in `[-rank, rank)`.
         norm: "backward" divides by nothing, "ortho" by the root of n, "forward" by n.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., m, ...]`, complex, to `[..., n, ...]`, real; n is `2 * (m - 1)` unless it is given.
 
     Raises:
-        ValueError: a size below 1, an axis out of range, or no such norm.
-        TypeError: another dtype, or no Tensor (also a ValueError).
+        ValueError: a size is below 1, an axis out of range, or the norm unknown.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.fft.hfft`.
@@ -590,14 +578,13 @@ def hfft2(
         s: a size for each axis, as `n` of `hfft`; None is those of x.
         axes: two distinct ones, in `[-rank, rank)`.
         norm: as of `hfft`, with the product of all sizes.
-        name: accepted for compatibility; unused.
 
     Shape:
         The last axis as in `hfft`, the others as in `fft`.
 
     Raises:
-        ValueError: sizes and axes that do not go together, or no such norm.
-        TypeError: another dtype, or no Tensor (also a ValueError).
+        ValueError: sizes and axes do not go together, or the norm is unknown.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.fft.hfft2`.
@@ -621,14 +608,13 @@ def hfftn(
         s: a size for each axis, as `n` of `hfft`; None is those of x.
         axes: distinct ones, in `[-rank, rank)`; None is all, or the last ones where `s` is given.
         norm: as of `hfft`, with the product of all sizes.
-        name: accepted for compatibility; unused.
 
     Shape:
         The last axis as in `hfft`, the others as in `fft`.
 
     Raises:
-        ValueError: sizes and axes that do not go together, or no such norm.
-        TypeError: another dtype, or no Tensor (also a ValueError).
+        ValueError: sizes and axes do not go together, or the norm is unknown.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
         IndexError: no axis at all.
 
     Source:
@@ -650,14 +636,13 @@ def ihfft(x: Tensor, n: int | None = None, axis: int = -1, norm: str = "backward
         n: how many elements are transformed: x is cut, or filled up with zeros; None is the size of the axis.
         axis: in `[-rank, rank)`.
         norm: "backward" divides by n, "ortho" by its root, "forward" by nothing.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., n, ...]`, real, to `[..., n // 2 + 1, ...]`, complex.
 
     Raises:
-        ValueError: a size below 1, an axis out of range, or no such norm.
-        TypeError: another dtype, or no Tensor (also a ValueError).
+        ValueError: a size is below 1, an axis out of range, or the norm unknown.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.fft.ihfft`.
@@ -679,14 +664,13 @@ def ihfft2(
         s: a size for each axis, as `n` of `ihfft`; None is those of x.
         axes: two distinct ones, in `[-rank, rank)`.
         norm: as of `ihfft`, with the product of all sizes.
-        name: accepted for compatibility; unused.
 
     Shape:
         The last axis as in `ihfft`, the others as in `fft`.
 
     Raises:
-        ValueError: sizes and axes that do not go together, or no such norm.
-        TypeError: another dtype, or no Tensor (also a ValueError).
+        ValueError: sizes and axes do not go together, or the norm is unknown.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
 
     Source:
         `paddle.fft.ihfft2`.
@@ -709,14 +693,13 @@ def ihfftn(
         s: a size for each axis, as `n` of `ihfft`; None is those of x.
         axes: distinct ones, in `[-rank, rank)`; None is all, or the last ones where `s` is given.
         norm: as of `ihfft`, with the product of all sizes.
-        name: accepted for compatibility; unused.
 
     Shape:
         The last axis as in `ihfft`, the others as in `fft`.
 
     Raises:
-        ValueError: sizes and axes that do not go together, or no such norm.
-        TypeError: another dtype, or no Tensor (also a ValueError).
+        ValueError: sizes and axes do not go together, or the norm is unknown.
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
         IndexError: no axis at all.
 
     Source:
@@ -734,10 +717,10 @@ def ihfftn(
 
 
 def _frequencies(n: Any, d: Any, dtype: Any, op_name: str) -> tuple[int, float, DType]:
-    count, spacing = integer(n, op_name, "n"), float(number(d, op_name, "d"))
+    count, spacing = integer(n, op_name, "n"), real_number(d, op_name, "d")
     if count < 1 or spacing == 0:
         raise InvalidArgumentError(
-            f"{op_name}: there are no such frequencies. Got n={n} and d={d}, expected n of 1 or more and d other than 0. "
+            f"{op_name}: n or d is out of range. Got n={n} and d={d}, expected n of 1 or more and d other than 0. "
             f"n is the size of the transformed axis, d the time between two of its elements."
         )
     wanted = as_dtype(get_default_dtype() if dtype is None else dtype, op_name)
@@ -751,7 +734,6 @@ def fftfreq(n: int, d: float = 1.0, dtype: Any = None, name: str | None = None) 
         n: the size of the transform.
         d: the time between two elements of the signal, so that results count cycles per unit of time.
         dtype: of the result; None is the default dtype, and what is not floating float32.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[n]`.
@@ -780,7 +762,6 @@ def rfftfreq(n: int, d: float = 1.0, dtype: Any = None, name: str | None = None)
         n: the size of the transform.
         d: the time between two elements of the signal, so that results count cycles per unit of time.
         dtype: of the result; None is the default dtype, and what is not floating float32.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[n // 2 + 1]`.
@@ -816,7 +797,6 @@ def fftshift(x: Tensor, axes: int | Sequence[int] | None = None, name: str | Non
     Args:
         x: any dtype.
         axes: one axis or several; None is all.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[...]` to `[...]`.
@@ -840,7 +820,6 @@ def ifftshift(x: Tensor, axes: int | Sequence[int] | None = None, name: str | No
     Args:
         x: any dtype.
         axes: one axis or several; None is all.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[...]` to `[...]`.

@@ -27,7 +27,7 @@ from wherry_tensor.arguments import (
     too_many_indices,
 )
 from wherry_tensor.errors import InvalidIndexError
-from wherry_tensor.sizes import Size, has_sizes
+from wherry_tensor.sizes import Size, equals, has_sizes
 
 __all__ = ["getitem", "setitem"]
 
@@ -220,12 +220,13 @@ def _value_tensor(x: Tensor, value: Any) -> Tensor:
 def _fit(value: Tensor, shape: list[int]) -> Tensor:
     """`value` broadcast to `shape`; leading axes of size 1 that it has too many are dropped."""
     have = value.shape
-    if have == shape:
+    open_ = has_sizes(tuple(have)) or has_sizes(tuple(shape))  # a Size may not be compared with a number
+    if not open_ and have == shape:
         return value
-    while len(have) > len(shape) and have[0] == 1:
+    while len(have) > len(shape) and equals(have[0], 1):
         have = have[1:]
     fits = len(have) <= len(shape) and all(
-        a == b or a == 1 or -1 in (a, b) for a, b in zip(reversed(have), reversed(shape), strict=False)
+        type(a) is Size or type(b) is Size or a in (b, 1) or -1 in (a, b) for a, b in zip(reversed(have), reversed(shape), strict=False)
     )
     if not fits:
         raise ValueError(
@@ -235,11 +236,11 @@ def _fit(value: Tensor, shape: list[int]) -> Tensor:
         )
     if len(have) != value.ndim:
         value = ops.reshape(value, tuple(have))
-    return value if have == shape else ops.broadcast_to(value, tuple(shape))
+    return value if not open_ and have == shape else ops.broadcast_to(value, tuple(shape))
 
 
 def _alias(x: Tensor) -> Tensor:
-    """`x` without its history: for views whose shape alone is asked."""
+    """`x` without gradient history: for views of which only the shape is needed."""
     return _core.alias(x) if not _core.is_symbolic(x) else x.detach()  # in a program every value has its origin
 
 

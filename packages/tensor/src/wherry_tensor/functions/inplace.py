@@ -26,8 +26,11 @@ def inplace_form(
         source: where Paddle has it, for the docstring.
     """
     name = function.__name__ + "_"
+    first = function.__code__.co_varnames[0]
 
-    def inplace(x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    def inplace(x: Any = None, *args: Any, **kwargs: Any) -> Tensor:
+        if x is None:
+            x = kwargs.pop(first, None)
         if op is not None and not kwargs and isinstance(x, Tensor) and x.stop_gradient:
             if not args or (isinstance(args[0], Tensor) and args[0].dtype is x.dtype and args[0].stop_gradient):
                 try:
@@ -44,13 +47,30 @@ def inplace_form(
     inplace.__name__ = inplace.__qualname__ = name
     inplace.__module__ = function.__module__ if source != "paddle.Tensor" else __name__
     inplace.__wrapped__ = function  # type: ignore[attr-defined]  # inspect.signature and help() read it
-    inplace.__doc__ = (
-        f"In-place form of `{function.__name__}`: writes the result into the first argument and returns it.\n\n"
-        f"Errors are those of `{function.__name__}`; besides, ValueError where the result has another shape"
-        f"{'' if retype else ' or dtype'}, and for a leaf that asks for gradients.\n\n"
-        f"Source:\n    `{source}.{name}`."
-    )
+    inplace.__doc__ = _docstring(function, name, retype, source)
     return inplace
+
+
+def _docstring(function: Callable[..., Tensor], name: str, retype: bool, source: str) -> str:
+    """The docstring of an in-place form: what `function` says of its arguments and errors, and its example, in place."""
+    said = {}
+    for part in (function.__doc__ or "").split("\n\n"):
+        title, _, lines = part.strip().partition(":\n")
+        indent = len(lines) - len(lines.lstrip())  # 4 from Python 3.13 on, 8 before
+        said[title] = [f"    {line[indent:]}" for line in lines.rstrip().split("\n") if line]
+    first, *others = function.__code__.co_varnames[:2]
+    refused = said.get("Raises", [])
+    if not retype:
+        refused = [*refused, f"    TypeError: the result has another dtype than `{first}` (also a ValueError)."]
+    sections = {
+        "Args": said.get("Args", []),
+        "Shape": [f"    `[...]` to the same: `{first}` keeps its shape{', to which `y` broadcasts' if others == ['y'] else ''}."],
+        "Raises": [*refused, f"    ValueError: the result has another shape than `{first}`, or `{first}` is a leaf that asks for gradients."],
+        "Source": [f"    `{source}.{name}`."],
+        "Examples": [line.replace(f".{function.__name__}(", f".{name}(") for line in said.get("Examples", [])],
+    }
+    text = "".join("\n".join(["\n", f"{title}:", *lines]) for title, lines in sections.items() if lines)
+    return f"In-place form of `{function.__name__}`: writes the result into the first argument and returns it.{text}\n"
 
 
 # One tensor.
@@ -137,7 +157,17 @@ cumprod_ = inplace_form(reduction.cumprod)
 
 
 def cumsum_(x: Tensor, axis: int | None = None, dtype: Any = None, name: str | None = None) -> Tensor:
-    """In-place form of `cumsum`. Without `axis`, `x` becomes one axis of all elements, as in Paddle.
+    """In-place form of `cumsum`: writes the result into `x` and returns it.
+
+    Without `axis`, `x` becomes one axis of all elements, as in Paddle.
+
+    Shape:
+        `[...]` to the same; without `axis`, to `[n]` for n elements.
+
+    Raises:
+        TypeError: `x` is not a Tensor or `axis` not an int (also a ValueError), or `dtype` is not a known dtype.
+        IndexError: the axis is out of range.
+        ValueError: `x` is a leaf that asks for gradients.
 
     Source:
         `paddle.Tensor.cumsum_`.
@@ -156,6 +186,14 @@ def cumsum_(x: Tensor, axis: int | None = None, dtype: Any = None, name: str | N
 def where_(condition: Tensor, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
     """In-place form of `where`: writes the result into `x` and returns it.
 
+    Shape:
+        `condition` and `y` broadcast to the shape of `x`, which stays.
+
+    Raises:
+        TypeError: `x` is not a Tensor, `condition` not a bool Tensor, or the result has another dtype than `x` (also a
+            ValueError).
+        ValueError: `y` is not given, the shapes do not broadcast to that of `x`, or `x` is a leaf that asks for gradients.
+
     Source:
         `paddle.where_`.
 
@@ -171,8 +209,11 @@ def where_(condition: Tensor, x: Any = None, y: Any = None, name: str | None = N
 def fill_(x: Tensor, value: Any) -> Tensor:
     """Fill `x` with one number, in place.
 
+    Shape:
+        `[...]` to the same: `x` keeps its shape.
+
     Raises:
-        TypeError: `x` is not a Tensor (also a ValueError), or `value` no int or float.
+        TypeError: `x` is not a Tensor (also a ValueError), or `value` is neither an int nor a float.
         ValueError: the dtype has no such number, or `x` is a leaf that asks for gradients.
 
     Source:
@@ -194,6 +235,13 @@ def fill_(x: Tensor, value: Any) -> Tensor:
 
 def zero_(x: Tensor) -> Tensor:
     """Fill `x` with 0, in place.
+
+    Shape:
+        `[...]` to the same: `x` keeps its shape.
+
+    Raises:
+        TypeError: `x` is not a Tensor (also a ValueError).
+        ValueError: `x` is a leaf that asks for gradients.
 
     Source:
         `paddle.Tensor.zero_`.

@@ -7,7 +7,17 @@ from typing import Any
 
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, int64
-from wherry_tensor.arguments import fitted, flag, integer, number, one_axis, refused, require_tensor, tensors_of
+from wherry_tensor.arguments import (
+    fitted,
+    flag,
+    integer,
+    number,
+    one_axis,
+    real_number,
+    refused,
+    require_tensor,
+    tensors_of,
+)
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError, short
 from wherry_tensor.functions.positions import diagonal_axes
 from wherry_tensor.sizes import equals, known
@@ -44,7 +54,6 @@ def matmul(
         y: `[..., k, n]`, or a vector `[k]`; the dtype of `x`.
         transpose_x: exchange the last two axes of `x` first (of a vector: nothing).
         transpose_y: the same for `y`.
-        name: accepted for compatibility; unused.
 
     Returns:
         `[..., m, n]`, where the leading axes broadcast. A vector's axis is left out; two vectors give a
@@ -79,6 +88,10 @@ def mm(input: Tensor, mat2: Tensor, name: str | None = None) -> Tensor:
     Shape:
         `[..., n, m]` and `[..., m, p]` to `[..., n, p]`.
 
+    Raises:
+        TypeError: an argument is not a Tensor, dtypes differ, or they are bool (also a ValueError).
+        ValueError: the shapes do not fit, or one is `[]`.
+
     Examples:
         >>> print(wherry.mm(wherry.ones([1, 2]), wherry.ones([2, 1])).tolist())
         [[2.0]]
@@ -95,7 +108,6 @@ def bmm(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     Args:
         x: `[B, m, k]`.
         y: `[B, k, n]`, the dtype of `x`.
-        name: accepted for compatibility; unused.
 
     Returns:
         `[B, m, n]`.
@@ -104,6 +116,7 @@ def bmm(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         `[B, n, m]` and `[B, m, p]` to `[B, n, p]`.
 
     Raises:
+        TypeError: an argument is not a Tensor, or the dtypes differ (also a ValueError).
         ValueError: the ranks are not 3, or the sizes do not fit.
 
     Source:
@@ -132,8 +145,8 @@ def mv(x: Tensor, vec: Tensor, name: str | None = None) -> Tensor:
         `[n, m]` and `[m]` to `[n]`.
 
     Raises:
-        TypeError: the dtypes differ (also a ValueError, as in Paddle).
-        ValueError: not a matrix and a vector, or sizes that do not fit.
+        TypeError: an argument is not a Tensor, or the dtypes differ (also a ValueError, as in Paddle).
+        ValueError: the shapes are not those of a matrix and a vector that fit.
 
     Source:
         `paddle.mv`.
@@ -160,7 +173,6 @@ def dot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     Args:
         x: `[n]` or `[B, n]`.
         y: the same shape and dtype.
-        name: accepted for compatibility; unused.
 
     Returns:
         `[]` or `[B]`.
@@ -169,8 +181,8 @@ def dot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         `[n]` twice to `[]`; `[B, n]` twice to `[B]`.
 
     Raises:
-        TypeError: the dtypes differ (also a ValueError, as in Paddle).
-        RuntimeError: other ranks, or shapes that differ.
+        TypeError: an argument is not a Tensor, or the dtypes differ (also a ValueError, as in Paddle).
+        RuntimeError: the shapes differ, or have neither one axis nor two.
 
     Source:
         `paddle.dot`.
@@ -198,7 +210,6 @@ def inner(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     Args:
         x: `[..., n]`.
         y: `[..., n]`, the dtype of `x`.
-        name: accepted for compatibility; unused.
 
     Returns:
         The leading axes of `x`, then those of `y`. With a 0-d tensor: the product.
@@ -207,7 +218,7 @@ def inner(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         `[..., n]` and `[..., n]` to the axes before the last of both.
 
     Raises:
-        TypeError: the dtypes differ (also a ValueError, as in Paddle).
+        TypeError: an argument is not a Tensor, or the dtypes differ (also a ValueError, as in Paddle).
         ValueError: the last axes have different sizes.
 
     Source:
@@ -239,7 +250,7 @@ def outer(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         `[...]` of m elements and `[...]` of n to `[m, n]`.
 
     Raises:
-        TypeError: the dtypes differ (also a ValueError, as in Paddle).
+        TypeError: an argument is not a Tensor, or the dtypes differ (also a ValueError, as in Paddle).
 
     Source:
         `paddle.outer`.
@@ -266,13 +277,12 @@ def addmm(
         y: `[k, n]`.
         beta: the factor of `input`.
         alpha: the factor of the product.
-        name: accepted for compatibility; unused.
 
     Shape:
         `input` broadcasts to `[n, p]`; `x` `[n, m]`, `y` `[m, p]`, to `[n, p]`.
 
     Raises:
-        TypeError: the dtypes differ (also a ValueError, as in Paddle).
+        TypeError: an argument is not a Tensor, or the dtypes differ (also a ValueError, as in Paddle).
         ValueError: the shapes do not fit.
 
     Source:
@@ -292,6 +302,10 @@ def addmm_(
 
     Shape:
         `[n, p]`, `[n, m]` and `[m, p]` to `[n, p]`.
+
+    Raises:
+        TypeError: one of the three is not a Tensor, their dtypes differ, or `beta` or `alpha` is not a number (also a ValueError).
+        ValueError: the shapes do not fit, the result is larger than `input`, or `input` is a leaf that asks for gradients.
 
     Examples:
         >>> print(wherry.addmm_(wherry.ones([1, 1]), wherry.ones([1, 2]), wherry.ones([2, 1])).tolist())
@@ -331,7 +345,6 @@ def kron(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     Args:
         x: any rank; axes that it lacks beside `y` come first, with size 1.
         y: likewise; the dtype of `x`.
-        name: accepted for compatibility; unused.
 
     Returns:
         The sizes are products of those of `x` and `y`.
@@ -340,7 +353,7 @@ def kron(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         `[a, b]` and `[c, d]` to `[a * c, b * d]`.
 
     Raises:
-        TypeError: the dtypes differ (also a ValueError, as in Paddle).
+        TypeError: an argument is not a Tensor, or the dtypes differ (also a ValueError, as in Paddle).
 
     Source:
         `paddle.kron`.
@@ -370,13 +383,12 @@ def cross(x: Tensor, y: Tensor, axis: int = 9, name: str | None = None) -> Tenso
         x: any shape with an axis of size 3.
         y: the same shape and dtype.
         axis: in `[-rank, rank)`; the default, 9, takes the first axis of size 3.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., 3, ...]` twice to the same.
 
     Raises:
-        TypeError: the dtypes differ (also a ValueError, as in Paddle).
+        TypeError: an argument is not a Tensor, or the dtypes differ (also a ValueError, as in Paddle).
         ValueError: the shapes differ, or the axis is not of size 3.
 
     Source:
@@ -414,7 +426,6 @@ def trace(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str 
         offset: which diagonal: 0 the main one, positive ones above it.
         axis1: the axis of the rows.
         axis2: the axis of the columns.
-        name: accepted for compatibility; unused.
 
     Returns:
         `x` without the two axes.
@@ -423,6 +434,7 @@ def trace(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str 
         `[..., rows, columns]` to `[...]`.
 
     Raises:
+        TypeError: `x` is not a Tensor (also a ValueError).
         IndexError: an axis is out of range.
         ValueError: the axes are the same.
 
@@ -456,14 +468,13 @@ def norm(
         axis: one axis or two, over which to sum; None is all of `x`. Two axes make one long vector, as in
             Paddle 2.6.2, so this is a matrix norm for "fro" only.
         keepdim: keep those axes with size 1.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`; `[]` without `axis`.
 
     Raises:
-        TypeError: `x` is not floating.
-        ValueError: there is no such `p`, or an axis is out of range.
+        TypeError: `x` is not a Tensor, or not floating (also a ValueError).
+        ValueError: `p` is unknown, or an axis is out of range.
 
     Source:
         `paddle.norm` and `paddle.linalg.norm`.
@@ -475,13 +486,13 @@ def norm(
     rank = require_tensor(x, "norm").ndim
     if not x.dtype.is_floating:
         raise InvalidTypeError(
-            f"norm: lengths are floating numbers. Got dtype {x.dtype.name}, expected float16, bfloat16, float32 or float64. "
+            f"norm: `x` must be floating. Got dtype {x.dtype.name}, expected float16, bfloat16, float32 or float64. "
             f"Cast it with astype('float32')."
         )
     if isinstance(p, str):
         if p != "fro":
             raise InvalidArgumentError(
-                f"norm: there is no such norm. Got p={short(p)}, expected 'fro', a number, inf or -inf. Use 'fro' for the Euclidean one."
+                f"norm: unknown norm. Got p={short(p)}, expected 'fro', a number, inf or -inf. Use 'fro' for the Euclidean one."
             )
         p = 2.0
     if axis is None:
@@ -490,11 +501,11 @@ def norm(
         chosen = axis if isinstance(axis, (list, tuple)) else [axis]
         if len(chosen) > 2 or not chosen:
             raise InvalidArgumentError(
-                f"norm: a norm is that of a vector or a matrix. Got axis={axis}, expected one axis or two. "
+                f"norm: too many axes. Got axis={axis}, expected one axis or two. "
                 f"Use None for all, or flatten axes first."
             )
         axes = tuple(sorted({one_axis(a, rank, "norm") for a in chosen})) if rank else ()
-    return _vector_norm(x, float(number(p, "norm", "p")), axes, flag(keepdim, "norm", "keepdim"))
+    return _vector_norm(x, real_number(p, "norm", "p"), axes, flag(keepdim, "norm", "keepdim"))
 
 
 def _vector_norm(x: Tensor, p: float, axes: tuple[int, ...], keepdim: bool) -> Tensor:
@@ -526,7 +537,7 @@ def _root(total: Tensor, exponent: float, x: Tensor) -> Tensor:
         return root(total)
     # The slope of a root is infinite at 0, where the gradient of a length should be 0 and not NaN.
     zero = ops.equal(total, _core.scalar(0, total.dtype))
-    safe = ops.where(zero, _core.scalar(1, total.dtype), total)
+    safe = ops.add(total, ops.cast(zero, total.dtype))  # files for Paddle, whose `where` does not broadcast, have no size in them then
     return ops.where(zero, total, root(safe))
 
 
@@ -537,7 +548,6 @@ def dist(x: Tensor, y: Tensor, p: float = 2, name: str | None = None) -> Tensor:
         x: floating.
         y: the dtype of `x`; broadcasts with it.
         p: as for `norm`.
-        name: accepted for compatibility; unused.
 
     Returns:
         A 0-d tensor.
@@ -546,7 +556,7 @@ def dist(x: Tensor, y: Tensor, p: float = 2, name: str | None = None) -> Tensor:
         `[...]` and `[...]`, which broadcast, to `[]`.
 
     Raises:
-        TypeError: the dtypes differ or are not floating (also a ValueError).
+        TypeError: an argument is not a Tensor, or the dtypes differ or are not floating (also a ValueError).
         ValueError: the shapes do not broadcast.
 
     Source:
@@ -558,7 +568,7 @@ def dist(x: Tensor, y: Tensor, p: float = 2, name: str | None = None) -> Tensor:
     """
     _require_floating_pair("dist", x, y)
     difference = ops.subtract(x, y)
-    return _vector_norm(difference, float(number(p, "dist", "p")), tuple(range(difference.ndim)), False)
+    return _vector_norm(difference, real_number(p, "dist", "p"), tuple(range(difference.ndim)), False)
 
 
 def cdist(
@@ -576,7 +586,6 @@ def cdist(
         p: as for `norm`, not negative.
         compute_mode: "use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist" or
             "donot_use_mm_for_euclid_dist"; all give differences their full accuracy here.
-        name: accepted for compatibility; unused.
 
     Returns:
         `[..., m, n]`.
@@ -585,7 +594,7 @@ def cdist(
         `[..., P, M]` and `[..., R, M]` to `[..., P, R]`.
 
     Raises:
-        TypeError: the dtypes differ or are not floating (also a ValueError).
+        TypeError: an argument is not a Tensor, or the dtypes differ or are not floating (also a ValueError).
         ValueError: the rows have different lengths, or `p` is negative.
 
     Source:
@@ -597,7 +606,7 @@ def cdist(
     """
     _require_floating_pair("cdist", x, y)
     a, b = x.shape, y.shape
-    value = float(number(p, "cdist", "p"))
+    value = real_number(p, "cdist", "p")
     if len(a) < 2 or len(b) < 2 or not _may_equal(a[-1], b[-1]) or not value >= 0:
         raise InvalidArgumentError(
             f"cdist: these are not rows of one length. Got shapes {a} and {b} and p={p}, expected [..., m, d], [..., n, d] and "
@@ -606,7 +615,7 @@ def cdist(
     modes = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
     if compute_mode not in modes:
         raise InvalidArgumentError(
-            f"cdist: there is no such mode. Got compute_mode={short(compute_mode)}, expected one of {', '.join(modes)}. Leave it out."
+            f"cdist: unknown mode. Got compute_mode={short(compute_mode)}, expected one of {', '.join(modes)}. Leave it out."
         )
     difference = ops.subtract(ops.unsqueeze(x, (len(a) - 1,)), ops.unsqueeze(y, (len(b) - 2,)))
     return _vector_norm(difference, value, (difference.ndim - 1,), False)
@@ -619,7 +628,7 @@ def _require_floating_pair(op_name: str, x: Any, y: Any) -> None:
         raise refused(op_name, TypeError(), x=x, y=y)
     if not x.dtype.is_floating:
         raise InvalidTypeError(
-            f"{op_name}: distances are floating numbers. Got dtype {x.dtype.name}, expected a floating one. "
+            f"{op_name}: x and y must be floating. Got dtype {x.dtype.name}, expected a floating one. "
             f"Cast both with astype('float32')."
         )
 
@@ -629,14 +638,13 @@ def multi_dot(x: Sequence[Tensor], name: str | None = None) -> Tensor:
 
     Args:
         x: two or more matrices that fit; the first and the last may be vectors.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[n0, n1]`, `[n1, n2]`, ... `[nk, m]` to `[n0, m]`.
 
     Raises:
-        TypeError: not a list of tensors, or several dtypes (also a ValueError, as in Paddle).
-        ValueError: fewer than two, other ranks, or sizes that do not fit.
+        TypeError: the argument is not a list of tensors, or they have several dtypes (also a ValueError, as in Paddle).
+        ValueError: there are fewer than two matrices, a rank is wrong, or the sizes do not fit.
 
     Source:
         `paddle.linalg.multi_dot`; the order by dynamic programming, as in Cormen et al., "Introduction to
@@ -653,7 +661,7 @@ def multi_dot(x: Sequence[Tensor], name: str | None = None) -> Tensor:
     last = len(xs) - 1
     if last < 1 or any(len(s) != 2 and not (len(s) == 1 and i in (0, last)) for i, s in enumerate(shapes)):
         raise InvalidArgumentError(
-            f"multi_dot: a product has two or more matrices. Got shapes {', '.join(map(str, shapes))}, expected matrices, and "
+            f"multi_dot: x must hold two or more matrices. Got shapes {', '.join(map(str, shapes))}, expected matrices, and "
             f"perhaps a vector first and last. Use matmul for other ranks."
         )
     row, column = len(shapes[0]) == 1, len(shapes[-1]) == 1
@@ -666,7 +674,8 @@ def multi_dot(x: Sequence[Tensor], name: str | None = None) -> Tensor:
     for i, one in enumerate(matrices):
         if i and not _may_equal(matrices[i - 1].shape[1], one.shape[0]):
             raise InvalidArgumentError(
-                f"multi_dot: neighbours do not fit. Got shapes {', '.join(map(str, shapes))}, expected each matrix to have as "
+                f"multi_dot: the shapes of neighbouring matrices do not fit. "
+                f"Got shapes {', '.join(map(str, shapes))}, expected each matrix to have as "
                 f"many rows as the one before has columns. Transpose one of them."
             )
         sizes.append(one.shape[1])

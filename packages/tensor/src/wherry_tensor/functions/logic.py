@@ -5,7 +5,7 @@ from typing import Any
 
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, bool_
-from wherry_tensor.arguments import checked, fitted, number, refused, require_tensor, to_dtype
+from wherry_tensor.arguments import checked, fitted, number, real_number, refused, require_tensor, to_dtype
 from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 
@@ -37,13 +37,12 @@ __all__ = [
 
 
 def equal(x: Tensor, y: Any, name: str | None = None) -> Tensor:
-    """Where two elements are equal.
+    """Equality of two tensors, element by element.
 
     Args:
         x: any dtype.
         y: a tensor of the same dtype whose shape broadcasts with that of `x`; or a number, which takes the
             dtype of `x`.
-        name: accepted for compatibility; unused.
 
     Returns:
         bool, of the shape they broadcast to. NaN equals nothing.
@@ -79,8 +78,7 @@ def less_than(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """Where an element of `x` is less than that of `y`.
 
     Args:
-        x, y: both of one dtype; shapes that broadcast together.
-        name: accepted for compatibility; unused.
+        x, y: both of one real dtype; shapes that broadcast together.
 
     Returns:
         bool, of the shape they broadcast to. A comparison with NaN is False.
@@ -89,7 +87,7 @@ def less_than(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         `[...]` and `[...]` to the shape they broadcast to.
 
     Raises:
-        TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError).
+        TypeError: an argument is not a Tensor, dtypes differ, or they are complex (also a ValueError).
         ValueError: the shapes do not broadcast.
 
     Source:
@@ -106,10 +104,14 @@ def less_than(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 
 def less_equal(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """Less or equal: where an element of `x` is at most that of `y`. Arguments and errors are those of `less_than`.
+    """Less or equal: where an element of `x` is at most that of `y`. Arguments are those of `less_than`.
 
     Shape:
         `[...]` and `[...]` to the shape they broadcast to.
+
+    Raises:
+        TypeError: an argument is not a Tensor, dtypes differ, or they are complex (also a ValueError).
+        ValueError: the shapes do not broadcast.
 
     Source:
         `paddle.less_equal`.
@@ -125,10 +127,14 @@ def less_equal(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 
 def greater_than(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """Where an element of `x` is greater than that of `y`. Arguments and errors are those of `less_than`.
+    """Where an element of `x` is greater than that of `y`. Arguments are those of `less_than`.
 
     Shape:
         `[...]` and `[...]` to the shape they broadcast to.
+
+    Raises:
+        TypeError: an argument is not a Tensor, dtypes differ, or they are complex (also a ValueError).
+        ValueError: the shapes do not broadcast.
 
     Source:
         `paddle.greater_than`.
@@ -144,11 +150,15 @@ def greater_than(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 
 def greater_equal(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """Greater or equal: where an element of `x` is at least that of `y`. Arguments and errors are those of
+    """Greater or equal: where an element of `x` is at least that of `y`. Arguments are those of
     `less_than`.
 
     Shape:
         `[...]` and `[...]` to the shape they broadcast to.
+
+    Raises:
+        TypeError: an argument is not a Tensor, dtypes differ, or they are complex (also a ValueError).
+        ValueError: the shapes do not broadcast.
 
     Source:
         `paddle.greater_equal`.
@@ -164,10 +174,14 @@ def greater_equal(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 
 def not_equal(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """Not equal: where two elements differ. Arguments and errors are those of `less_than`.
+    """Not equal: where two elements differ. Arguments are those of `less_than`, and complex numbers.
 
     Shape:
         `[...]` and `[...]` to the shape they broadcast to.
+
+    Raises:
+        TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError).
+        ValueError: the shapes do not broadcast.
 
     Source:
         `paddle.not_equal`.
@@ -188,7 +202,6 @@ def logical_and(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | Non
     Args:
         x, y: both of one dtype, where 0 counts as False; shapes that broadcast together.
         out: a bool tensor that takes the result.
-        name: accepted for compatibility; unused.
 
     Returns:
         bool, of the shape they broadcast to; `out` if it is given.
@@ -215,10 +228,14 @@ def logical_and(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | Non
 
 
 def logical_or(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | None = None) -> Tensor:
-    """Logical or: where one element or both are True. Arguments and errors are those of `logical_and`.
+    """Logical or: where one element or both are True. Arguments are those of `logical_and`.
 
     Shape:
         `[...]` and `[...]` to the shape they broadcast to.
+
+    Raises:
+        TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError).
+        ValueError: the shapes do not broadcast.
 
     Source:
         `paddle.logical_or`.
@@ -235,10 +252,14 @@ def logical_or(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | None
 
 
 def logical_xor(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | None = None) -> Tensor:
-    """Logical exclusive or: where exactly one element is True. Arguments and errors are those of `logical_and`.
+    """Logical exclusive or: where exactly one element is True. Arguments are those of `logical_and`.
 
     Shape:
         `[...]` and `[...]` to the shape they broadcast to.
+
+    Raises:
+        TypeError: an argument is not a Tensor, or dtypes differ (also a ValueError).
+        ValueError: the shapes do not broadcast.
 
     Source:
         `paddle.logical_xor`.
@@ -260,7 +281,6 @@ def logical_not(x: Tensor, out: Tensor | None = None, name: str | None = None) -
     Args:
         x: any dtype.
         out: a bool tensor that takes the result.
-        name: accepted for compatibility; unused.
 
     Returns:
         bool, of the shape of `x`; `out` if it is given.
@@ -290,7 +310,6 @@ def bitwise_and(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | Non
     Args:
         x, y: both bool or both of one integer dtype; shapes that broadcast together.
         out: a tensor of that dtype that takes the result.
-        name: accepted for compatibility; unused.
 
     Returns:
         Their dtype, and the shape they broadcast to; `out` if it is given.
@@ -316,10 +335,14 @@ def bitwise_and(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | Non
 
 
 def bitwise_or(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | None = None) -> Tensor:
-    """Bits that are set in one element or both. Arguments and errors are those of `bitwise_and`.
+    """Bits that are set in one element or both. Arguments are those of `bitwise_and`.
 
     Shape:
         `[...]` and `[...]` to the shape they broadcast to.
+
+    Raises:
+        TypeError: an argument is not a Tensor, dtypes differ, or they are floating or complex (also a ValueError).
+        ValueError: the shapes do not broadcast.
 
     Source:
         `paddle.bitwise_or`.
@@ -335,10 +358,14 @@ def bitwise_or(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | None
 
 
 def bitwise_xor(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | None = None) -> Tensor:
-    """Bits that are set in exactly one element. Arguments and errors are those of `bitwise_and`.
+    """Bits that are set in exactly one element. Arguments are those of `bitwise_and`.
 
     Shape:
         `[...]` and `[...]` to the shape they broadcast to.
+
+    Raises:
+        TypeError: an argument is not a Tensor, dtypes differ, or they are floating or complex (also a ValueError).
+        ValueError: the shapes do not broadcast.
 
     Source:
         `paddle.bitwise_xor`.
@@ -359,7 +386,6 @@ def bitwise_not(x: Tensor, out: Tensor | None = None, name: str | None = None) -
     Args:
         x: bool or integer.
         out: a tensor of that dtype that takes the result.
-        name: accepted for compatibility; unused.
 
     Returns:
         The shape and dtype of `x`; `out` if it is given.
@@ -388,7 +414,6 @@ def isnan(x: Tensor, name: str | None = None) -> Tensor:
 
     Args:
         x: any dtype; integers are finite.
-        name: accepted for compatibility; unused.
 
     Returns:
         bool, of the shape of `x`.
@@ -417,7 +442,6 @@ def isinf(x: Tensor, name: str | None = None) -> Tensor:
 
     Args:
         x: any dtype; integers are finite.
-        name: accepted for compatibility; unused.
 
     Returns:
         bool, of the shape of `x`.
@@ -446,7 +470,6 @@ def isfinite(x: Tensor, name: str | None = None) -> Tensor:
 
     Args:
         x: any dtype; integers are finite.
-        name: accepted for compatibility; unused.
 
     Returns:
         bool, of the shape of `x`.
@@ -475,7 +498,7 @@ def _tolerances(x: Any, y: Any, rtol: Any, atol: Any, op_name: str) -> tuple[flo
     require_tensor(y, op_name, "y")
     if x.dtype is not y.dtype:
         raise refused(op_name, TypeError(), x=x, y=y)
-    return float(number(rtol, op_name, "rtol")), float(number(atol, op_name, "atol"))
+    return real_number(rtol, op_name, "rtol"), real_number(atol, op_name, "atol")
 
 
 def isclose(
@@ -488,7 +511,6 @@ def isclose(
         rtol: the difference allowed, as a part of `|y|`.
         atol: the difference allowed besides.
         equal_nan: whether two NaN are close.
-        name: accepted for compatibility; unused.
 
     Returns:
         bool, of the shape they broadcast to. Equal infinities are close.
@@ -523,13 +545,17 @@ def isclose(
 def allclose(
     x: Tensor, y: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False, name: str | None = None
 ) -> Tensor:
-    """Whether all elements are close. Arguments and errors are those of `isclose`.
+    """Whether all elements are close. Arguments are those of `isclose`.
 
     Returns:
         bool, 0-d.
 
     Shape:
         `[...]` and `[...]`, which broadcast, to `[]`.
+
+    Raises:
+        TypeError: an argument is not a Tensor, dtypes differ, or a tolerance is not a number (also a ValueError).
+        ValueError: the shapes do not broadcast.
 
     Source:
         `paddle.allclose`.
@@ -549,7 +575,6 @@ def equal_all(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
     Args:
         x, y: both of one dtype, any shapes.
-        name: accepted for compatibility; unused.
 
     Returns:
         bool, 0-d.
@@ -585,7 +610,6 @@ def where(condition: Tensor, x: Any = None, y: Any = None, name: str | None = No
         condition: bool.
         x, y: tensors of one dtype, or numbers; shapes that broadcast together with that of `condition`. Two
             floating dtypes meet in the wider one, and a Python float counts as float64, as in Paddle.
-        name: accepted for compatibility; unused.
 
     Returns:
         The dtype of `x` and `y`, and the shape they broadcast to. Without both, the positions where

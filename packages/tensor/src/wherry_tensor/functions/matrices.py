@@ -1,11 +1,11 @@
-"""Matrices made of data: covariances, correlations, powers of a vector; rows held to a length."""
+"""Covariance, correlation and Vandermonde matrices; slices of bounded norm; vector products along an axis."""
 from __future__ import annotations
 
 from typing import Any
 
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
-from wherry_tensor.arguments import flag, integer, number, one_axis, refused, require_tensor, write
+from wherry_tensor.arguments import flag, integer, one_axis, real_number, refused, require_tensor, write
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 from wherry_tensor.functions.linalg import norm
 
@@ -20,7 +20,7 @@ def cov(
     aweights: Tensor | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The covariances of variables, each of which is a row of observations.
+    """The covariance matrix of variables, each of which is a row of observations.
 
     Args:
         x: `[n]` or `[n, m]`, float32 or float64.
@@ -28,14 +28,13 @@ def cov(
         ddof: divide by the number of observations less 1, else by their number.
         fweights: `[m]`, how often each observation was made; not negative.
         aweights: `[m]`, what each observation weighs; not negative.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[n, m]` to `[n, n]`; `[m]` to `[]`.
 
     Raises:
-        ValueError: another rank, or weights that do not fit or are negative.
-        TypeError: `x` is not floating.
+        ValueError: `x` has more than two axes or none, or weights do not fit or are negative.
+        TypeError: `x` is not a Tensor, or not floating (also a ValueError).
 
     Source:
         `paddle.linalg.cov`.
@@ -51,11 +50,11 @@ def _cov(op_name: str, x: Any, rowvar: bool, ddof: bool, fweights: Any = None, a
     require_tensor(x, op_name)
     if x.ndim not in (1, 2):
         raise InvalidArgumentError(
-            f"{op_name}: variables are rows. Got shape {x.shape}, expected [m] or [n, m]. Reshape x."
+            f"{op_name}: `x` is not a vector or matrix of observations. Got shape {x.shape}, expected [m] or [n, m]. Reshape x."
         )
     if x.dtype.name not in ("float32", "float64", "complex64", "complex128"):
         raise InvalidTypeError(
-            f"{op_name}: covariances are floating numbers. Got dtype {x.dtype.name}, expected float32 or float64. "
+            f"{op_name}: `x` must be floating or complex. Got dtype {x.dtype.name}, expected float32 or float64. "
             f"Cast x with astype('float32')."
         )
     single = x.ndim == 1
@@ -105,19 +104,18 @@ def _weights(op_name: str, name: str, weights: Any, count: int) -> Tensor:
 
 
 def corrcoef(x: Tensor, rowvar: bool = True, name: str | None = None) -> Tensor:
-    """Pearson's correlation of variables, each of which is a row of observations.
+    """The correlation matrix (Pearson's) of variables, each of which is a row of observations.
 
     Args:
         x: `[m]` or `[n, m]`, float32 or float64.
         rowvar: rows are variables; else columns are.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[n, m]` to `[n, n]`; `[m]` to `[]`.
 
     Raises:
-        ValueError: another rank.
-        TypeError: `x` is not floating.
+        ValueError: `x` has more than two axes, or none.
+        TypeError: `x` is not a Tensor, or not floating (also a ValueError).
 
     Source:
         `paddle.linalg.corrcoef`.
@@ -146,13 +144,13 @@ def vander(x: Tensor, n: int | None = None, increasing: bool = False, name: str 
         x: `[m]`, of numbers.
         n: how many powers; None is m.
         increasing: from power 0 up, else down to it.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[m]` to `[m, n]`.
 
     Raises:
-        ValueError: not a vector, or a negative `n`.
+        TypeError: `x` is not a Tensor (also a ValueError).
+        ValueError: `x` is not a vector, or `n` is negative or above 65536.
 
     Source:
         `paddle.vander`.
@@ -163,12 +161,12 @@ def vander(x: Tensor, n: int | None = None, increasing: bool = False, name: str 
     """
     require_tensor(x, "vander")
     if x.ndim != 1:
-        raise InvalidArgumentError(f"vander: `x` is no vector. Got shape {x.shape}, expected [m]. Flatten it.")
+        raise InvalidArgumentError(f"vander: `x` is not a vector. Got shape {x.shape}, expected [m]. Flatten it.")
     count = x.shape[0] if n is None else integer(n, "vander", "n")
     if count < 0:
-        raise InvalidArgumentError(f"vander: columns are counted. Got n={n}, expected 0 or more. Leave it out for {x.shape[0]}.")
+        raise InvalidArgumentError(f"vander: `n` is negative. Got n={n}, expected 0 or more. Leave it out for {x.shape[0]}.")
     if count > 2**16:  # a call for each power
-        raise InvalidArgumentError(f"vander: these are too many powers. Got {count} columns, expected at most {2**16}. Use x ** k for single ones.")
+        raise InvalidArgumentError(f"vander: too many powers. Got {count} columns, expected at most {2**16}. Use x ** k for single ones.")
     if count == 0:
         return ops.full(shape=(x.shape[0], 0), value=0, dtype=x.dtype)
     column = ops.unsqueeze(x, axes=(1,))
@@ -179,7 +177,7 @@ def vander(x: Tensor, n: int | None = None, increasing: bool = False, name: str 
 
 
 def renorm(x: Tensor, p: float, axis: int, max_norm: float) -> Tensor:
-    """Each slice along an axis, shortened to a norm where it is longer.
+    """Each slice along an axis, scaled down to the norm `max_norm` where its norm is larger.
 
     Args:
         x: float32 or float64, rank 1 or more.
@@ -191,8 +189,8 @@ def renorm(x: Tensor, p: float, axis: int, max_norm: float) -> Tensor:
         `[...]` to `[...]`.
 
     Raises:
-        ValueError: an axis out of range, or a negative norm.
-        TypeError: `x` is not floating.
+        ValueError: the axis is out of range, or `p` or `max_norm` is negative.
+        TypeError: `x` is not a Tensor, or not floating (also a ValueError).
 
     Source:
         `paddle.renorm`.
@@ -211,6 +209,10 @@ def renorm_(x: Tensor, p: float, axis: int, max_norm: float) -> Tensor:
     Shape:
         `[...]` to `[...]`.
 
+    Raises:
+        TypeError: `x` is not a Tensor of float32 or float64, or an argument is not a number (also a ValueError).
+        ValueError: `p` or `max_norm` is negative, the axis is out of range, or `x` is a leaf that asks for gradients.
+
     Examples:
         >>> x = wherry.to_tensor([[3.0, 4.0]])
         >>> wherry.renorm_(x, 2.0, 0, 2.5).tolist()
@@ -223,14 +225,14 @@ def _renorm(op_name: str, x: Any, p: Any, axis: Any, max_norm: Any) -> Tensor:
     require_tensor(x, op_name)
     if x.dtype.name not in ("float32", "float64"):
         raise InvalidTypeError(
-            f"{op_name}: lengths are floating numbers. Got dtype {x.dtype.name}, expected float32 or float64. "
+            f"{op_name}: `x` must be floating. Got dtype {x.dtype.name}, expected float32 or float64. "
             f"Cast x with astype('float32')."
         )
     at = one_axis(integer(axis, op_name, "axis"), x.ndim, op_name)
-    power, most = float(number(p, op_name, "p")), float(number(max_norm, op_name, "max_norm"))
+    power, most = real_number(p, op_name, "p"), real_number(max_norm, op_name, "max_norm")
     if power < 0 or most < 0:
         raise InvalidArgumentError(
-            f"{op_name}: a norm is not negative. Got p={p} and max_norm={max_norm}, expected 0 or more. Check the order of arguments."
+            f"{op_name}: `p` or `max_norm` is negative. Got p={p} and max_norm={max_norm}, expected 0 or more. Check the order of arguments."
         )
     others = tuple(i for i in range(x.ndim) if i != at)
     if not others:
@@ -253,13 +255,12 @@ def vecdot(x: Tensor, y: Tensor, axis: int = -1, name: str | None = None) -> Ten
         x: any number dtype.
         y: the dtype of `x`; broadcasts with it.
         axis: where the vectors lie, in `[-rank, rank)` of what both broadcast to.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., n]` and `[..., n]` to `[...]`.
 
     Raises:
-        TypeError: the dtypes differ (also a ValueError).
+        TypeError: an argument is not a Tensor, or the dtypes differ (also a ValueError).
         ValueError: the shapes do not broadcast, or an axis is out of range.
 
     Source:

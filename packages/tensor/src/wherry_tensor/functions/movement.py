@@ -1,4 +1,4 @@
-"""Changing shapes, joining, cutting and repeating.
+"""Reshaping, joining, splitting and repeating.
 
 Which results share memory with their input is Paddle 2.6.2's choice: `reshape`, `transpose`,
 `squeeze`, `slice`, `unbind`, ... are views; `split`, `expand`, `unstack`, `crop`, ... are copies.
@@ -97,6 +97,9 @@ def shape(input: Tensor) -> Tensor:
     Shape:
         `[...]` of rank r to `[r]`.
 
+    Raises:
+        TypeError: `input` is not a Tensor (also a ValueError).
+
     Source:
         `paddle.shape`.
 
@@ -113,6 +116,9 @@ def rank(input: Tensor) -> Tensor:
     Shape:
         `[...]` to `[]`.
 
+    Raises:
+        TypeError: `input` is not a Tensor (also a ValueError).
+
     Source:
         `paddle.rank`.
 
@@ -128,6 +134,9 @@ def numel(x: Tensor, name: str | None = None) -> Tensor:
 
     Shape:
         `[...]` to `[]`.
+
+    Raises:
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.numel`.
@@ -149,7 +158,6 @@ def reshape(x: Tensor, shape: Sequence[int | Tensor] | Tensor, name: str | None 
         x: any dtype, any shape.
         shape: the new sizes: ints, or integer tensors of one element, or one 1-D integer tensor. One
             size may be -1: it follows from the others. A 0 at place i means the size of axis i of `x`.
-        name: accepted for compatibility; unused.
 
     Returns:
         A view of `x` where its strides allow one, as they do whenever `x` is contiguous; else a copy.
@@ -234,6 +242,10 @@ def reshape_(x: Tensor, shape: Sequence[int | Tensor] | Tensor, name: str | None
     Shape:
         As of `reshape`.
 
+    Raises:
+        TypeError: `x` is not a Tensor, or `shape` is not made of ints (also a ValueError).
+        ValueError: the element counts differ, a second size is -1, or `x` is a leaf that asks for gradients.
+
     Examples:
         >>> x = wherry.arange(6)
         >>> wherry.reshape_(x, [2, 3]).shape, x.shape
@@ -249,13 +261,12 @@ def view(x: Tensor, shape_or_dtype: Any, name: str | None = None) -> Tensor:
         x: any dtype.
         shape_or_dtype: a list or tuple of sizes, as for `reshape`; or a dtype. Elements of another size
             change the last axis: float32 `[2, 3]` is uint8 `[2, 12]`. Reading bytes anew has no gradient.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[...]` to the shape; with a dtype, the last axis shrinks or grows by the ratio of the sizes.
 
     Raises:
-        TypeError: `shape_or_dtype` is neither.
+        TypeError: `x` is not a Tensor (also a ValueError), or `shape_or_dtype` is neither.
         ValueError: no strides on this memory give that shape; `reshape` would copy.
 
     Source:
@@ -290,6 +301,7 @@ def view_as(x: Tensor, other: Tensor, name: str | None = None) -> Tensor:
         `[...]` to the shape of `other`.
 
     Raises:
+        TypeError: `x` is not a Tensor (also a ValueError).
         ValueError: the element counts differ, or no view has that shape.
 
     Examples:
@@ -307,7 +319,6 @@ def flatten(x: Tensor, start_axis: int = 0, stop_axis: int = -1, name: str | Non
         x: any dtype, any shape.
         start_axis: the first of them, in `[-rank, rank)`.
         stop_axis: the last of them.
-        name: accepted for compatibility; unused.
 
     Returns:
         A view where the strides allow one. A 0-d `x` gives shape `[1]`.
@@ -316,7 +327,8 @@ def flatten(x: Tensor, start_axis: int = 0, stop_axis: int = -1, name: str | Non
         `[a, b, c, d]` from axis 1 to 2: `[a, b * c, d]`; `[]` gives `[1]`.
 
     Raises:
-        ValueError: an axis is out of range or no int, or `stop_axis` comes before `start_axis`.
+        TypeError: `x` is not a Tensor (also a ValueError).
+        ValueError: an axis is out of range or not an int, or `stop_axis` comes before `start_axis`.
 
     Source:
         `paddle.flatten`.
@@ -351,6 +363,10 @@ def flatten_(x: Tensor, start_axis: int = 0, stop_axis: int = -1, name: str | No
     Shape:
         As of `flatten`.
 
+    Raises:
+        TypeError: `x` is not a Tensor (also a ValueError).
+        ValueError: an axis is out of range or not an int, `stop_axis` comes before `start_axis`, or `x` is a leaf that asks for gradients.
+
     Examples:
         >>> wherry.flatten_(wherry.zeros([2, 3])).shape
         [6]
@@ -365,12 +381,12 @@ def unflatten(x: Tensor, axis: int, shape: Sequence[int] | Tensor, name: str | N
         x: any dtype.
         axis: the axis to cut, in `[-rank, rank)`.
         shape: the sizes that it is cut into; one may be -1.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., n, ...]` to `[..., *shape, ...]`.
 
     Raises:
+        TypeError: `x` is not a Tensor (also a ValueError).
         ValueError: the sizes do not multiply to that of the axis.
 
     Source:
@@ -393,7 +409,6 @@ def squeeze(x: Tensor, axis: Axes = None, name: str | None = None) -> Tensor:
     Args:
         x: any dtype, any shape.
         axis: which axes; None takes all of size 1. An axis of another size stays, as in Paddle.
-        name: accepted for compatibility; unused.
 
     Returns:
         A view.
@@ -402,6 +417,7 @@ def squeeze(x: Tensor, axis: Axes = None, name: str | None = None) -> Tensor:
         `[a, 1, b]` to `[a, b]`.
 
     Raises:
+        TypeError: `x` is not a Tensor (also a ValueError).
         ValueError: an axis is out of range.
 
     Source:
@@ -429,6 +445,10 @@ def squeeze_(x: Tensor, axis: Axes = None, name: str | None = None) -> Tensor:
     Shape:
         As of `squeeze`.
 
+    Raises:
+        TypeError: `x` is not a Tensor, or `axis` is not made of ints (also a ValueError).
+        ValueError: an axis is out of range, or `x` is a leaf that asks for gradients.
+
     Examples:
         >>> wherry.squeeze_(wherry.zeros([1, 3])).shape
         [3]
@@ -443,7 +463,6 @@ def unsqueeze(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
         x: any dtype, any shape.
         axis: where: an int, several, or an integer tensor. Each counts in the shape that those before it
             have made, in `[-rank - 1, rank]`.
-        name: accepted for compatibility; unused.
 
     Returns:
         A view.
@@ -452,6 +471,7 @@ def unsqueeze(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
         `[a, b]` at axis 1 to `[a, 1, b]`.
 
     Raises:
+        TypeError: `x` is not a Tensor (also a ValueError).
         ValueError: an axis is out of range.
 
     Source:
@@ -473,7 +493,7 @@ def unsqueeze(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
         have = rank + len(new)
         if not -have - 1 <= a <= have or have == MAX_RANK:
             raise InvalidArgumentError(
-                f"unsqueeze: there is no such place for a new axis. Got axis={short(axis)} for x of shape {x.shape}, expected "
+                f"unsqueeze: an axis is out of range. Got axis={short(axis)} for x of shape {x.shape}, expected "
                 f"each in [{-have - 1}, {have}], and a result of at most {MAX_RANK} axes. Axes count in the result."
             )
         a = a + have + 1 if a < 0 else a
@@ -488,6 +508,10 @@ def unsqueeze_(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
     Shape:
         As of `unsqueeze`.
 
+    Raises:
+        TypeError: `x` is not a Tensor, or `axis` is not made of ints (also a ValueError).
+        ValueError: an axis is out of range, or `x` is a leaf that asks for gradients.
+
     Examples:
         >>> wherry.unsqueeze_(wherry.zeros([3]), 0).shape
         [1, 3]
@@ -500,6 +524,9 @@ def atleast_1d(*inputs: Tensor, name: str | None = None) -> Any:
 
     Shape:
         `[]` to `[1]`; others as they are.
+
+    Raises:
+        ValueError: there is no input.
 
     Examples:
         >>> wherry.atleast_1d(wherry.to_tensor(3.0)).shape
@@ -514,6 +541,9 @@ def atleast_2d(*inputs: Tensor, name: str | None = None) -> Any:
     Shape:
         `[]` to `[1, 1]`, `[n]` to `[1, n]`; others as they are.
 
+    Raises:
+        ValueError: there is no input.
+
     Examples:
         >>> wherry.atleast_2d(wherry.zeros([3])).shape
         [1, 3]
@@ -526,6 +556,9 @@ def atleast_3d(*inputs: Tensor, name: str | None = None) -> Any:
 
     Shape:
         `[]` to `[1, 1, 1]`, `[n]` to `[1, n, 1]`, `[n, m]` to `[n, m, 1]`; others as they are.
+
+    Raises:
+        ValueError: there is no input.
 
     Examples:
         >>> wherry.atleast_3d(wherry.zeros([3])).shape
@@ -560,7 +593,6 @@ def transpose(x: Tensor, perm: Sequence[int], name: str | None = None) -> Tensor
     Args:
         x: any dtype, any shape.
         perm: for each axis of the result, the axis of `x` it is, in `[-rank, rank)`.
-        name: accepted for compatibility; unused.
 
     Returns:
         A view.
@@ -599,6 +631,10 @@ def transpose_(x: Tensor, perm: Sequence[int], name: str | None = None) -> Tenso
     Shape:
         As of `transpose`.
 
+    Raises:
+        TypeError: `x` is not a Tensor, or `perm` is not a list of ints (also a ValueError).
+        ValueError: `perm` does not name every axis once, or `x` is a leaf that asks for gradients.
+
     Examples:
         >>> wherry.transpose_(wherry.zeros([2, 3]), [1, 0]).shape
         [3, 2]
@@ -613,6 +649,7 @@ def t(input: Tensor, name: str | None = None) -> Tensor:
         `[n, m]` to `[m, n]`; `[n]` and `[]` to the same.
 
     Raises:
+        TypeError: `input` is not a Tensor (also a ValueError).
         ValueError: `input` has more than two axes.
 
     Source:
@@ -625,7 +662,7 @@ def t(input: Tensor, name: str | None = None) -> Tensor:
     rank = require_tensor(input, "t", "input").ndim
     if rank > 2:
         raise InvalidArgumentError(
-            f"t: only a matrix has a transpose without more being said. Got shape {input.shape}, expected rank 0, 1 or 2. "
+            f"t: x has more than two axes. Got shape {input.shape}, expected rank 0, 1 or 2. "
             f"Use transpose with a perm."
         )
     return _transpose(input, (1, 0) if rank == 2 else tuple(range(rank)))
@@ -636,6 +673,10 @@ def t_(input: Tensor, name: str | None = None) -> Tensor:
 
     Shape:
         As of `t`.
+
+    Raises:
+        TypeError: `input` is not a Tensor (also a ValueError).
+        ValueError: `input` has more than two axes, or is a leaf that asks for gradients.
 
     Examples:
         >>> wherry.t_(wherry.zeros([2, 3])).shape
@@ -651,7 +692,6 @@ def moveaxis(x: Tensor, source: Any, destination: Any, name: str | None = None) 
         x: any dtype.
         source: an axis or several, each in `[-rank, rank)`.
         destination: for each of them its place in the result.
-        name: accepted for compatibility; unused.
 
     Returns:
         A view.
@@ -660,6 +700,7 @@ def moveaxis(x: Tensor, source: Any, destination: Any, name: str | None = None) 
         The sizes of `x`, in the new order.
 
     Raises:
+        TypeError: `x` is not a Tensor (also a ValueError).
         ValueError: an axis is repeated or out of range, or the counts differ.
 
     Source:
@@ -683,12 +724,11 @@ def moveaxis(x: Tensor, source: Any, destination: Any, name: str | None = None) 
 
 
 def flip(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
-    """`x` backwards along `axis`.
+    """`x` with its elements in reverse order along `axis`.
 
     Args:
         x: any dtype.
         axis: one axis or several different ones.
-        name: accepted for compatibility; unused.
 
     Returns:
         A copy of the shape of `x`.
@@ -697,6 +737,7 @@ def flip(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
         `[...]` to the same.
 
     Raises:
+        TypeError: `x` is not a Tensor, or `axis` is not made of ints (also a ValueError).
         ValueError: an axis is repeated or out of range.
 
     Source:
@@ -716,6 +757,10 @@ def reverse(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
     Shape:
         `[...]` to the same.
 
+    Raises:
+        TypeError: `x` is not a Tensor, or `axis` is not made of ints (also a ValueError).
+        ValueError: an axis is repeated or out of range.
+
     Examples:
         >>> print(wherry.reverse(wherry.to_tensor([1, 2, 3]), axis=0).tolist())
         [3, 2, 1]
@@ -730,12 +775,12 @@ def roll(x: Tensor, shifts: Any, axis: Axes = None, name: str | None = None) -> 
         x: any dtype.
         shifts: by how many places, one number for each axis; negative moves towards the start.
         axis: one axis or several; None rolls the flattened `x` and restores its shape.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[...]` to the same.
 
     Raises:
+        TypeError: `x` is not a Tensor (also a ValueError).
         ValueError: an axis is out of range, or shifts and axes differ in number.
 
     Source:
@@ -754,7 +799,7 @@ def roll(x: Tensor, shifts: Any, axis: Axes = None, name: str | None = None) -> 
         return ops.roll(x, by, axes)
     if len(by) != 1:
         raise InvalidArgumentError(
-            f"roll: without axes there is one shift. Got shifts={list(by)} and axis=None, expected one shift. "
+            f"roll: several shifts without axes. Got shifts={list(by)} and axis=None, expected one shift. "
             f"Name an axis for each shift."
         )
     return _reshape(ops.roll(_reshape(x, (UNKNOWN if x.size < 0 else x.size,)), by, (0,)), tuple(x.shape))
@@ -767,12 +812,12 @@ def rot90(x: Tensor, k: int = 1, axes: Sequence[int] = (0, 1), name: str | None 
         x: any dtype, rank 2 or more.
         k: how often; negative turns the other way.
         axes: the two axes.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., n, m]` to `[..., m, n]` for an odd number of turns, else the same.
 
     Raises:
+        TypeError: `x` is not a Tensor (also a ValueError).
         ValueError: `x` has fewer than two axes, or `axes` are not two different ones in range.
 
     Source:
@@ -786,7 +831,7 @@ def rot90(x: Tensor, k: int = 1, axes: Sequence[int] = (0, 1), name: str | None 
     plane = integers_of(axes, "rot90", "axes")
     if rank < 2 or len(plane) != 2:
         raise InvalidArgumentError(
-            f"rot90: a plane has two axes. Got axes={list(plane)} for x of shape {x.shape}, expected two axes and rank 2 or "
+            f"rot90: axes must name two axes. Got axes={list(plane)} for x of shape {x.shape}, expected two axes and rank 2 or "
             f"more. Name the two axes to turn in."
         )
     a, b = (one_axis(axis, rank, "rot90", name="axes") for axis in plane)
@@ -822,13 +867,12 @@ def concat(x: Sequence[Tensor], axis: Any = 0, name: str | None = None) -> Tenso
     Args:
         x: tensors of one dtype whose shapes differ in `axis` only. A tensor of shape `[0]` is skipped.
         axis: in `[-rank, rank)`, an int or an integer tensor.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., n0, ...]`, `[..., n1, ...]`, ... to `[..., n0 + n1 + ..., ...]`.
 
     Raises:
-        TypeError: not a list of tensors, or several dtypes (also a ValueError, as in Paddle).
+        TypeError: the argument is not a list of tensors, or they have several dtypes (also a ValueError, as in Paddle).
         ValueError: no tensors, tensors without axes, an axis out of range, or other sizes.
 
     Source:
@@ -859,13 +903,12 @@ def stack(x: Sequence[Tensor], axis: int = 0, name: str | None = None) -> Tensor
     Args:
         x: tensors of one shape and dtype.
         axis: the place of the new axis, in `[-rank - 1, rank]`.
-        name: accepted for compatibility; unused.
 
     Shape:
         n tensors `[a, b]` give `[n, a, b]`, `[a, n, b]` or `[a, b, n]`.
 
     Raises:
-        TypeError: not a list of tensors, or several dtypes (also a ValueError, as in Paddle).
+        TypeError: the argument is not a list of tensors, or they have several dtypes (also a ValueError, as in Paddle).
         ValueError: no tensors, shapes that differ, or an axis out of range.
 
     Source:
@@ -900,7 +943,6 @@ def split(x: Tensor, num_or_sections: int | Sequence[int], axis: Any = 0, name: 
         x: any dtype.
         num_or_sections: how many equal parts, or the size of each part, of which one may be -1.
         axis: in `[-rank, rank)`, an int or an integer tensor.
-        name: accepted for compatibility; unused.
 
     Returns:
         A list of copies.
@@ -909,7 +951,7 @@ def split(x: Tensor, num_or_sections: int | Sequence[int], axis: Any = 0, name: 
         `[..., n, ...]` to tensors of `[..., section, ...]`.
 
     Raises:
-        TypeError: `num_or_sections` is neither an int nor a list of ints.
+        TypeError: `x` is not a Tensor (also a ValueError), or `num_or_sections` is neither an int nor a list of ints.
         ValueError: the parts do not make up the axis, or it is out of range.
 
     Source:
@@ -968,7 +1010,7 @@ def chunk(x: Tensor, chunks: int, axis: Any = 0, name: str | None = None) -> lis
         `[..., n, ...]` to `chunks` tensors of `[..., n / chunks, ...]`.
 
     Raises:
-        TypeError: `chunks` is not an int.
+        TypeError: `x` is not a Tensor (also a ValueError), or `chunks` is not an int.
         ValueError: the axis does not divide into so many parts, or is out of range.
 
     Source:
@@ -986,6 +1028,10 @@ def vsplit(x: Tensor, num_or_sections: int | Sequence[int], name: str | None = N
 
     Shape:
         `[n, ...]` to tensors of `[section, ...]`.
+
+    Raises:
+        TypeError: `x` is not a Tensor (also a ValueError), or `num_or_sections` is neither an int nor a list or tuple.
+        ValueError: `x` has fewer than two axes, or the parts do not make up the first one.
 
     Examples:
         >>> [part.shape for part in wherry.vsplit(wherry.zeros([4, 3]), 2)]
@@ -1012,6 +1058,7 @@ def unbind(input: Tensor, axis: int = 0) -> list[Tensor]:
         `[..., n, ...]` to n tensors of `[..., ...]`.
 
     Raises:
+        TypeError: `input` is not a Tensor (also a ValueError).
         ValueError: the axis is out of range.
 
     Source:
@@ -1037,6 +1084,7 @@ def unstack(x: Tensor, axis: int = 0, num: int | None = None) -> list[Tensor]:
         `[..., n, ...]` to n tensors of `[..., ...]`.
 
     Raises:
+        TypeError: `x` is not a Tensor (also a ValueError).
         ValueError: the axis is out of range, or `num` is not its size.
 
     Source:
@@ -1084,6 +1132,7 @@ def slice(input: Tensor, axes: Sequence[int], starts: Any, ends: Any) -> Tensor:
         `[..., n, ...]` to `[..., end - start, ...]`.
 
     Raises:
+        TypeError: `input` is not a Tensor (also a ValueError).
         ValueError: an axis is repeated or out of range, or the lists differ in length.
 
     Source:
@@ -1108,7 +1157,6 @@ def strided_slice(
         starts: for each axis the first index.
         ends: for each axis the index before which to stop.
         strides: for each axis the step, not 0.
-        name: accepted for compatibility; unused.
 
     Returns:
         A view.
@@ -1117,6 +1165,7 @@ def strided_slice(
         `[..., n, ...]` to `[..., (end - start) / stride, ...]`, rounded up.
 
     Raises:
+        TypeError: `x` is not a Tensor (also a ValueError).
         ValueError: an axis is repeated or out of range, a step is 0, or the lists differ in length.
 
     Source:
@@ -1156,7 +1205,6 @@ def crop(x: Tensor, shape: Any = None, offsets: Any = None, name: str | None = N
         x: any dtype.
         shape: the sizes of the block, one for each axis; -1 reaches to the end; None is the shape of `x`.
         offsets: for each axis the first index; None is 0 everywhere.
-        name: accepted for compatibility; unused.
 
     Returns:
         A copy.
@@ -1165,6 +1213,7 @@ def crop(x: Tensor, shape: Any = None, offsets: Any = None, name: str | None = N
         `[...]` to `shape`.
 
     Raises:
+        TypeError: `x` is not a Tensor (also a ValueError).
         ValueError: the block does not lie in `x`, or does not have its rank.
 
     Source:
@@ -1201,14 +1250,14 @@ def diff(
         x: any dtype; bool gives whether neighbours differ.
         n: how often to take differences. Paddle 2.6.2 takes them once only.
         axis: in `[-rank, rank)`.
-        prepend: joined before `x` first; the shape of `x` but for `axis`.
-        append: joined behind it.
-        name: accepted for compatibility; unused.
+        prepend: joined before `x` first; of the shape of `x` except along `axis`.
+        append: likewise joined behind `x`.
 
     Shape:
         `[..., m, ...]` to `[..., m - n, ...]`; `prepend` and `append` add to m.
 
     Raises:
+        TypeError: `x` is not a Tensor (also a ValueError).
         ValueError: `x` is 0-d, the axis is out of range, or `n` is below 1.
 
     Source:
@@ -1222,7 +1271,7 @@ def diff(
     times = integer(n, "diff", "n")
     if times < 1 or x.ndim == 0:
         raise InvalidArgumentError(
-            f"diff: there are no such differences. Got n={n} for x of shape {x.shape}, expected n >= 1 and rank 1 or more. "
+            f"diff: n or the rank of x is too small. Got n={n} for x of shape {x.shape}, expected n >= 1 and rank 1 or more. "
             f"Use x itself for n=0."
         )
     parts = [part for part in (prepend, x, append) if part is not None]
@@ -1248,7 +1297,6 @@ def expand(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
     Args:
         x: any dtype.
         shape: the sizes of the result, at least as many as `x` has axes; -1 keeps the size of `x`.
-        name: accepted for compatibility; unused.
 
     Returns:
         A copy: as in Paddle it may be written to.
@@ -1257,6 +1305,7 @@ def expand(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
         `[...]` to `shape`, where -1 keeps a size.
 
     Raises:
+        TypeError: `x` is not a Tensor, or `shape` is not made of ints (also a ValueError).
         ValueError: an axis of `x` is neither 1 nor the new size, or `shape` is shorter than that of `x`.
 
     Source:
@@ -1294,6 +1343,10 @@ def expand_as(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     Shape:
         `[...]` to the shape of `y`.
 
+    Raises:
+        TypeError: an argument is not a Tensor (also a ValueError).
+        ValueError: `x` does not broadcast to the shape of `y`.
+
     Examples:
         >>> wherry.expand_as(wherry.zeros([3]), wherry.zeros([2, 3])).shape
         [2, 3]
@@ -1307,6 +1360,10 @@ def broadcast_to(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
 
     Shape:
         `[...]` to `shape`.
+
+    Raises:
+        TypeError: `x` is not a Tensor, or `shape` is not made of ints (also a ValueError).
+        ValueError: an axis of `x` is neither 1 nor the new size, or `shape` is shorter than that of `x`.
 
     Examples:
         >>> wherry.broadcast_to(wherry.zeros([3]), [2, 3]).shape
@@ -1322,7 +1379,7 @@ def broadcast_shape(x_shape: Sequence[int], y_shape: Sequence[int]) -> list[int]
         Two shapes to the one that tensors of these shapes broadcast to.
 
     Raises:
-        ValueError: they do not broadcast.
+        ValueError: the shapes do not broadcast.
 
     Source:
         `paddle.broadcast_shape`.
@@ -1340,7 +1397,6 @@ def broadcast_tensors(input: Sequence[Tensor], name: str | None = None) -> list[
 
     Args:
         input: tensors of one dtype.
-        name: accepted for compatibility; unused.
 
     Returns:
         A list of copies.
@@ -1349,7 +1405,7 @@ def broadcast_tensors(input: Sequence[Tensor], name: str | None = None) -> list[
         `[...]`, `[...]`, ... to as many tensors of the shape they broadcast to.
 
     Raises:
-        TypeError: not a list of tensors, or several dtypes (also a ValueError, as in Paddle).
+        TypeError: the argument is not a list of tensors, or they have several dtypes (also a ValueError, as in Paddle).
         ValueError: no tensors, or shapes that do not broadcast together.
 
     Source:
@@ -1379,12 +1435,12 @@ def tile(x: Tensor, repeat_times: Any, name: str | None = None) -> Tensor:
         x: any dtype.
         repeat_times: how often along each axis, aligned at the right: an int, ints, or an integer tensor.
             With more numbers than `x` has axes it gets new leading ones.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[n, m]` by `[a, b]` to `[n * a, m * b]`; missing axes are of size 1.
 
     Raises:
+        TypeError: `x` is not a Tensor (also a ValueError).
         ValueError: a number is below 1.
 
     Source:
@@ -1435,7 +1491,6 @@ def repeat_interleave(x: Tensor, repeats: Any, axis: int | None = None, name: st
         x: any dtype.
         repeats: how often: one int, or a 1-D integer tensor with a number for each index of the axis.
         axis: in `[-rank, rank)`; None repeats the elements of the flattened `x`.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., n, ...]` to `[..., n * repeats, ...]`, or the sum of `repeats`; without `axis`, `[...]` to
@@ -1443,7 +1498,7 @@ def repeat_interleave(x: Tensor, repeats: Any, axis: int | None = None, name: st
 
     Raises:
         IndexError: the axis is out of range.
-        TypeError: `repeats` is neither an int nor an integer tensor (also a ValueError, as in Paddle).
+        TypeError: `x` is not a Tensor, or `repeats` neither an int nor an integer tensor (also a ValueError, as in Paddle).
         ValueError: a number is negative (an int: below 1), or there is not one for each index.
 
     Source:
@@ -1502,6 +1557,10 @@ def cast_(x: Tensor, dtype: Any) -> Tensor:
     Shape:
         `[...]` to the same.
 
+    Raises:
+        TypeError: `x` is not a Tensor (also a ValueError), or `dtype` is not a known dtype.
+        ValueError: `x` is a leaf that asks for gradients.
+
     Examples:
         >>> x = wherry.to_tensor([1.5, 2.5])
         >>> print(wherry.cast_(x, "int64").tolist(), x.dtype)
@@ -1515,7 +1574,6 @@ def as_complex(x: Tensor, name: str | None = None) -> Tensor:
 
     Args:
         x: float32 or float64, with a last axis of size 2: real and imaginary parts.
-        name: accepted for compatibility; unused.
 
     Returns:
         A view of complex64 or complex128, without the last axis.
@@ -1524,7 +1582,7 @@ def as_complex(x: Tensor, name: str | None = None) -> Tensor:
         `[..., 2]` to `[...]`.
 
     Raises:
-        TypeError: another dtype (also a ValueError).
+        TypeError: `x` is not a Tensor, or of another dtype (also a ValueError).
         ValueError: the last axis is not of size 2.
 
     Source:
@@ -1537,7 +1595,7 @@ def as_complex(x: Tensor, name: str | None = None) -> Tensor:
     require_tensor(x, "as_complex")
     if x.dtype is not float32 and x.dtype is not float64:
         raise InvalidTypeError(
-            f"as_complex: the parts of complex numbers are floats. Got dtype {x.dtype.name}, expected float32 or float64. "
+            f"as_complex: x must be float32 or float64. Got dtype {x.dtype.name}, expected float32 or float64. "
             f"Cast it with astype('float32')."
         )
     return ops.as_complex(x)
@@ -1550,7 +1608,7 @@ def as_real(x: Tensor, name: str | None = None) -> Tensor:
         `[...]` to `[..., 2]`.
 
     Raises:
-        TypeError: `x` is not complex (also a ValueError).
+        TypeError: `x` is not a Tensor, or not complex (also a ValueError).
 
     Source:
         `paddle.as_real`.
@@ -1562,21 +1620,20 @@ def as_real(x: Tensor, name: str | None = None) -> Tensor:
     require_tensor(x, "as_real")
     if x.dtype is not complex64 and x.dtype is not complex128:
         raise InvalidTypeError(
-            f"as_real: only complex numbers have two parts. Got dtype {x.dtype.name}, expected complex64 or complex128. "
+            f"as_real: x must be complex. Got dtype {x.dtype.name}, expected complex64 or complex128. "
             f"Use x itself."
         )
     return ops.as_real(x)
 
 
 def as_strided(x: Tensor, shape: Sequence[int], stride: Sequence[int], offset: int = 0, name: str | None = None) -> Tensor:
-    """Elements of the memory of `x` in any arrangement.
+    """A view of the memory of `x` with any shape, strides and offset.
 
     Args:
         x: any dtype.
         shape: the sizes of the result.
         stride: for each axis how many elements lie between one index and the next.
         offset: where the first element lies, in bytes from that of `x`, as in Paddle.
-        name: accepted for compatibility; unused.
 
     Returns:
         A view; where `x` asks for gradients a copy, which has them.
@@ -1585,6 +1642,7 @@ def as_strided(x: Tensor, shape: Sequence[int], stride: Sequence[int], offset: i
         `[...]` to `shape`.
 
     Raises:
+        TypeError: `x` is not a Tensor (also a ValueError).
         ValueError: an element would lie outside of the memory of `x`, or the offset between two elements.
 
     Source:
@@ -1601,12 +1659,12 @@ def as_strided(x: Tensor, shape: Sequence[int], stride: Sequence[int], offset: i
     first, rest = divmod(begin, x.dtype.itemsize)
     if rest:
         raise InvalidArgumentError(
-            f"as_strided: the offset lies inside of an element. Got offset={offset}, expected a multiple of "
+            f"as_strided: the offset is not a multiple of the element size. Got offset={offset}, expected a multiple of "
             f"{x.dtype.itemsize}, the bytes of {x.dtype.name}. Multiply a number of elements by that."
         )
     if not -(1 << 62) < first < 1 << 62:
         raise InvalidArgumentError(
-            f"as_strided: the view reaches outside of any memory. Got offset={short(offset)}, expected bytes within that of x."
+            f"as_strided: the view reaches outside of the memory of x. Got offset={short(offset)}, expected bytes within that of x."
         )
     if x.stop_gradient or not _core.is_grad_enabled():
         return _core.strided(x, sizes, steps, first)
@@ -1633,7 +1691,6 @@ def unfold(x: Tensor, axis: int, size: int, step: int, name: str | None = None) 
         axis: in `[-rank, rank)`.
         size: of the windows, at most that of the axis.
         step: from one window to the next, at least 1.
-        name: accepted for compatibility; unused.
 
     Returns:
         A view; where `x` asks for gradients a copy, which has them.
@@ -1642,6 +1699,7 @@ def unfold(x: Tensor, axis: int, size: int, step: int, name: str | None = None) 
         `[..., n, ...]` to `[..., (n - size) // step + 1, ..., size]`.
 
     Raises:
+        TypeError: `x` is not a Tensor (also a ValueError).
         ValueError: the windows do not fit, or the axis is out of range.
 
     Source:
@@ -1655,9 +1713,9 @@ def unfold(x: Tensor, axis: int, size: int, step: int, name: str | None = None) 
     at = one_axis(axis, rank, "unfold")
     size, step = integer(size, "unfold", "size"), integer(step, "unfold", "step")
     shape = x.shape or [1]
-    if size < 0 or step < 1 or size > shape[at]:
+    if size < 0 or not 1 <= step < 1 << 62 or size > shape[at]:
         raise InvalidArgumentError(
-            f"unfold: such windows do not fit. Got size={size} and step={step} for axis {at} of shape {x.shape}, expected "
+            f"unfold: the windows do not fit into the axis. Got size={size} and step={step} for axis {at} of shape {x.shape}, expected "
             f"a size in [0, {shape[at]}] and a step >= 1. Make the windows smaller."
         )
     count = (shape[at] - size) // step + 1
@@ -1675,6 +1733,12 @@ def unfold(x: Tensor, axis: int, size: int, step: int, name: str | None = None) 
 
 def tolist(x: Tensor) -> Any:
     """The elements as nested Python lists; a number for a 0-d tensor.
+
+    Shape:
+        `[n, m]` to n lists of m numbers.
+
+    Raises:
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Examples:
         >>> wherry.tolist(wherry.to_tensor([[1, 2]]))

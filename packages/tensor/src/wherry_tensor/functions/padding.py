@@ -1,4 +1,4 @@
-"""Padding: more of a tensor than there is, before and behind each axis."""
+"""Padding tensors before and behind each axis."""
 from __future__ import annotations
 
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64
 from wherry_tensor.arguments import fitted, integer, number, require_tensor
+from wherry_tensor.axis_sampling import clip_indices, gather_along, int64_scalar
 from wherry_tensor.errors import AssertedArgumentError, InvalidArgumentError, InvalidTypeError, short
-from wherry_tensor.places import at_places, clipped, whole
 from wherry_tensor.sizes import equals, is_unknown
 
 __all__ = ["pad"]
@@ -37,14 +37,13 @@ def pad(
             "replicate" repeats the border elements; "circular" goes on at the other end.
         value: a number.
         data_format: "NCL", "NLC", "NCHW", "NHWC", "NCDHW" or "NDHWC": which axes are spatial.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., n, ...]` to `[..., before + n + after, ...]`.
 
     Raises:
-        TypeError: `x` is not a Tensor, or `pad` holds no ints (also a ValueError).
-        ValueError: there is no such mode or layout (also an AssertionError), there are too many or too few
+        TypeError: `x` is not a Tensor, or `pad` holds something other than ints (also a ValueError).
+        ValueError: the mode or layout is unknown (also an AssertionError), there are too many or too few
             numbers, or `x` is too small to be mirrored.
 
     Source:
@@ -84,7 +83,7 @@ def _counts(pad: Any, spatial: int) -> tuple[int, ...]:
     if isinstance(pad, int) and not isinstance(pad, bool):
         return (pad,) * (2 * spatial)
     raise InvalidTypeError(
-        f"pad: the counts come in a list. Got pad={short(pad)} ({type(pad).__name__}), expected a list of ints. "
+        f"pad: pad must be a list. Got pad={short(pad)} ({type(pad).__name__}), expected a list of ints. "
         f"Write [left, right, top, bottom] for images."
     )
 
@@ -115,7 +114,7 @@ def _spatial(x: Tensor, counts: tuple[int, ...], data_format: str) -> list[tuple
     spatial = rank - 2
     if len(counts) != 2 * spatial:
         raise InvalidArgumentError(
-            f"pad: these are not two counts for each axis. Got {len(counts)} counts for x of shape {x.shape}, expected "
+            f"pad: pad must hold two counts for each spatial axis. Got {len(counts)} counts for x of shape {x.shape}, expected "
             f"{2 * spatial} (before and behind each spatial axis, from the last on). Add zeros where nothing is to be added."
         )
     borders = [(counts[2 * i], counts[2 * i + 1]) for i in reversed(range(spatial))]
@@ -127,25 +126,25 @@ def _continued(x: Tensor, axis: int, before: int, behind: int, mode: str) -> Ten
     size = x.shape[axis]
     if equals(size, 0):
         raise InvalidArgumentError(
-            f"pad: there is nothing to continue. Got x of shape {x.shape}, expected elements along axis {axis}. "
+            f"pad: an axis to pad is empty. Got x of shape {x.shape}, expected elements along axis {axis}. "
             f"Use mode 'constant'."
         )
     if mode == "reflect" and not is_unknown(size) and max(before, behind) >= size:
         raise InvalidArgumentError(
-            f"pad: the mirror image is too short. Got counts {before} and {behind} for axis {axis} of x of shape {x.shape}, "
+            f"pad: more is reflected than the axis holds. Got counts {before} and {behind} for axis {axis} of x of shape {x.shape}, "
             f"expected less than {size} each. The border elements are not repeated; use mode 'replicate' for more."
         )
     length = size + before + behind
     if not is_unknown(length) and length < 0:
         raise InvalidArgumentError(
-            f"pad: more is cut than there is. Got counts {before} and {behind} for axis {axis} of x of shape {x.shape}, "
+            f"pad: negative counts cut away more than there is. Got counts {before} and {behind} for axis {axis} of x of shape {x.shape}, "
             f"expected at least {-size} in sum. Use smaller counts."
         )
     at = ops.arange(start=-before, step=1, length=length, dtype=int64)
     if mode == "replicate":
-        at = clipped(at, size)
+        at = clip_indices(at, size)
     elif mode == "circular":
-        at = ops.remainder(at, whole(size))
+        at = ops.remainder(at, int64_scalar(size))
     else:
-        at = ops.subtract(whole(size - 1), ops.abs(ops.subtract(whole(size - 1), ops.abs(at))))
-    return at_places(x, at, axis)
+        at = ops.subtract(int64_scalar(size - 1), ops.abs(ops.subtract(int64_scalar(size - 1), ops.abs(at))))
+    return gather_along(x, at, axis)

@@ -1,4 +1,4 @@
-"""Reading and writing at given positions: gather, scatter, masks, diagonals, unique values."""
+"""Gather, scatter, masks, diagonals, unique values, one-hot: reading and writing at given positions."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -86,14 +86,13 @@ def gather(x: Tensor, index: Tensor, axis: Any = None, name: str | None = None) 
         x: any dtype, rank 1 or more.
         index: int32 or int64, of shape `[n]`, `[n, 1]` or `[]`. Negative positions count from the end.
         axis: in `[-rank, rank)`, an int or an integer tensor; None is 0.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., size, ...]` to `[..., n, ...]`; a 0-d index drops the axis.
 
     Raises:
         IndexError: a position or the axis is out of range.
-        TypeError: `index` holds no positions (also a ValueError, as in Paddle).
+        TypeError: an argument is not a Tensor, or `index` is not of int32 or int64 (also a ValueError, as in Paddle).
         ValueError: `index` has another shape.
 
     Source:
@@ -120,14 +119,13 @@ def gather_nd(x: Tensor, index: Tensor, name: str | None = None) -> Tensor:
     Args:
         x: any dtype.
         index: int32 or int64; its last axis holds the coordinates in the first axes of `x`.
-        name: accepted for compatibility; unused.
 
     Shape:
         x `[d0, ..., dn]` and index `[..., k]` to `[..., dk, ..., dn]`.
 
     Raises:
         IndexError: a position is out of range.
-        TypeError: `index` holds no positions (also a ValueError, as in Paddle).
+        TypeError: an argument is not a Tensor, or `index` is not of int32 or int64 (also a ValueError, as in Paddle).
         ValueError: there are more coordinates than axes.
 
     Source:
@@ -149,14 +147,13 @@ def index_select(x: Tensor, index: Tensor, axis: int = 0, name: str | None = Non
         x: any dtype, rank 1 or more.
         index: int32 or int64, of shape `[n]`. Negative positions count from the end.
         axis: in `[-rank, rank)`.
-        name: accepted for compatibility; unused.
 
     Shape:
         `x` `[..., n, ...]`, `index` `[k]`, to `[..., k, ...]`.
 
     Raises:
         IndexError: a position or the axis is out of range.
-        TypeError: `index` holds no positions (also a ValueError, as in Paddle).
+        TypeError: an argument is not a Tensor, or `index` is not of int32 or int64 (also a ValueError, as in Paddle).
         ValueError: `index` has another shape.
 
     Source:
@@ -196,8 +193,8 @@ def index_sample(x: Tensor, index: Tensor) -> Tensor:
 
     Raises:
         IndexError: a position is out of range.
-        TypeError: `index` holds no positions (also a ValueError, as in Paddle).
-        ValueError: not two matrices with equally many rows.
+        TypeError: an argument is not a Tensor, or `index` is not of int32 or int64 (also a ValueError, as in Paddle).
+        ValueError: the arguments are not matrices with equally many rows.
 
     Source:
         `paddle.index_sample`.
@@ -235,7 +232,7 @@ def take_along_axis(arr: Tensor, indices: Tensor, axis: int, broadcast: bool = T
 
     Raises:
         IndexError: a position is out of range.
-        TypeError: `indices` holds no positions (also a ValueError, as in Paddle).
+        TypeError: an argument is not a Tensor, or `indices` is not of int32 or int64 (also a ValueError, as in Paddle).
         ValueError: the ranks differ, or the axis is out of range.
 
     Source:
@@ -296,7 +293,6 @@ def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None)
         index: int32 or int64, any shape.
         mode: what happens to positions out of range: "raise", "wrap" (modulo the size), or "clip" (to the
             first or last; negative ones to the first).
-        name: accepted for compatibility; unused.
 
     Returns:
         The shape of `index`.
@@ -306,8 +302,8 @@ def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None)
 
     Raises:
         IndexError: a position is out of range and `mode` is "raise".
-        TypeError: `index` holds no positions.
-        ValueError: there is no such mode.
+        TypeError: an argument is not a Tensor, or `index` is not of int32 or int64 (also a ValueError).
+        ValueError: the mode is unknown.
 
     Source:
         `paddle.take`.
@@ -319,7 +315,7 @@ def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None)
     """
     if mode not in ("raise", "wrap", "clip"):
         raise InvalidArgumentError(
-            f"take: there is no such mode. Got mode={short(mode)}, expected 'raise', 'wrap' or 'clip'. Use 'raise' to find mistakes."
+            f"take: unknown mode. Got mode={short(mode)}, expected 'raise', 'wrap' or 'clip'. Use 'raise' to find mistakes."
         )
     require_tensor(x, "take")
     index_tensor(index, "take")
@@ -362,14 +358,13 @@ def scatter(x: Tensor, index: Tensor, updates: Tensor, overwrite: bool = True, n
         updates: `[n, ...]`, the dtype of `x`: the new rows.
         overwrite: True: of several updates of a row the last counts. False: they are added up (and the
             old row does not count).
-        name: accepted for compatibility; unused.
 
     Shape:
         `x` `[n, ...]`, `index` `[k]`, `updates` `[k, ...]`, to the shape of `x`.
 
     Raises:
         IndexError: a row is out of range.
-        TypeError: the dtypes do not fit (also a ValueError, as in Paddle).
+        TypeError: an argument is not a Tensor, or the dtypes do not fit (also a ValueError, as in Paddle).
         ValueError: the shapes do not fit.
 
     Source:
@@ -390,6 +385,12 @@ def scatter_(x: Tensor, index: Tensor, updates: Tensor, overwrite: bool = True, 
     Shape:
         As of `scatter`.
 
+    Raises:
+        IndexError: a row is out of range.
+        TypeError: an argument is not a Tensor, `index` is not of int32 or int64, or `updates` has another dtype than `x` (also a
+            ValueError).
+        ValueError: the shapes do not fit, or `x` is a leaf that asks for gradients.
+
     Examples:
         >>> x = wherry.zeros([3])
         >>> print(wherry.scatter_(x, wherry.to_tensor([1]), wherry.ones([1])).tolist())
@@ -406,14 +407,13 @@ def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None =
         x: any dtype but bool.
         index: int32 or int64; its last axis holds the coordinates in the first axes of `x`.
         updates: the dtype of `x`, of the shape that `gather_nd(x, index)` has.
-        name: accepted for compatibility; unused.
 
     Shape:
         `x` `[...]`, `index` `[..., d]`, `updates` `[..., *x.shape[d:]]`, to the shape of `x`.
 
     Raises:
         IndexError: a position is out of range.
-        TypeError: the dtypes do not fit (also a ValueError, as in Paddle).
+        TypeError: an argument is not a Tensor, or the dtypes do not fit (also a ValueError, as in Paddle).
         ValueError: the shapes do not fit.
 
     Source:
@@ -434,6 +434,12 @@ def scatter_nd(index: Tensor, updates: Tensor, shape: Any, name: str | None = No
 
     Shape:
         `index` `[..., d]`, `updates` `[..., *shape[d:]]`, to `shape`.
+
+    Raises:
+        IndexError: a position is out of range.
+        TypeError: `index` is not a Tensor of int32 or int64, `updates` not a Tensor or bool, or `shape` not made of ints (also a
+            ValueError).
+        ValueError: a size is negative, or the shapes do not fit.
 
     Examples:
         >>> print(wherry.scatter_nd(wherry.to_tensor([[1], [1]]), wherry.ones([2]), [3]).tolist())
@@ -458,14 +464,13 @@ def index_add(x: Tensor, index: Tensor, axis: int, value: Tensor, name: str | No
         index: int32 or int64, `[n]`.
         axis: in `[-rank, rank)`.
         value: the dtype of `x` and its shape, but for n at `axis`.
-        name: accepted for compatibility; unused.
 
     Shape:
         `x` `[..., n, ...]`, `index` `[k]`, `value` `[..., k, ...]`, to the shape of `x`.
 
     Raises:
         IndexError: a position or the axis is out of range.
-        TypeError: the dtypes do not fit (also a ValueError, as in Paddle).
+        TypeError: an argument is not a Tensor, or the dtypes do not fit (also a ValueError, as in Paddle).
         ValueError: the shapes do not fit.
 
     Source:
@@ -485,6 +490,11 @@ def index_add_(x: Tensor, index: Tensor, axis: int, value: Tensor, name: str | N
 
     Shape:
         As of `index_add`.
+
+    Raises:
+        IndexError: a position or the axis is out of range.
+        TypeError: an argument is not a Tensor, `index` is not of int32 or int64, or the dtypes do not fit (also a ValueError).
+        ValueError: the shapes do not fit, or `x` is a leaf that asks for gradients.
 
     Examples:
         >>> x = wherry.zeros([3])
@@ -526,6 +536,12 @@ def index_fill(x: Tensor, index: Tensor, axis: int, value: Any, name: str | None
     Shape:
         `x` `[..., n, ...]`, `index` `[k]`, to the shape of `x`.
 
+    Raises:
+        IndexError: a position or the axis is out of range.
+        TypeError: `x` or `index` is not a Tensor, `index` is not of int32 or int64, or `value` is neither a number nor a tensor
+            of the dtype of `x` (also a ValueError).
+        ValueError: `index` has more than one axis, or `value` more than one element.
+
     Examples:
         >>> print(wherry.index_fill(wherry.zeros([2, 3]), wherry.to_tensor([0, 2]), 1, 7.0).tolist())
         [[7.0, 0.0, 7.0], [7.0, 0.0, 7.0]]
@@ -539,6 +555,12 @@ def index_fill_(x: Tensor, index: Tensor, axis: int, value: Any, name: str | Non
 
     Shape:
         As of `index_fill`.
+
+    Raises:
+        IndexError: a position or the axis is out of range.
+        TypeError: `x` or `index` is not a Tensor, `index` is not of int32 or int64, or `value` is neither a number nor a tensor
+            of the dtype of `x` (also a ValueError).
+        ValueError: `index` has more than one axis, `value` more than one element, or `x` is a leaf that asks for gradients.
 
     Examples:
         >>> print(wherry.index_fill_(wherry.zeros([3]), wherry.to_tensor([0]), 0, 7.0).tolist())
@@ -579,7 +601,6 @@ def index_put(
         indices: a tuple or list of int32 or int64 tensors, which broadcast together, or of bool masks.
         value: the dtype of `x`; broadcasts to the shape of `x[indices]`.
         accumulate: True adds to what is there, and repeats add up.
-        name: accepted for compatibility; unused.
 
     Shape:
         `x` `[...]`, index tensors that broadcast together, `value` that broadcasts to what they choose, to
@@ -587,7 +608,7 @@ def index_put(
 
     Raises:
         IndexError: a position is out of range.
-        TypeError: the dtypes do not fit (also a ValueError, as in Paddle).
+        TypeError: an argument is not a Tensor, or the dtypes do not fit (also a ValueError, as in Paddle).
         ValueError: the shapes do not fit.
 
     Source:
@@ -611,6 +632,12 @@ def index_put_(
 
     Shape:
         As of `index_put`.
+
+    Raises:
+        IndexError: a position is out of range.
+        TypeError: `indices` is not a list or tuple of index tensors, or `value` not a tensor of the dtype of `x` (also a
+            ValueError).
+        ValueError: there are more indices than axes, the shapes do not fit, or `x` is a leaf that asks for gradients.
 
     Examples:
         >>> x = wherry.zeros([3])
@@ -652,8 +679,8 @@ def put_along_axis(
 
     Raises:
         IndexError: a position is out of range.
-        TypeError: the dtypes do not fit (also a ValueError, as in Paddle).
-        ValueError: the ranks differ, the axis is out of range, or there is no such `reduce`.
+        TypeError: an argument is not a Tensor, or the dtypes do not fit (also a ValueError, as in Paddle).
+        ValueError: the ranks differ, the axis is out of range, or `reduce` is unknown.
 
     Source:
         `paddle.put_along_axis`.
@@ -679,7 +706,7 @@ def _put_inputs(
 def _put(arr: Tensor, index: Tensor, value: Tensor, at: int, reduce: Any, include_self: Any, op_name: str) -> Tensor:
     if reduce not in ("assign", "add", "mul", "multiply", "mean", "amax", "amin"):
         raise InvalidArgumentError(
-            f"{op_name}: there is no such way to put values together. Got reduce={short(reduce)}, expected 'assign', 'add', 'mul', "
+            f"{op_name}: unknown reduce. Got reduce={short(reduce)}, expected 'assign', 'add', 'mul', "
             f"'multiply', 'mean', 'amax' or 'amin'. Use 'assign' to replace."
         )
     include_self = flag(include_self, op_name, "include_self")
@@ -721,13 +748,20 @@ def put_along_axis_(
     Shape:
         As of `put_along_axis`.
 
+    Raises:
+        IndexError: a position is out of range.
+        TypeError: an argument is not a Tensor, `indices` is not of int32 or int64, or `values` has another dtype than `arr` (also
+            a ValueError).
+        ValueError: the ranks differ, the shapes do not fit, the axis is out of range, `reduce` is unknown, or `arr` is a leaf
+            that asks for gradients.
+
     Examples:
         >>> x = wherry.zeros([1, 3])
         >>> print(wherry.put_along_axis_(x, wherry.to_tensor([[1]]), 9.0, axis=1).tolist())
         [[0.0, 9.0, 0.0]]
     """
     index, value, at = _put_inputs(arr, indices, values, axis, broadcast, "put_along_axis_")
-    if reduce in _PUT_WAYS and include_self is True:
+    if isinstance(reduce, str) and reduce in _PUT_WAYS and include_self is True:
         return ops.put_along_axis.into((arr,), arr, index, value, axis=at, reduce=_PUT_WAYS[reduce])
     return _copy.into((arr,), _put(arr, index, value, at, reduce, include_self, "put_along_axis_"))
 
@@ -749,13 +783,12 @@ def masked_fill(x: Tensor, mask: Tensor, value: Any, name: str | None = None) ->
         x: any dtype.
         mask: bool; broadcasts against `x`.
         value: a number, or a tensor of one element of the dtype of `x`.
-        name: accepted for compatibility; unused.
 
     Shape:
         `x` and `mask` to the shape they broadcast to.
 
     Raises:
-        TypeError: `mask` is not bool, or `value` of another dtype (also a ValueError, as in Paddle).
+        TypeError: `x` or `mask` is not a Tensor, `mask` is not bool, or `value` has another dtype (also a ValueError, as in Paddle).
         ValueError: `mask` does not broadcast, or `value` has several elements.
 
     Source:
@@ -773,7 +806,12 @@ def masked_fill_(x: Tensor, mask: Tensor, value: Any, name: str | None = None) -
     """`masked_fill` in place; `mask` broadcasts to the shape of `x`.
 
     Shape:
-        `mask` broadcasts to the shape of `x`.
+        `x` `[...]`, and `mask` that broadcasts to it, to the shape of `x`.
+
+    Raises:
+        TypeError: `mask` is not bool, or `value` neither a number nor a tensor of the dtype of `x` (also a ValueError).
+        ValueError: `mask` does not broadcast to the shape of `x`, `value` has several elements, or `x` is a leaf that asks for
+            gradients.
 
     Examples:
         >>> x = wherry.to_tensor([1.0, 2.0, 3.0])
@@ -791,12 +829,12 @@ def select_scatter(x: Tensor, values: Tensor, axis: int, index: int, name: str |
         values: the shape of `x` without `axis`, and its dtype (else cast to it).
         axis: in `[-rank, rank)`.
         index: in `[-size, size)`.
-        name: accepted for compatibility; unused.
 
     Shape:
         `x` `[..., n, ...]`, `values` `[..., ...]`, to the shape of `x`.
 
     Raises:
+        TypeError: `x` is not a Tensor (also a ValueError).
         IndexError: axis or index is out of range.
         RuntimeError: `values` has another shape.
 
@@ -814,7 +852,7 @@ def select_scatter(x: Tensor, values: Tensor, axis: int, index: int, name: str |
     place = integer(index, "select_scatter", "index")
     if rank == 0 or (shape[at] >= 0 and not -shape[at] <= place < shape[at]):
         raise OutOfRangeError(
-            f"select_scatter: there is no such index. Got index={place} for axis {at} of shape {shape}, expected one in "
+            f"select_scatter: index is out of range. Got index={place} for axis {at} of shape {shape}, expected one in "
             f"[{-shape[at] if rank else 0}, {shape[at] if rank else 0}). Indices count from 0."
         )
     if values.shape != shape[:at] + shape[at + 1 :]:
@@ -834,13 +872,13 @@ def diagonal_axes(x: Any, axis1: Any, axis2: Any, op_name: str) -> tuple[int, in
     rank = require_tensor(x, op_name).ndim
     if rank < 2:
         raise OutOfRangeError(
-            f"{op_name}: a diagonal runs along two axes. Got x of shape {x.shape}, expected rank 2 or more. Unsqueeze x first."
+            f"{op_name}: x has fewer than two axes. Got x of shape {x.shape}, expected rank 2 or more. Unsqueeze x first."
         )
     a = one_axis(axis1, rank, op_name, OutOfRangeError, "axis1")
     b = one_axis(axis2, rank, op_name, OutOfRangeError, "axis2")
     if a == b:
         raise InvalidArgumentError(
-            f"{op_name}: a diagonal runs along two axes. Got axis1={axis1} and axis2={axis2} for rank {rank}, expected "
+            f"{op_name}: axis1 and axis2 are the same axis. Got axis1={axis1} and axis2={axis2} for rank {rank}, expected "
             f"different ones. Change one of them."
         )
     return a, b
@@ -854,7 +892,6 @@ def diagonal(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: s
         offset: which diagonal: 0 the main one, positive ones above it, negative ones below.
         axis1: the axis of the rows.
         axis2: the axis of the columns.
-        name: accepted for compatibility; unused.
 
     Returns:
         A view: `x` without the two axes, and the diagonal last.
@@ -863,6 +900,7 @@ def diagonal(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: s
         `[..., rows, columns]` to `[..., k]`; the diagonal is the last axis.
 
     Raises:
+        TypeError: `x` is not a Tensor (also a ValueError).
         IndexError: an axis is out of range.
         ValueError: the axes are the same.
 
@@ -884,6 +922,11 @@ def diagonal_scatter(
 
     Shape:
         `x` `[..., rows, columns]`, `y` `[..., k]`, to the shape of `x`.
+
+    Raises:
+        TypeError: an argument is not a Tensor, dtypes differ, or `offset` is not an int (also a ValueError).
+        IndexError: `x` has fewer than two axes, or an axis is out of range.
+        ValueError: the two axes are the same, or `y` does not have the shape of the diagonal.
 
     Examples:
         >>> print(wherry.diagonal_scatter(wherry.zeros([2, 2]), wherry.ones([2])).tolist())
@@ -911,6 +954,11 @@ def fill_diagonal_tensor(x: Tensor, y: Tensor, offset: int = 0, dim1: int = 0, d
     Shape:
         `x` `[..., rows, columns]`, `y` `[..., k]`, to the shape of `x`.
 
+    Raises:
+        TypeError: an argument is not a Tensor, dtypes differ, or `offset` is not an int (also a ValueError).
+        IndexError: `x` has fewer than two axes, or an axis is out of range.
+        ValueError: the two axes are the same, or `y` does not have the shape of the diagonal.
+
     Examples:
         >>> print(wherry.zeros([2, 2]).fill_diagonal_tensor(wherry.ones([2])).tolist())
         [[1.0, 0.0], [0.0, 1.0]]
@@ -925,6 +973,12 @@ def fill_diagonal_tensor_(
 
     Shape:
         As of `fill_diagonal_tensor`.
+
+    Raises:
+        TypeError: an argument is not a Tensor, dtypes differ, or `offset` is not an int (also a ValueError).
+        IndexError: `x` has fewer than two axes, or an axis is out of range.
+        ValueError: the two axes are the same, or `y` does not have the shape of the diagonal;
+            `x` is a leaf that asks for gradients.
 
     Examples:
         >>> print(wherry.zeros([2, 2]).fill_diagonal_tensor_(wherry.ones([2])).tolist())
@@ -941,7 +995,6 @@ def fill_diagonal_(x: Tensor, value: Any, offset: int = 0, wrap: bool = False, n
         value: a number.
         offset: which diagonal of a matrix.
         wrap: whether the diagonal of a tall matrix starts anew below a gap of one row, as in NumPy.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[...]` to the same.
@@ -989,7 +1042,7 @@ def _index_dtype(dtype: Any, op_name: str) -> Any:
     found = as_dtype(dtype)
     if found is not int32 and found is not int64:
         raise NotImplementedError(
-            f"{op_name}: positions are integers. Got dtype={found.name}, expected int32 or int64. Cast the result instead."
+            f"{op_name}: the dtype of positions must be an integer one. Got dtype={found.name}, expected int32 or int64. Cast the result instead."
         )
     return found
 
@@ -1003,7 +1056,7 @@ def unique(
     dtype: Any = "int64",
     name: str | None = None,
 ) -> Any:
-    """The different values of `x`, sorted.
+    """The unique values of `x`, sorted.
 
     Args:
         x: any real dtype.
@@ -1012,7 +1065,6 @@ def unique(
         return_counts: also how often each occurs.
         axis: slices along this axis are compared as wholes; None takes the elements of the flattened `x`.
         dtype: of the positions and counts, int32 or int64.
-        name: accepted for compatibility; unused.
 
     Returns:
         The values, or a tuple of them and what else was asked for. NaN differs from itself.
@@ -1022,7 +1074,9 @@ def unique(
         `[n]`, counts `[k]`.
 
     Raises:
+        TypeError: `x` is not a Tensor or complex, or `axis` not an int (also a ValueError); `dtype` is not a known dtype.
         ValueError: the axis is out of range.
+        NotImplementedError: `dtype` is neither int32 nor int64.
 
     Source:
         `paddle.unique`.
@@ -1057,6 +1111,11 @@ def unique_consecutive(
         `[...]` to `[k]`, or with `axis` `[..., n, ...]` to `[..., k, ...]`; the inverse is `[n]`, counts are
         `[k]`.
 
+    Raises:
+        TypeError: `x` is not a Tensor or complex, or `axis` not an int (also a ValueError); `dtype` is not a known dtype.
+        ValueError: the axis is out of range.
+        NotImplementedError: `dtype` is neither int32 nor int64.
+
     Examples:
         >>> print(wherry.unique_consecutive(wherry.to_tensor([1, 1, 2, 1])).tolist())
         [1, 2, 1]
@@ -1077,7 +1136,6 @@ def one_hot(x: Tensor, num_classes: Any, name: str | None = None) -> Tensor:
     Args:
         x: int32 or int64 labels in `[0, num_classes)`, any shape.
         num_classes: how many classes, an int or an integer tensor of one element.
-        name: accepted for compatibility; unused.
 
     Returns:
         float32, of the shape of `x` with one more axis of size `num_classes`.
@@ -1086,8 +1144,8 @@ def one_hot(x: Tensor, num_classes: Any, name: str | None = None) -> Tensor:
         `[...]` to `[..., num_classes]`.
 
     Raises:
-        TypeError: the labels are no integers (also a ValueError).
-        ValueError: a label is out of range, or there is no class.
+        TypeError: `x` is not a Tensor of int32 or int64 (also a ValueError).
+        ValueError: a label is out of range, or `num_classes` is below 1.
 
     Source:
         `paddle.nn.functional.one_hot`.
@@ -1115,8 +1173,8 @@ def shard_index(input: Tensor, index_num: int, nshards: int, shard_id: int, igno
         `[...]` to the same.
 
     Raises:
-        TypeError: `input` holds no indices (also a ValueError).
-        ValueError: an index is not below `index_num`, or there is no such shard.
+        TypeError: `input` is not a Tensor of int32 or int64 (also a ValueError).
+        ValueError: an index is not below `index_num`, or the shard does not exist.
 
     Source:
         `paddle.shard_index`.
@@ -1141,14 +1199,13 @@ def multiplex(inputs: Sequence[Tensor], index: Tensor, name: str | None = None) 
     Args:
         inputs: two or more tensors of one shape and dtype, rank 2 or more.
         index: int32 (or int64), of shape `[N, 1]` or `[N]`.
-        name: accepted for compatibility; unused.
 
     Shape:
         m tensors of `[B, ...]` and `index` `[B]` or `[B, 1]` to `[B, ...]`.
 
     Raises:
-        IndexError: an index names no input.
-        ValueError: fewer than two inputs, or shapes that do not fit.
+        IndexError: an index is not the number of an input.
+        ValueError: there are fewer than two inputs, or the shapes do not fit.
 
     Source:
         `paddle.multiplex`.

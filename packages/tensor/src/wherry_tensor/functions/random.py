@@ -10,8 +10,9 @@ from typing import Any
 
 from wherry_tensor import _core, ops, paddle_random
 from wherry_tensor._core import Generator, Tensor, float64, int32, int64
-from wherry_tensor.arguments import Shape, integer, number, require_tensor, sizes_of, to_dtype
-from wherry_tensor.device import set_device
+from wherry_tensor.arguments import Shape, integer, number, real_number, require_tensor, sizes_of, to_dtype
+from wherry_tensor.cuda import device_count
+from wherry_tensor.device import device_code
 from wherry_tensor.dtype import as_dtype, default_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
 
@@ -42,8 +43,10 @@ __all__ = [
 
 
 def seed(seed: int) -> Generator:
-    """Start the random numbers over. The order of samples is not among them: DataLoader and the samplers shuffle with
-    `numpy.random`, as Paddle's do. `wherry.seed_everything` seeds both, and Python's `random`.
+    """Start the generators of all devices over from `seed`.
+
+    DataLoader and the samplers shuffle with `numpy.random`, as Paddle's do, and so do not follow this seed;
+    `wherry.seed_everything` seeds both, and Python's `random`.
 
     Args:
         seed: an int from 0 to 2 ** 64 - 1.
@@ -52,8 +55,7 @@ def seed(seed: int) -> Generator:
         The generator that all random functions draw from.
 
     Raises:
-        TypeError: `seed` is not a number, or negative.
-        ValueError: it is text that is not a number.
+        TypeError: `seed` is not a number, or outside of the range (also a ValueError).
 
     Source:
         `paddle.seed`. The numbers differ from Paddle's, unless FLAGS_paddle_random is set.
@@ -65,19 +67,29 @@ def seed(seed: int) -> Generator:
         >>> bool((wherry.rand([3]) == first).all())
         True
     """
-    value = int(seed)
+    value = _seed(seed, "seed")
     if value < 0 or value >> 64:
         raise InvalidTypeError(
-            f"seed: a seed has 64 bits and no sign. Got {value}, expected an int in [0, {1 << 64}). Take it modulo 2 ** 64."
+            f"seed: the seed does not fit into 64 unsigned bits. Got {value}, expected an int in [0, {1 << 64}). Take it modulo 2 ** 64."
         )
     return _core.seed_generators(value)
+
+
+def _seed(seed: Any, op_name: str) -> int:
+    try:
+        return int(seed)
+    except (TypeError, ValueError):
+        raise InvalidTypeError(f"{op_name}: the seed is not a number. Got {short(seed)}, expected an int. Pass an int.") from None
 
 
 def get_rng_state(device: str | None = None) -> list[Any]:
     """The state of the generator of a device, in a list, for `set_rng_state`.
 
+    Args:
+        device: the name of a device, or its place; None is the current one.
+
     Raises:
-        ValueError: there is no such device.
+        ValueError: the device does not exist.
 
     Source:
         `paddle.get_rng_state`.
@@ -89,54 +101,89 @@ def get_rng_state(device: str | None = None) -> list[Any]:
         >>> bool((wherry.rand([3]) == first).all())
         True
     """
-    if device is not None:
-        set_device(device)
-    return [_core.get_default_generator(_core.get_current_device()).get_state()]
+    return _states([device_code(device, "get_rng_state")])
 
 
 def set_rng_state(state_list: list[Any], device: str | None = None) -> None:
     """Go back to a state that `get_rng_state` gave.
 
+    Args:
+        state_list: what `get_rng_state` gave.
+        device: the name of a device, or its place; None is the current one.
+
     Raises:
         TypeError: `state_list` is not a list of states.
-        ValueError: it holds another number of states than there are devices, or there is no such device.
+        ValueError: it holds another number of states than 1, or the device does not exist.
 
     Source:
         `paddle.set_rng_state`.
+
+    Examples:
+        >>> state = wherry.get_rng_state()
+        >>> first = wherry.rand([3])
+        >>> wherry.set_rng_state(state)
+        >>> bool((wherry.rand([3]) == first).all())
+        True
     """
-    if device is not None:
-        set_device(device)
-    if not isinstance(state_list, (list, tuple)):
-        raise TypeError(
-            f"set_rng_state: states come in a list. Got {type(state_list).__name__}, expected what get_rng_state() gave."
-        )
-    if len(state_list) != 1:
-        raise InvalidArgumentError(
-            f"set_rng_state: there is one state for each device. Got {len(state_list)} states, expected 1. "
-            f"Pass what get_rng_state() gave."
-        )
-    _core.get_default_generator(_core.get_current_device()).set_state(state_list[0])
+    _set_states([device_code(device, "set_rng_state")], state_list, "set_rng_state")
 
 
 def get_cuda_rng_state() -> list[Any]:
-    """States of the generators of all GPUs: an empty list here. Source: `paddle.get_cuda_rng_state`."""
-    return []
+    """The states of the generators of all GPUs, for `set_cuda_rng_state`; an empty list without a GPU.
+
+    Source:
+        `paddle.get_cuda_rng_state`.
+
+    Examples:
+        >>> len(wherry.get_cuda_rng_state()) == wherry.device.cuda.device_count()
+        True
+    """
+    return _states(_gpus())
 
 
 def set_cuda_rng_state(state_list: list[Any]) -> None:
-    """Set the states of the generators of all GPUs.
+    """Go back to the states that `get_cuda_rng_state` gave.
+
+    Args:
+        state_list: what `get_cuda_rng_state` gave: one state for each GPU.
 
     Raises:
-        ValueError: another number of states than there are GPUs.
+        TypeError: `state_list` is not a list of states.
+        ValueError: it holds another number of states than there are GPUs.
 
     Source:
         `paddle.set_cuda_rng_state`.
+
+    Examples:
+        >>> state = wherry.get_cuda_rng_state()
+        >>> wherry.set_cuda_rng_state(state)
     """
-    if len(state_list):
+    _set_states(_gpus(), state_list, "set_cuda_rng_state")
+
+
+def _gpus() -> list[int]:
+    return [device_code(f"gpu:{number}", "get_cuda_rng_state") for number in range(device_count())]
+
+
+def _states(devices: list[int]) -> list[Any]:
+    return [_core.get_default_generator(code).get_state() for code in devices]
+
+
+def _set_states(devices: list[int], states: Any, op_name: str) -> None:
+    if not isinstance(states, (list, tuple)):
+        raise TypeError(f"{op_name}: the states must be a list. Got {type(states).__name__}, expected what {op_name.replace('set', 'get')}() gave.")
+    if len(states) != len(devices):
         raise InvalidArgumentError(
-            f"set_cuda_rng_state: there is one state for each GPU. Got {len(state_list)} states, expected 0. "
-            f"Use set_rng_state for the CPU."
+            f"{op_name}: wrong number of states. Got {len(states)} states, expected {len(devices)}. "
+            f"Pass what {op_name.replace('set', 'get')}() gave."
         )
+    for code, state in zip(devices, states, strict=True):
+        try:
+            _core.get_default_generator(code).set_state(state)
+        except (TypeError, ValueError):
+            raise InvalidTypeError(
+                f"{op_name}: this is not the state of a generator. Got {short(state)}, expected what {op_name.replace('set', 'get')}() gave."
+            ) from None
 
 
 def _floating(dtype: Any, op_name: str) -> Any:
@@ -145,7 +192,7 @@ def _floating(dtype: Any, op_name: str) -> Any:
     known = as_dtype(dtype, op_name)
     if not known.is_floating:
         raise InvalidTypeError(
-            f"{op_name}: these numbers are real. Got dtype={known.name}, expected float16, bfloat16, float32 or float64. "
+            f"{op_name}: only floating dtypes can be drawn. Got dtype={known.name}, expected float16, bfloat16, float32 or float64. "
             f"Use randint for integers, or cast the result."
         )
     return known
@@ -161,7 +208,6 @@ def uniform(
         dtype: a floating dtype; None is the default dtype.
         min, max: the bounds: numbers, or tensors of one element.
         seed: other than 0, the numbers are those of this seed, and the generator is left alone.
-        name: accepted for compatibility; unused.
 
     Shape:
         None to `shape`.
@@ -180,21 +226,25 @@ def uniform(
     """
     sizes = sizes_of(shape, "uniform")
     known = _floating(dtype, "uniform")
-    low, high = number(min, "uniform", "min"), number(max, "uniform", "max")
+    low, high = real_number(min, "uniform", "min"), real_number(max, "uniform", "max")
     if seed:
-        before = _core.set_default_generator(paddle_random.generator_of_op(seed))
+        before = _core.set_default_generator(paddle_random.generator_of_op(_seed(seed, "uniform")))
         try:
-            return ops.uniform(sizes, float(low), float(high), known)
+            return ops.uniform(sizes, low, high, known)
         finally:
             _core.set_default_generator(before)
-    return ops.uniform(sizes, float(low), float(high), known)
+    return ops.uniform(sizes, low, high, known)
 
 
 def rand(shape: Shape, dtype: Any = None, name: str | None = None) -> Tensor:
-    """Random numbers, each equally likely in `[0, 1)`. Arguments and errors are those of `uniform`.
+    """Random numbers, each equally likely in `[0, 1)`. Arguments are those of `uniform`.
 
     Shape:
         None to `shape`.
+
+    Raises:
+        TypeError: `shape` is not made of ints, or `dtype` is not floating (also a ValueError).
+        ValueError: a size is negative.
 
     Source:
         `paddle.rand`.
@@ -212,7 +262,6 @@ def standard_normal(shape: Shape, dtype: Any = None, name: str | None = None) ->
     Args:
         shape: sizes >= 0.
         dtype: a floating dtype; None is the default dtype.
-        name: accepted for compatibility; unused.
 
     Shape:
         None to `shape`.
@@ -237,6 +286,10 @@ def randn(shape: Shape, dtype: Any = None, name: str | None = None) -> Tensor:
     Shape:
         None to `shape`.
 
+    Raises:
+        TypeError: `shape` is not made of ints, or `dtype` is not floating (also a ValueError).
+        ValueError: a size is negative.
+
     Source:
         `paddle.randn`.
 
@@ -254,7 +307,6 @@ def normal(mean: Any = 0.0, std: Any = 1.0, shape: Shape | None = None, name: st
         mean: of all numbers, or a floating tensor with one for each.
         std: the standard deviation, likewise.
         shape: of the result; only used where both are numbers. The result has the shape of a tensor else.
-        name: accepted for compatibility; unused.
 
     Returns:
         The dtype of `mean` or `std` where one is a tensor, else the default dtype.
@@ -278,7 +330,7 @@ def normal(mean: Any = 0.0, std: Any = 1.0, shape: Shape | None = None, name: st
     if not given:
         return ops.normal(
             sizes_of(shape, "normal"),  # type: ignore[arg-type]  # None is refused there
-            float(number(mean, "normal", "mean")), float(number(std, "normal", "std")),
+            real_number(mean, "normal", "mean"), real_number(std, "normal", "std"),
             default_dtype(),
         )
     like = given[0]
@@ -326,7 +378,6 @@ def randint(
         high: one more than the largest.
         shape: sizes >= 0.
         dtype: int32 or int64; None is int64.
-        name: accepted for compatibility; unused.
 
     Shape:
         None to `shape`.
@@ -363,7 +414,6 @@ def randint_like(
         low: the smallest; the only bound is `high`, and low is 0 then.
         high: one more than the largest.
         dtype: any.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[...]` to the same.
@@ -391,7 +441,6 @@ def randperm(n: int, dtype: Any = "int64", name: str | None = None) -> Tensor:
     Args:
         n: how many, >= 0.
         dtype: int32, int64, float32 or float64.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[n]`.
@@ -412,7 +461,7 @@ def randperm(n: int, dtype: Any = "int64", name: str | None = None) -> Tensor:
     known = as_dtype(dtype, "randperm")
     if n < 0:
         raise InvalidArgumentError(
-            f"randperm: n counts. Got n={n}, expected an int >= 0. Check how it was computed."
+            f"randperm: n is negative. Got n={n}, expected an int >= 0. Check how it was computed."
         )
     sizes_of((n,), "randperm", "n")
     if known.is_bool or known.is_complex:
@@ -424,11 +473,10 @@ def randperm(n: int, dtype: Any = "int64", name: str | None = None) -> Tensor:
 
 
 def bernoulli(x: Tensor, name: str | None = None) -> Tensor:
-    """Ones with the probabilities `x`, zeros else.
+    """Bernoulli draws: 1 with the probability in `x`, else 0.
 
     Args:
         x: floating, each value in [0, 1].
-        name: accepted for compatibility; unused.
 
     Returns:
         The shape and dtype of `x`.
@@ -467,7 +515,6 @@ def multinomial(x: Tensor, num_samples: int = 1, replacement: bool = False, name
         x: floating, `[categories]` or `[rows, categories]`: weights >= 0, not all 0. They need not sum to 1.
         num_samples: how many positions to draw from each row, at least 1.
         replacement: whether a position can be drawn again.
-        name: accepted for compatibility; unused.
 
     Returns:
         int64.
@@ -476,7 +523,7 @@ def multinomial(x: Tensor, num_samples: int = 1, replacement: bool = False, name
         `[num_samples]` or `[rows, num_samples]`.
 
     Raises:
-        TypeError: `x` is not a floating Tensor or `num_samples` no int (also a ValueError).
+        TypeError: `x` is not a floating Tensor or `num_samples` not an int (also a ValueError).
         ValueError: weights are negative, NaN or all 0; or fewer than `num_samples` are positive and
             `replacement` is False; or `x` has another rank.
 
@@ -498,11 +545,10 @@ def multinomial(x: Tensor, num_samples: int = 1, replacement: bool = False, name
 
 
 def poisson(x: Tensor, name: str | None = None) -> Tensor:
-    """Random counts of events with the expected numbers `x` (Poisson distribution).
+    """Poisson draws: random counts with the expected values `x`.
 
     Args:
         x: floating, each value >= 0; a negative one gives 0, as in Paddle.
-        name: accepted for compatibility; unused.
 
     Returns:
         The shape and dtype of `x`.
@@ -526,9 +572,12 @@ def poisson(x: Tensor, name: str | None = None) -> Tensor:
 def uniform_(x: Tensor, min: Any = -1.0, max: Any = 1.0, seed: int = 0, name: str | None = None) -> Tensor:
     """Fill `x` with random numbers in `[min, max)`; returns `x`.
 
+    Shape:
+        `[...]` to the same: `x` keeps its shape.
+
     Raises:
-        TypeError: `x` is not a floating Tensor (also a ValueError).
-        ValueError: `min >= max`.
+        TypeError: `x` is not a floating Tensor, or a bound is not a number (also a ValueError).
+        ValueError: not `min < max`, or `x` is a leaf that asks for gradients.
 
     Source:
         `paddle.Tensor.uniform_`.
@@ -538,12 +587,12 @@ def uniform_(x: Tensor, min: Any = -1.0, max: Any = 1.0, seed: int = 0, name: st
         True
     """
     _floating_tensor(x, "uniform_")
-    low, high = float(number(min, "uniform_", "min")), float(number(max, "uniform_", "max"))
+    low, high = real_number(min, "uniform_", "min"), real_number(max, "uniform_", "max")
     if not low < high:
         raise InvalidArgumentError(
             f"uniform_: there is no number in [min, max). Got min={low} and max={high}, expected min < max. Swap them."
         )
-    before = _core.set_default_generator(paddle_random.generator_of_op(seed)) if seed else None
+    before = _core.set_default_generator(paddle_random.generator_of_op(_seed(seed, "uniform_"))) if seed else None
     try:
         return ops.uniform.into((x,), shape=tuple(x.shape), min=low, max=high, dtype=x.dtype)
     finally:
@@ -554,8 +603,12 @@ def uniform_(x: Tensor, min: Any = -1.0, max: Any = 1.0, seed: int = 0, name: st
 def normal_(x: Tensor, mean: Any = 0.0, std: Any = 1.0, name: str | None = None) -> Tensor:
     """Fill `x` with normally distributed random numbers; returns `x`.
 
+    Shape:
+        `[...]` to the same: `x` keeps its shape.
+
     Raises:
-        TypeError: `x` is not a floating Tensor (also a ValueError).
+        TypeError: `x` is not a floating Tensor, or `mean` or `std` is not a number (also a ValueError).
+        ValueError: `x` is a leaf that asks for gradients.
 
     Source:
         `paddle.Tensor.normal_`.
@@ -565,7 +618,7 @@ def normal_(x: Tensor, mean: Any = 0.0, std: Any = 1.0, name: str | None = None)
         [3]
     """
     _floating_tensor(x, "normal_")
-    mean, std = float(number(mean, "normal_", "mean")), float(number(std, "normal_", "std"))
+    mean, std = real_number(mean, "normal_", "mean"), real_number(std, "normal_", "std")
     return ops.normal.into((x,), shape=tuple(x.shape), mean=mean, std=std, dtype=x.dtype)
 
 
@@ -577,8 +630,12 @@ def _open_unit(x: Tensor) -> Tensor:
 def exponential_(x: Tensor, lam: Any = 1.0, name: str | None = None) -> Tensor:
     """Fill `x` with exponentially distributed random numbers of rate `lam` (mean 1 / lam); returns `x`.
 
+    Shape:
+        `[...]` to the same: `x` keeps its shape.
+
     Raises:
-        TypeError: `x` is not a floating Tensor (also a ValueError).
+        TypeError: `x` is not a floating Tensor, or `lam` is not a number (also a ValueError).
+        ValueError: `x` is a leaf that asks for gradients.
 
     Source:
         `paddle.Tensor.exponential_`.
@@ -588,15 +645,19 @@ def exponential_(x: Tensor, lam: Any = 1.0, name: str | None = None) -> Tensor:
         True
     """
     _floating_tensor(x, "exponential_")
-    rate = float(number(lam, "exponential_", "lam"))
+    rate = real_number(lam, "exponential_", "lam")
     return ops.copy.into((x,), to_dtype(ops.negative(ops.log(_open_unit(x))) / rate, x.dtype))
 
 
 def cauchy_(x: Tensor, loc: Any = 0, scale: Any = 1, name: str | None = None) -> Tensor:
     """Fill `x` with Cauchy distributed random numbers around `loc`; returns `x`.
 
+    Shape:
+        `[...]` to the same: `x` keeps its shape.
+
     Raises:
-        TypeError: `x` is not a floating Tensor (also a ValueError).
+        TypeError: `x` is not a floating Tensor, or `loc` or `scale` is not a number (also a ValueError).
+        ValueError: `x` is a leaf that asks for gradients.
 
     Source:
         `paddle.Tensor.cauchy_`.
@@ -606,7 +667,7 @@ def cauchy_(x: Tensor, loc: Any = 0, scale: Any = 1, name: str | None = None) ->
         [3]
     """
     _floating_tensor(x, "cauchy_")
-    loc, scale = float(number(loc, "cauchy_", "loc")), float(number(scale, "cauchy_", "scale"))
+    loc, scale = real_number(loc, "cauchy_", "loc"), real_number(scale, "cauchy_", "scale")
     # What Paddle takes for a uniform number here is a normal one.
     unit = ops.normal(tuple(x.shape), 0.0, 1.0, x.dtype) if paddle_random.enabled() else _open_unit(x)
     angle = (unit - 0.5) * math.pi
@@ -618,9 +679,12 @@ def geometric_(x: Tensor, probs: Any, name: str | None = None) -> Tensor:
 
     As in Paddle the numbers are not rounded: they are log(u) / log(1 - probs) for u in (0, 1].
 
+    Shape:
+        `[...]` to the same: `x` keeps its shape.
+
     Raises:
-        TypeError: `x` is not a floating Tensor, or `probs` no number (also a ValueError).
-        ValueError: `probs` is not in (0, 1).
+        TypeError: `x` is not a floating Tensor, or `probs` is not a number (also a ValueError).
+        ValueError: `probs` is not in (0, 1), or `x` is a leaf that asks for gradients.
 
     Source:
         `paddle.Tensor.geometric_`.
@@ -630,10 +694,10 @@ def geometric_(x: Tensor, probs: Any, name: str | None = None) -> Tensor:
         [3]
     """
     _floating_tensor(x, "geometric_")
-    chance = float(number(probs, "geometric_", "probs"))
+    chance = real_number(probs, "geometric_", "probs")
     if not 0.0 < chance < 1.0:
         raise InvalidArgumentError(
-            f"geometric_: probs is a probability. Got {chance}, expected a number in (0, 1). Divide percents by 100."
+            f"geometric_: probs is not a probability. Got {chance}, expected a number in (0, 1). Divide percents by 100."
         )
     unit = ops.uniform(tuple(x.shape), 0.0, 1.0, x.dtype) if paddle_random.enabled() else _open_unit(x)
     return ops.copy.into((x,), to_dtype(ops.log(unit) / math.log1p(-chance), x.dtype))

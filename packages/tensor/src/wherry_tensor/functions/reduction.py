@@ -18,6 +18,7 @@ from wherry_tensor.arguments import (
     flag,
     floated,
     integer,
+    number,
     one_axis,
     refused,
     require_tensor,
@@ -82,7 +83,6 @@ def sum(x: Tensor, axis: Axes = None, dtype: Any = None, keepdim: bool = False, 
         axis: one axis or several, each in `[-rank, rank)`; None takes them all.
         dtype: cast `x` to this dtype first. None sums bool and int32 in int64.
         keepdim: keep each reduced axis with size 1.
-        name: accepted for compatibility; unused.
 
     Returns:
         `dtype`; or int64 for bool, int32 and int64, and the dtype of `x` for all others.
@@ -91,8 +91,8 @@ def sum(x: Tensor, axis: Axes = None, dtype: Any = None, keepdim: bool = False, 
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`. The sum of nothing is 0.
 
     Raises:
-        TypeError: `x` is not a Tensor, `axis` no int or `keepdim` no bool (also a ValueError), or `dtype`
-            names no dtype.
+        TypeError: `x` is not a Tensor, `axis` not an int or `keepdim` not a bool (also a ValueError), or `dtype`
+            is not a known dtype.
         ValueError: an axis is repeated or out of range.
 
     Source:
@@ -121,7 +121,6 @@ def mean(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None =
         x: any dtype, any shape.
         axis: one axis or several, each in `[-rank, rank)`; None takes them all.
         keepdim: keep each reduced axis with size 1.
-        name: accepted for compatibility; unused.
 
     Returns:
         The dtype of `x`, also for integers, whose means are cut toward 0 as in Paddle. The mean of nothing
@@ -131,7 +130,7 @@ def mean(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None =
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`.
 
     Raises:
-        TypeError: `x` is not a Tensor, `axis` no int or `keepdim` no bool (also a ValueError).
+        TypeError: `x` is not a Tensor, `axis` not an int or `keepdim` not a bool (also a ValueError).
         ValueError: an axis is repeated or out of range.
 
     Source:
@@ -163,7 +162,6 @@ def prod(x: Tensor, axis: Axes = None, keepdim: bool = False, dtype: Any = None,
         axis: one axis or several, each in `[-rank, rank)`; None takes them all.
         keepdim: keep each reduced axis with size 1.
         dtype: cast `x` to this dtype first.
-        name: accepted for compatibility; unused.
 
     Returns:
         `dtype`, or that of `x`. The product of nothing is 1.
@@ -172,8 +170,8 @@ def prod(x: Tensor, axis: Axes = None, keepdim: bool = False, dtype: Any = None,
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`.
 
     Raises:
-        TypeError: `x` is not a Tensor, `axis` no int or `keepdim` no bool (also a ValueError), or `dtype`
-            names no dtype.
+        TypeError: `x` is not a Tensor, `axis` not an int or `keepdim` not a bool (also a ValueError), or `dtype`
+            is not a known dtype.
         ValueError: an axis is repeated or out of range.
 
     Source:
@@ -198,7 +196,6 @@ def max(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = 
         x: any dtype but complex; the reduced axes must not be empty.
         axis: one axis or several, each in `[-rank, rank)`; None takes them all.
         keepdim: keep each reduced axis with size 1.
-        name: accepted for compatibility; unused.
 
     Returns:
         The dtype of `x`.
@@ -207,7 +204,7 @@ def max(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = 
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`.
 
     Raises:
-        TypeError: `x` is not a Tensor, `axis` no int or `keepdim` no bool (also a ValueError); `x` is complex.
+        TypeError: `x` is not a Tensor, `axis` not an int or `keepdim` not a bool, or `x` is complex (also a ValueError).
         ValueError: an axis is repeated, out of range or empty.
 
     Source:
@@ -223,10 +220,14 @@ def max(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = 
 
 
 def min(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:
-    """Smallest element along `axis`; NaN is smaller than anything. Arguments and errors are those of `max`.
+    """Smallest element along `axis`; NaN is smaller than anything. Arguments are those of `max`.
 
     Shape:
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`; `[]` without `axis`.
+
+    Raises:
+        TypeError: `x` is not a Tensor, `axis` not an int or `keepdim` not a bool, or `x` is complex (also a ValueError).
+        ValueError: an axis is repeated, out of range or empty.
 
     Source:
         `paddle.min`.
@@ -246,6 +247,10 @@ def amax(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None =
     Shape:
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`; `[]` without `axis`.
 
+    Raises:
+        TypeError: `x` is not a Tensor, `axis` not an int or `keepdim` not a bool, or `x` is complex (also a ValueError).
+        ValueError: an axis is repeated, out of range or empty.
+
     Source:
         `paddle.amax`.
 
@@ -263,6 +268,10 @@ def amin(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None =
 
     Shape:
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`; `[]` without `axis`.
+
+    Raises:
+        TypeError: `x` is not a Tensor, `axis` not an int or `keepdim` not a bool, or `x` is complex (also a ValueError).
+        ValueError: an axis is repeated, out of range or empty.
 
     Source:
         `paddle.amin`.
@@ -283,7 +292,6 @@ def all(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = 
         x: any dtype, any shape.
         axis: one axis or several, each in `[-rank, rank)`; None takes them all.
         keepdim: keep each reduced axis with size 1.
-        name: accepted for compatibility; unused.
 
     Returns:
         bool. All of nothing is True.
@@ -292,7 +300,7 @@ def all(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = 
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`.
 
     Raises:
-        TypeError: `x` is not a Tensor, `axis` no int or `keepdim` no bool (also a ValueError).
+        TypeError: `x` is not a Tensor, `axis` not an int or `keepdim` not a bool (also a ValueError).
         ValueError: an axis is repeated or out of range.
 
     Source:
@@ -308,10 +316,14 @@ def all(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = 
 
 
 def any(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:
-    """Whether an element along `axis` is True (not 0). Arguments and errors are those of `all`.
+    """Whether an element along `axis` is True (not 0). Arguments are those of `all`.
 
     Shape:
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`; `[]` without `axis`.
+
+    Raises:
+        TypeError: `x` is not a Tensor, `axis` not an int or `keepdim` not a bool (also a ValueError).
+        ValueError: an axis is repeated or out of range.
 
     Source:
         `paddle.any`.
@@ -338,7 +350,7 @@ def _position(op: Any, x: Any, axis: Any, keepdim: Any, dtype: Any, op_name: str
     known = as_dtype(dtype, op_name)
     if known is not int64 and known is not int32:
         raise InvalidTypeError(
-            f"{op_name}: positions are integers. Got dtype={known.name}, expected int32 or int64. Cast the result."
+            f"{op_name}: the dtype of positions must be an integer one. Got dtype={known.name}, expected int32 or int64. Cast the result."
         )
     require_tensor(x, op_name)
     keepdim = flag(keepdim, op_name, "keepdim")
@@ -365,13 +377,13 @@ def argmax(
         axis: one int in `[-rank, rank)`; None counts through all elements, row by row.
         keepdim: keep the axis (or all axes) with size 1.
         dtype: int32 or int64.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`; `[]` without `axis`.
 
     Raises:
-        TypeError: `axis` is not an int, `x` no Tensor or `dtype` no int32 or int64 (the last two also a ValueError).
+        TypeError: `axis` is not an int; or `x` is not a Tensor or complex, `keepdim` not a bool, or `dtype` neither int32
+            nor int64 (these also a ValueError).
         ValueError: `axis` is out of range or empty, or `dtype` is None.
 
     Source:
@@ -388,10 +400,15 @@ def argmax(
 def argmin(
     x: Tensor, axis: Any = None, keepdim: bool = False, dtype: Any = "int64", name: str | None = None
 ) -> Tensor:
-    """Position of the smallest element along `axis`. Arguments and errors are those of `argmax`.
+    """Position of the smallest element along `axis`. Arguments are those of `argmax`.
 
     Shape:
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`; `[]` without `axis`.
+
+    Raises:
+        TypeError: `axis` is not an int; or `x` is not a Tensor or complex, `keepdim` not a bool, or `dtype` neither int32
+            nor int64 (these also a ValueError).
+        ValueError: `axis` is out of range or empty, or `dtype` is None.
 
     Source:
         `paddle.argmin`.
@@ -411,7 +428,6 @@ def logsumexp(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | N
         x: a floating dtype, any shape; bool and integers are cast to float32.
         axis: one axis or several, each in `[-rank, rank)`; None takes them all.
         keepdim: keep each reduced axis with size 1.
-        name: accepted for compatibility; unused.
 
     Returns:
         The dtype of `x`, in nats (natural logarithm).
@@ -420,7 +436,7 @@ def logsumexp(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | N
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`.
 
     Raises:
-        TypeError: `x` is not a Tensor, `axis` no int or `keepdim` no bool (also a ValueError); `x` is complex.
+        TypeError: `x` is not a Tensor, `axis` not an int or `keepdim` not a bool (also a ValueError); `x` is complex.
         ValueError: an axis is repeated or out of range.
 
     Source:
@@ -448,7 +464,6 @@ def var(
         axis: one axis or several, each in `[-rank, rank)`; None takes them all.
         unbiased: divide by n - 1 instead of n. One value varies by 0 either way, as in Paddle.
         keepdim: keep each reduced axis with size 1.
-        name: accepted for compatibility; unused.
 
     Returns:
         The dtype of `x`.
@@ -457,7 +472,7 @@ def var(
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`.
 
     Raises:
-        TypeError: `x` is not a floating Tensor, `axis` no int or `keepdim` no bool (also a ValueError).
+        TypeError: `x` is not a floating Tensor, `axis` not an int or `keepdim` not a bool (also a ValueError).
         ValueError: an axis is repeated or out of range.
 
     Source:
@@ -484,10 +499,14 @@ def _variance(x: Any, axis: Axes, unbiased: Any, keepdim: Any, op_name: str) -> 
 def std(
     x: Tensor, axis: Axes = None, unbiased: bool = True, keepdim: bool = False, name: str | None = None
 ) -> Tensor:
-    """Standard deviation of elements along `axis`: the root of `var`, whose arguments and errors it has.
+    """Standard deviation of elements along `axis`: the root of `var`, whose arguments it has.
 
     Shape:
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`; `[]` without `axis`.
+
+    Raises:
+        TypeError: `x` is not a floating Tensor, `axis` not an int or `keepdim` not a bool (also a ValueError).
+        ValueError: an axis is repeated or out of range.
 
     Source:
         `paddle.std`.
@@ -531,7 +550,6 @@ def median(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None 
         x: floating or integer, not empty.
         axis: one int in `[-rank, rank)`; None takes all elements.
         keepdim: keep the axis (or all axes) with size 1.
-        name: accepted for compatibility; unused.
 
     Returns:
         The dtype of `x` if it is floating, else float32. NaN where there is a NaN.
@@ -580,7 +598,6 @@ def nanmedian(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | N
         x: floating or integer.
         axis: one axis or several, each in `[-rank, rank)`; None takes them all.
         keepdim: keep each reduced axis with size 1.
-        name: accepted for compatibility; unused.
 
     Returns:
         The dtype of `x`; the mean of two integers is cut toward 0. NaN where all are NaN.
@@ -589,7 +606,7 @@ def nanmedian(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | N
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`.
 
     Raises:
-        TypeError: `x` is not a Tensor, or `axis` no int (also a ValueError).
+        TypeError: `x` is not a Tensor, or `axis` is not an int (also a ValueError).
         ValueError: an axis is repeated or out of range, or `x` is empty.
 
     Source:
@@ -632,7 +649,7 @@ def _quantile(x: Any, q: Any, axis: Any, keepdim: Any, skip_nan: bool, op_name: 
             f"{op_name}: Type of q should be int, float, list or tuple. Got {type(q).__name__}, expected probabilities in "
             f"[0, 1]. Convert a tensor with tolist()."
         )
-    wanted = list(q) if isinstance(q, (list, tuple)) else [q]
+    wanted = [number(p, op_name, "q") for p in (q if isinstance(q, (list, tuple)) else [q])]
     if not wanted:
         raise InvalidArgumentError(f"{op_name}: q should not be empty. Got [], expected at least one probability in [0, 1].")
     for p in wanted:
@@ -640,9 +657,17 @@ def _quantile(x: Any, q: Any, axis: Any, keepdim: Any, skip_nan: bool, op_name: 
             raise InvalidArgumentError(
                 f"{op_name}: q should be in range [0, 1]. Got {p}, expected a probability. Divide percents by 100."
             )
+    if x.dtype.is_complex:
+        raise InvalidTypeError(
+            f"{op_name}: complex numbers have no order. Got dtype {x.dtype.name}, expected a floating or integer one. Take x.abs() or x.real()."
+        )
     axes, keepdim = _prepared(x, axis, keepdim, op_name)
     rows = to_dtype(_gathered(x, axes), float64)
     last = rows.ndim - 1
+    if rows.shape[last] == 0 and 0 not in rows.shape[:last]:
+        raise InvalidArgumentError(
+            f"{op_name}: the reduced axes are empty. Got x of shape {x.shape} and axis={axis}, expected at least one element. Check the data first."
+        )
     lost = ops.isnan(rows)
     values, _ = ops.sort(ops.where(lost, ops.full_like(rows, float("inf"), float64), rows), last, False)
     kept = _reduce_sum(to_dtype(ops.logical_not(lost), float64), (last,), True)
@@ -680,8 +705,8 @@ def quantile(x: Tensor, q: float | Sequence[float], axis: Axes = None, keepdim: 
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`. A list `q` puts its length in front.
 
     Raises:
-        TypeError: `x` is not a Tensor, or `q` of another type.
-        ValueError: `q` is empty or outside [0, 1], or an axis is repeated or out of range.
+        TypeError: `x` is not a Tensor or complex, or `q` neither a number nor a list or tuple of numbers.
+        ValueError: `q` is empty or outside [0, 1], or an axis is repeated, out of range or empty.
 
     Source:
         `paddle.quantile`.
@@ -695,6 +720,13 @@ def quantile(x: Tensor, q: float | Sequence[float], axis: Axes = None, keepdim: 
 
 def nanquantile(x: Tensor, q: float | Sequence[float], axis: Axes = None, keepdim: bool = False) -> Tensor:
     """As `quantile`, of the elements that are not NaN; NaN where all are.
+
+    Shape:
+        `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`. A list `q` puts its length in front.
+
+    Raises:
+        TypeError: `x` is not a Tensor or complex, or `q` neither a number nor a list or tuple of numbers.
+        ValueError: `q` is empty or outside [0, 1], or an axis is repeated, out of range or empty.
 
     Source:
         `paddle.nanquantile`.
@@ -711,10 +743,15 @@ def _without_nan(x: Tensor) -> Tensor:
 
 
 def nansum(x: Tensor, axis: Axes = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
-    """Sum of elements along `axis`, NaN counted as 0. Arguments and errors are those of `sum`.
+    """Sum of elements along `axis`, NaN counted as 0. Arguments are those of `sum`.
 
     Shape:
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`; `[]` without `axis`.
+
+    Raises:
+        TypeError: `x` is not a Tensor, `axis` not an int or `keepdim` not a bool (also a ValueError), or `dtype`
+            is not a known dtype.
+        ValueError: an axis is repeated or out of range.
 
     Source:
         `paddle.nansum`.
@@ -734,7 +771,6 @@ def nanmean(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | Non
         x: floating, any shape; an integer dtype gives its `mean`.
         axis: one axis or several, each in `[-rank, rank)`; None takes them all.
         keepdim: keep each reduced axis with size 1.
-        name: accepted for compatibility; unused.
 
     Returns:
         The dtype of `x`.
@@ -743,7 +779,7 @@ def nanmean(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | Non
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`; `[]` without `axis`.
 
     Raises:
-        TypeError: `x` is not a Tensor, `axis` no int or `keepdim` no bool (also a ValueError).
+        TypeError: `x` is not a Tensor, `axis` not an int or `keepdim` not a bool (also a ValueError).
         ValueError: an axis is repeated or out of range.
 
     Source:
@@ -767,7 +803,6 @@ def count_nonzero(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str
         x: any dtype, any shape.
         axis: one axis or several, each in `[-rank, rank)`; None takes them all.
         keepdim: keep each reduced axis with size 1.
-        name: accepted for compatibility; unused.
 
     Returns:
         int64.
@@ -776,7 +811,7 @@ def count_nonzero(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str
         `[..., n, ...]` to `[..., ...]`, or `[..., 1, ...]` with `keepdim`; `[]` without `axis`.
 
     Raises:
-        TypeError: `x` is not a Tensor, `axis` no int or `keepdim` no bool (also a ValueError).
+        TypeError: `x` is not a Tensor, `axis` not an int or `keepdim` not a bool (also a ValueError).
         ValueError: an axis is repeated or out of range.
 
     Source:
@@ -795,7 +830,6 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
 
     Args:
         inputs: a list or tuple of tensors, or one tensor.
-        name: accepted for compatibility; unused.
 
     Returns:
         A new tensor of their shape and dtype.
@@ -825,7 +859,8 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
         require_tensor(x, "add_n", f"inputs[{i}]")
         if x.dtype is not inputs[0].dtype:
             raise refused("add_n", TypeError(), **{f"inputs[{j}]": y for j, y in enumerate(inputs)})
-        if x.ndim != inputs[0].ndim or not _may_equal(x.shape, inputs[0].shape):
+        single = {(), (1,)} >= {tuple(x.shape), tuple(inputs[0].shape)}
+        if not single and (x.ndim != inputs[0].ndim or not _may_equal(x.shape, inputs[0].shape)):
             raise InvalidArgumentError(
                 f"add_n: the inputs must have one shape. Got {inputs[0].shape} for inputs[0] and {x.shape} for inputs[{i}], "
                 f"expected equal shapes: add_n does not broadcast. Use + for that."
@@ -867,7 +902,6 @@ def cumsum(x: Tensor, axis: int | None = None, dtype: Any = None, name: str | No
         x: any dtype; bool counts as int64.
         axis: one int in `[-rank, rank)`; None runs through all elements, row by row.
         dtype: cast `x` to this dtype first.
-        name: accepted for compatibility; unused.
 
     Returns:
         `dtype`, or that of `x`.
@@ -876,7 +910,7 @@ def cumsum(x: Tensor, axis: int | None = None, dtype: Any = None, name: str | No
         That of `x`; `[n]` for n elements without `axis`.
 
     Raises:
-        TypeError: `x` is not a Tensor or `axis` no int (also a ValueError), or `dtype` names no dtype.
+        TypeError: `x` is not a Tensor or `axis` is not an int (also a ValueError), or `dtype` is not a known dtype.
         IndexError: `axis` is out of range.
 
     Source:
@@ -898,7 +932,6 @@ def cumprod(x: Tensor, dim: int | None = None, dtype: Any = None, name: str | No
         x: any dtype; bool counts as int64.
         dim: one int in `[-rank, rank)`; it cannot be left out.
         dtype: cast `x` to this dtype first.
-        name: accepted for compatibility; unused.
 
     Returns:
         `dtype` or that of `x`, in the shape of `x`.
@@ -907,7 +940,7 @@ def cumprod(x: Tensor, dim: int | None = None, dtype: Any = None, name: str | No
         `[...]` to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor or `dim` no int (also a ValueError), or `dtype` names no dtype.
+        TypeError: `x` is not a Tensor or `dim` is not an int (also a ValueError), or `dtype` is not a known dtype.
         ValueError: `dim` is out of range.
 
     Source:
@@ -929,7 +962,6 @@ def logcumsumexp(x: Tensor, axis: int | None = None, dtype: Any = None, name: st
         x: floating; bool and integers are cast to float32.
         axis: one int in `[-rank, rank)`; None runs through all elements, row by row.
         dtype: cast `x` to this dtype first.
-        name: accepted for compatibility; unused.
 
     Returns:
         `dtype`, or that of `x`.
@@ -938,7 +970,7 @@ def logcumsumexp(x: Tensor, axis: int | None = None, dtype: Any = None, name: st
         That of `x`; `[n]` for n elements without `axis`.
 
     Raises:
-        TypeError: `x` is not a Tensor or `axis` no int (also a ValueError), or the dtype is complex.
+        TypeError: `x` is not a Tensor or `axis` is not an int (also a ValueError), or the dtype is complex.
         IndexError: `axis` is out of range.
 
     Source:
@@ -960,7 +992,7 @@ def _running_extreme(op: Any, x: Any, axis: Any, dtype: Any, op_name: str) -> tu
     known = as_dtype(dtype, op_name)
     if known is not int64 and known is not int32:
         raise InvalidTypeError(
-            f"{op_name}: positions are integers. Got dtype={known.name}, expected int32 or int64. Cast the indices."
+            f"{op_name}: the dtype of positions must be an integer one. Got dtype={known.name}, expected int32 or int64. Cast the indices."
         )
     values, indices = _scan(op, x, axis)
     return values, to_dtype(indices, known)
@@ -975,7 +1007,6 @@ def cummax(
         x: any dtype but complex.
         axis: one int in `[-rank, rank)`; None runs through all elements, row by row.
         dtype: of the positions, int32 or int64.
-        name: accepted for compatibility; unused.
 
     Returns:
         Values, in the dtype of `x`, and positions: the last one where values are equal.
@@ -984,7 +1015,7 @@ def cummax(
         That of `x`; `[n]` for n elements without `axis`.
 
     Raises:
-        TypeError: `x` is not a Tensor, `axis` no int or `dtype` no int32 or int64 (also a ValueError).
+        TypeError: `x` is not a Tensor or complex, `axis` not an int, or `dtype` neither int32 nor int64 (also a ValueError).
         IndexError: `axis` is out of range.
 
     Source:
@@ -1001,10 +1032,14 @@ def cummax(
 def cummin(
     x: Tensor, axis: int | None = None, dtype: Any = "int64", name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Running minima along `axis`, and their positions. Arguments and errors are those of `cummax`.
+    """Running minima along `axis`, and their positions. Arguments are those of `cummax`.
 
     Shape:
         `[...]` to two of the same; without `axis`, of `[size]`.
+
+    Raises:
+        TypeError: `x` is not a Tensor or complex, `axis` not an int, or `dtype` neither int32 nor int64 (also a ValueError).
+        IndexError: `axis` is out of range.
 
     Source:
         `paddle.cummin`.

@@ -1,11 +1,11 @@
-"""Finding things: order, positions and counts."""
+"""Sorting, searching and counting."""
 from __future__ import annotations
 
 from typing import Any
 
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, bool_, float32, float64, int32, int64
-from wherry_tensor.arguments import flag, integer, number, one_axis, require_tensor, to_dtype
+from wherry_tensor.arguments import flag, integer, one_axis, real_number, require_tensor, to_dtype
 from wherry_tensor.dtype import promote_floating
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
 from wherry_tensor.ops.shapes import broadcast_shapes
@@ -37,7 +37,6 @@ def topk(
         axis: in `[-rank, rank)`; None is the last.
         largest: False finds the smallest.
         sorted: whether the values come in order.
-        name: accepted for compatibility; unused.
 
     Returns:
         Values, and their positions as int64. NaN counts as larger than every number.
@@ -46,6 +45,7 @@ def topk(
         `[..., n, ...]` to `[..., k, ...]`.
 
     Raises:
+        TypeError: `x` is not a Tensor (also a ValueError).
         ValueError: `k` is not in `[1, n]`, or the axis is out of range.
 
     Source:
@@ -62,7 +62,7 @@ def topk(
     size = x.shape[at] if rank else 1
     if count < 1 or (0 <= size < count):
         raise InvalidArgumentError(
-            f"topk: there are not so many values. Got k={count} for axis {at} of shape {x.shape}, expected k in [1, {size}]. "
+            f"topk: k is out of range. Got k={count} for axis {at} of shape {x.shape}, expected k in [1, {size}]. "
             f"Lower k."
         )
     return ops.topk(x, k=count, axis=at, largest=flag(largest, "topk", "largest"), sorted=flag(sorted, "topk", "sorted"))
@@ -75,7 +75,6 @@ def sort(x: Tensor, axis: int = -1, descending: bool = False, name: str | None =
         x: any real dtype.
         axis: in `[-rank, rank)`.
         descending: whether the largest come first.
-        name: accepted for compatibility; unused.
 
     Returns:
         A copy. NaN counts as larger than every number; equal values keep their order.
@@ -84,6 +83,7 @@ def sort(x: Tensor, axis: int = -1, descending: bool = False, name: str | None =
         `[...]` to the same.
 
     Raises:
+        TypeError: `x` is not a Tensor or complex, `axis` not an int or `descending` not a bool (also a ValueError).
         ValueError: the axis is out of range.
 
     Source:
@@ -101,6 +101,10 @@ def argsort(x: Tensor, axis: int = -1, descending: bool = False, name: str | Non
 
     Shape:
         `[...]` to the same.
+
+    Raises:
+        TypeError: `x` is not a Tensor or complex, `axis` not an int or `descending` not a bool (also a ValueError).
+        ValueError: the axis is out of range.
 
     Examples:
         >>> print(wherry.argsort(wherry.to_tensor([3, 1, 2])).tolist())
@@ -124,7 +128,6 @@ def kthvalue(
         k: counts from 1.
         axis: in `[-rank, rank)`; None is the last.
         keepdim: keep the axis with size 1.
-        name: accepted for compatibility; unused.
 
     Returns:
         Values, and their positions as int64.
@@ -133,7 +136,8 @@ def kthvalue(
         `[..., n, ...]` to two of `[..., ...]`, or `[..., 1, ...]` with `keepdim`.
 
     Raises:
-        ValueError: there is no `k`-th value, or the axis is out of range.
+        TypeError: `x` is not a Tensor (also a ValueError).
+        ValueError: `k` is not in `[1, n]`, or the axis is out of range.
 
     Source:
         `paddle.kthvalue`.
@@ -149,7 +153,7 @@ def kthvalue(
     size = x.shape[at] if rank else 1
     if count < 1 or (0 <= size < count):
         raise InvalidArgumentError(
-            f"kthvalue: there is no such value. Got k={count} for axis {at} of shape {x.shape}, expected k in [1, {size}]. "
+            f"kthvalue: k is out of range. Got k={count} for axis {at} of shape {x.shape}, expected k in [1, {size}]. "
             f"k counts from 1, the smallest value."
         )
     values, indices = ops.sort(x, axis=at, descending=False)
@@ -162,13 +166,12 @@ def kthvalue(
 
 
 def mode(x: Tensor, axis: int = -1, keepdim: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """The commonest value along an axis, and its last position; of several the smallest.
+    """The mode: the most frequent value along an axis, and its last position; of several the smallest.
 
     Args:
         x: any real dtype.
         axis: in `[-rank, rank)`.
         keepdim: keep the axis with size 1.
-        name: accepted for compatibility; unused.
 
     Returns:
         Values, and their positions as int64.
@@ -177,6 +180,7 @@ def mode(x: Tensor, axis: int = -1, keepdim: bool = False, name: str | None = No
         `[..., n, ...]` to two of `[..., ...]`, or `[..., 1, ...]` with `keepdim`.
 
     Raises:
+        TypeError: `x` is not a Tensor (also a ValueError).
         ValueError: the axis is out of range or empty.
 
     Source:
@@ -223,7 +227,6 @@ def searchsorted(
         values: what to look for.
         out_int32: give int32 instead of int64.
         right: among equal elements behind the last, not before the first.
-        name: accepted for compatibility; unused.
 
     Returns:
         Positions in `[0, n]`, of the shape of `values`.
@@ -232,7 +235,7 @@ def searchsorted(
         `sorted_sequence` `[..., n]` or `[n]`, `values` `[...]`, to the shape of `values`.
 
     Raises:
-        TypeError: not two tensors (also a ValueError, as in Paddle).
+        TypeError: an argument is not a Tensor (also a ValueError, as in Paddle).
         RuntimeError: the leading axes do not fit.
 
     Source:
@@ -284,7 +287,7 @@ def bucketize(
     require_tensor(sorted_sequence, "bucketize", "sorted_sequence")
     if sorted_sequence.ndim != 1:
         raise InvalidArgumentError(
-            f"bucketize: the bounds are one sequence. Got sorted_sequence of shape {sorted_sequence.shape}, expected [n]. "
+            f"bucketize: sorted_sequence must be 1-D. Got sorted_sequence of shape {sorted_sequence.shape}, expected [n]. "
             f"Use searchsorted for a sequence for each row."
         )
     return _searched(sorted_sequence, x, out_int32, right, "bucketize")
@@ -304,6 +307,7 @@ def nonzero(x: Tensor, as_tuple: bool = False) -> Any:
         `[...]` of rank r to `[k, r]`, or with `as_tuple` r tensors of `[k, 1]`.
 
     Raises:
+        TypeError: `x` is not a Tensor (also a ValueError).
         ValueError: `x` is 0-d.
 
     Source:
@@ -330,7 +334,6 @@ def masked_select(x: Tensor, mask: Tensor, name: str | None = None) -> Tensor:
     Args:
         x: any dtype.
         mask: bool; broadcasts with `x`.
-        name: accepted for compatibility; unused.
 
     Returns:
         1-D, as long as there are true elements.
@@ -339,7 +342,7 @@ def masked_select(x: Tensor, mask: Tensor, name: str | None = None) -> Tensor:
         `x` and `mask`, which broadcast, to `[k]`.
 
     Raises:
-        TypeError: `mask` is not bool (also a ValueError, as in Paddle).
+        TypeError: an argument is not a Tensor, or `mask` is not bool (also a ValueError, as in Paddle).
         ValueError: the shapes do not broadcast.
 
     Source:
@@ -371,7 +374,6 @@ def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0, name:
         x: int32 or int64, `[n]`, none negative.
         weights: `[n]`: what each occurrence counts; None counts 1.
         minlength: the least length of the result.
-        name: accepted for compatibility; unused.
 
     Returns:
         int64 without weights; float32 for float32 weights, float64 for others.
@@ -380,8 +382,8 @@ def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0, name:
         `[n]` to `[max(x) + 1]`, at least `minlength`.
 
     Raises:
-        TypeError: `x` is not of integers.
-        ValueError: not 1-D, a negative number, weights of another shape, or a negative `minlength`.
+        TypeError: `x` is not a Tensor of int32 or int64 (also a ValueError).
+        ValueError: `x` is not 1-D or holds a negative real_number, weights have another shape, or `minlength` is negative.
 
     Source:
         `paddle.bincount`.
@@ -404,7 +406,6 @@ def histogram(input: Tensor, bins: int = 100, min: float = 0, max: float = 0, na
         bins: how many parts.
         min: where the range starts.
         max: where it ends, included. If both are 0 it is the range of the elements.
-        name: accepted for compatibility; unused.
 
     Returns:
         int64 `[bins]`. Elements outside of the range do not count.
@@ -413,7 +414,8 @@ def histogram(input: Tensor, bins: int = 100, min: float = 0, max: float = 0, na
         `[...]` to `[bins]`.
 
     Raises:
-        ValueError: there is no bin, or the range ends before it starts.
+        TypeError: `input` is not a Tensor (also a ValueError).
+        ValueError: `bins` is below 1, or `min` above `max`.
 
     Source:
         `paddle.histogram`.
@@ -423,5 +425,5 @@ def histogram(input: Tensor, bins: int = 100, min: float = 0, max: float = 0, na
         [0, 2, 1, 0]
     """
     require_tensor(input, "histogram", "input")
-    low, high = number(min, "histogram", "min"), number(max, "histogram", "max")
-    return ops.histogram(input, bins=integer(bins, "histogram", "bins"), min=float(low), max=float(high))
+    low, high = real_number(min, "histogram", "min"), real_number(max, "histogram", "max")
+    return ops.histogram(input, bins=integer(bins, "histogram", "bins"), min=low, max=high)

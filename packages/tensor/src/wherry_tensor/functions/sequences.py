@@ -1,4 +1,4 @@
-"""Of sequences: integrals by the trapezoidal rule, and the choices among elements."""
+"""Integrals by the trapezoidal rule, and combinations of elements."""
 from __future__ import annotations
 
 from typing import Any
@@ -27,7 +27,6 @@ def trapezoid(y: Tensor, x: Tensor | None = None, dx: Any = None, axis: int = -1
         x: where they were taken, in the shape of `y` or `[n]`, along `axis`; floating.
         dx: the distance between samples, a number or a tensor, if `x` is not given; 1 by default.
         axis: in `[-rank, rank)`.
-        name: accepted for compatibility; unused.
 
     Returns:
         The wider dtype of `y` and `x` (or `dx`).
@@ -37,7 +36,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, dx: Any = None, axis: int = -1
 
     Raises:
         TypeError: `y` or `x` is not a Tensor or not floating (also a ValueError).
-        ValueError: both `x` and `dx`, a 0-d `y`, an axis out of range, or shapes that do not broadcast.
+        ValueError: both `x` and `dx` are given, `y` is 0-d, the axis is out of range, or the shapes do not broadcast.
 
     Source:
         `paddle.trapezoid`.
@@ -59,7 +58,6 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, dx: Any = None, axi
         x: where they were taken, in the shape of `y` or `[n]`, along `axis`; floating.
         dx: the distance between samples, a number or a tensor, if `x` is not given; 1 by default.
         axis: in `[-rank, rank)`.
-        name: accepted for compatibility; unused.
 
     Returns:
         The wider dtype of `y` and `x` (or `dx`).
@@ -69,7 +67,7 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, dx: Any = None, axi
 
     Raises:
         TypeError: `y` or `x` is not a Tensor or not floating (also a ValueError).
-        ValueError: both `x` and `dx`, a 0-d `y`, an axis out of range, or shapes that do not broadcast.
+        ValueError: both `x` and `dx` are given, `y` is 0-d, the axis is out of range, or the shapes do not broadcast.
 
     Source:
         `paddle.cumulative_trapezoid`.
@@ -86,13 +84,13 @@ def _trapezoids(op_name: str, y: Any, x: Any, dx: Any, axis: Any) -> tuple[Tenso
     """The area between each two neighbours, and the axis along which they lie."""
     if x is not None and dx is not None:
         raise InvalidArgumentError(
-            f"{op_name}: the distances are given twice. Got both x and dx, expected one of them at most. Leave dx out."
+            f"{op_name}: x and dx exclude each other. Got both x and dx, expected one of them at most. Leave dx out."
         )
     for one, what in (y, "y"), (x, "x"):
         if one is not None or what == "y":
             _require_floats(op_name, one, what)
     if not y.ndim:
-        raise InvalidArgumentError(f"{op_name}: there is no axis to go along. Got y of shape [], expected rank 1 or more. Use reshape.")
+        raise InvalidArgumentError(f"{op_name}: y is 0-d. Got y of shape [], expected rank 1 or more. Use reshape.")
     at = one_axis(axis, y.ndim, op_name)
     step: Any = 1.0
     if x is not None:
@@ -101,7 +99,7 @@ def _trapezoids(op_name: str, y: Any, x: Any, dx: Any, axis: Any) -> tuple[Tenso
         step = _require_floats(op_name, dx, "dx")
     elif dx is not None and (isinstance(dx, bool) or not isinstance(dx, (int, float))):
         raise InvalidTypeError(
-            f"{op_name}: the distance between samples is one number. Got dx={short(dx)}, expected a number or a Tensor. Use x for places."
+            f"{op_name}: dx must be one number. Got dx={short(dx)}, expected a number or a Tensor. Use x for places."
         )
     elif dx is not None:
         step = float(dx)
@@ -121,13 +119,12 @@ def _require_floats(op_name: str, one: Any, what: str) -> Tensor:
 
 
 def combinations(x: Tensor, r: int = 2, with_replacement: bool = False, name: str | None = None) -> Tensor:
-    """All choices of `r` elements of a vector, in the order of the elements.
+    """All combinations of `r` elements of a vector, in the order of the elements.
 
     Args:
         x: `[n]`, any dtype.
         r: how many are chosen.
         with_replacement: whether an element may be chosen again.
-        name: accepted for compatibility; unused.
 
     Returns:
         One row for each choice, in the dtype of `x`; `[0]` for r = 0, as in Paddle.
@@ -137,7 +134,7 @@ def combinations(x: Tensor, r: int = 2, with_replacement: bool = False, name: st
 
     Raises:
         TypeError: `x` is not a vector (also a ValueError).
-        ValueError: `r` is no int or negative.
+        ValueError: `r` is negative or not an int.
 
     Source:
         `paddle.combinations`.
@@ -148,11 +145,11 @@ def combinations(x: Tensor, r: int = 2, with_replacement: bool = False, name: st
     """
     if require_tensor(x, "combinations").ndim != 1:
         raise InvalidTypeError(
-            f"combinations: the elements are one sequence. Got x of shape {x.shape}, expected [n]. Use x.flatten() to choose among all elements."
+            f"combinations: x must be 1-D. Got x of shape {x.shape}, expected [n]. Use x.flatten() to choose among all elements."
         )
     if not isinstance(r, int) or isinstance(r, bool) or r < 0:
         raise InvalidArgumentError(
-            f"combinations: r counts the elements of a choice. Got r={short(r)}, expected an int of 0 or more. Use 2 for pairs."
+            f"combinations: r is not a count. Got r={short(r)}, expected an int of 0 or more. Use 2 for pairs."
         )
     if r == 0:
         return slice(x, [0], [0], [0])

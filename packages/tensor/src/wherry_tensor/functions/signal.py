@@ -1,4 +1,4 @@
-"""Frames of signals and their spectra: `paddle.signal`."""
+"""Short-time Fourier transforms and frames of signals: `paddle.signal`."""
 from __future__ import annotations
 
 from typing import Any
@@ -17,7 +17,7 @@ __all__ = ["frame", "istft", "overlap_add", "stft"]
 def _leading(axis: Any, op_name: str) -> bool:
     if isinstance(axis, bool) or axis not in (0, -1):
         raise InvalidArgumentError(
-            f"{op_name}: a signal is the first axis or the last. Got axis={short(axis)}, expected 0 or -1. Transpose x."
+            f"{op_name}: the signal must lie along the first axis or the last. Got axis={short(axis)}, expected 0 or -1. Transpose x."
         )
     return bool(axis == 0)
 
@@ -26,7 +26,7 @@ def _positive(value: Any, op_name: str, name: str) -> int:
     count = integer(value, op_name, name)
     if not is_unknown(count) and count < 1:
         raise InvalidArgumentError(
-            f"{op_name}: elements are counted. Got {name}={value}, expected 1 or more. Check the order of the arguments."
+            f"{op_name}: {name} must be positive. Got {name}={value}, expected 1 or more. Check the order of the arguments."
         )
     return count
 
@@ -39,14 +39,14 @@ def frame(x: Tensor, frame_length: int, hop_length: int, axis: int = -1, name: s
         frame_length: how many elements a frame has.
         hop_length: how far apart frames begin.
         axis: the signal is the last axis, -1, or the first, 0.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., n]` to `[..., frame_length, count]`, or `[n, ...]` to `[count, frame_length, ...]`, where count is
         `1 + (n - frame_length) // hop_length`.
 
     Raises:
-        ValueError: a frame longer than the signal, numbers below 1, or another axis.
+        TypeError: `x` is not a Tensor (also a ValueError).
+        ValueError: a frame is longer than the signal, a number below 1, or the axis neither 0 nor -1.
 
     Source:
         `paddle.signal.frame`.
@@ -70,14 +70,14 @@ def overlap_add(x: Tensor, hop_length: int, axis: int = -1, name: str | None = N
         x: numbers; rank 2 or more.
         hop_length: how far apart frames begin, at most the length of a frame.
         axis: frames are columns of the last two axes, -1, or rows of the first two, 0.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., frame_length, count]` to `[..., n]`, or `[count, frame_length, ...]` to `[n, ...]`, where n is
         `(count - 1) * hop_length + frame_length`.
 
     Raises:
-        ValueError: gaps between the frames, a hop below 1, or another axis.
+        TypeError: `x` is not a Tensor (also a ValueError).
+        ValueError: there are gaps between the frames, the hop is below 1, or the axis neither 0 nor -1.
 
     Source:
         `paddle.signal.overlap_add`.
@@ -152,7 +152,7 @@ def stft(
     onesided: bool = True,
     name: str | None = None,
 ) -> Tensor:
-    """Spectra of the frames of a signal: the short-time Fourier transform.
+    """The short-time Fourier transform: spectra of the frames of a signal.
 
     Args:
         x: `[n]` or `[B, n]`; real, or complex with `onesided=False`.
@@ -163,8 +163,7 @@ def stft(
         center: extend the signal by `n_fft // 2` at both ends, so that frame t is around element `t * hop_length`.
         pad_mode: "reflect" or "constant" (zeros): with what it is extended.
         normalized: divide by the root of `n_fft`.
-        onesided: give the first `n_fft // 2 + 1` elements of each spectrum, which say all for a real signal.
-        name: accepted for compatibility; unused.
+        onesided: give the first `n_fft // 2 + 1` elements of each spectrum, which determine the others for a real signal.
 
     Returns:
         Complex.
@@ -173,8 +172,8 @@ def stft(
         `[..., n]` to `[..., n_fft // 2 + 1, frames]`, or `[..., n_fft, frames]` with `onesided=False`.
 
     Raises:
-        ValueError: lengths or a window that do not fit, or another `pad_mode` (also an AssertionError, as in Paddle).
-        TypeError: no Tensor (also a ValueError).
+        ValueError: lengths or the window do not fit, or `pad_mode` is unknown (also an AssertionError, as in Paddle).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.signal.stft`.
@@ -184,7 +183,7 @@ def stft(
         [3, 5]
     """
     rank = require_tensor(x, "stft").ndim
-    _require(rank in (1, 2), "stft", "`x` is no signal", f"shape {x.shape}", "[n] or [B, n]", "Reshape x")
+    _require(rank in (1, 2), "stft", "`x` is not a signal", f"shape {x.shape}", "[n] or [B, n]", "Reshape x")
     size, hop, length = _lengths("stft", n_fft, hop_length, win_length)
     n = x.shape[-1]
     _require(hop > 0, "stft", "frames do not advance", f"hop_length={hop}", "1 or more", "Pass hop_length")
@@ -194,7 +193,7 @@ def stft(
     )
     _require(0 < length <= size, "stft", "the window is longer than a frame", f"win_length={length}", f"one in [1, {size}]", "Raise n_fft")
     _require(
-        pad_mode in ("reflect", "constant"), "stft", "there is no such mode", f"pad_mode={pad_mode!r}", "'reflect' or 'constant'",
+        pad_mode in ("reflect", "constant"), "stft", "unknown mode", f"pad_mode={pad_mode!r}", "'reflect' or 'constant'",
         "Leave it out",
     )
     onesided = flag(onesided, "stft", "onesided")
@@ -238,7 +237,7 @@ def istft(
     return_complex: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The signal whose frames have these spectra: the inverse of `stft`, by least squares where frames disagree.
+    """The inverse short-time Fourier transform: the signal whose frames have these spectra, by least squares where frames disagree.
 
     Args:
         x: `[n_fft // 2 + 1, frames]`, or `[n_fft, frames]` with `onesided=False`; a batch before it. Complex.
@@ -251,15 +250,14 @@ def istft(
         onesided: spectra are the first halves.
         length: keep so many elements at most.
         return_complex: give a complex signal; with `onesided=False`.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[..., n_fft // 2 + 1, frames]` to `[..., n]`.
 
     Raises:
-        ValueError: a window whose overlaps leave elements unsaid; lengths or a window that do not fit (also an
+        ValueError: the overlaps of the window leave elements undetermined; lengths or the window do not fit (also an
             AssertionError, as in Paddle).
-        TypeError: no Tensor (also a ValueError).
+        TypeError: `x` is not a Tensor (also a ValueError).
 
     Source:
         `paddle.signal.istft`; Griffin & Lim, "Signal Estimation from Modified Short-Time Fourier Transform" (1984).

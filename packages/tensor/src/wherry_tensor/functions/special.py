@@ -14,7 +14,6 @@ def i0(x: Tensor, name: str | None = None) -> Tensor:
 
     Args:
         x: float32 or float64.
-        name: accepted for compatibility; unused.
 
     Returns:
         The shape and dtype of `x`; infinity for what is too large, and for infinities, where Paddle gives NaN.
@@ -43,7 +42,6 @@ def i0e(x: Tensor, name: str | None = None) -> Tensor:
 
     Args:
         x: float32 or float64.
-        name: accepted for compatibility; unused.
 
     Returns:
         The shape and dtype of `x`.
@@ -72,7 +70,6 @@ def i1(x: Tensor, name: str | None = None) -> Tensor:
 
     Args:
         x: float32 or float64.
-        name: accepted for compatibility; unused.
 
     Returns:
         The shape and dtype of `x`; infinity for what is too large, and for infinities, where Paddle gives NaN.
@@ -101,7 +98,6 @@ def i1e(x: Tensor, name: str | None = None) -> Tensor:
 
     Args:
         x: float32 or float64.
-        name: accepted for compatibility; unused.
 
     Returns:
         The shape and dtype of `x`.
@@ -131,7 +127,6 @@ def polygamma(x: Tensor, n: int, name: str | None = None) -> Tensor:
     Args:
         x: floating.
         n: from 0, which is `digamma` itself, to 170, beyond which values are too large.
-        name: accepted for compatibility; unused.
 
     Returns:
         The shape and dtype of `x`.
@@ -140,7 +135,7 @@ def polygamma(x: Tensor, n: int, name: str | None = None) -> Tensor:
         `[...]` to the same.
 
     Raises:
-        TypeError: `x` is not a Tensor (also a ValueError) or not floating, or `n` is no int.
+        TypeError: `x` is not a Tensor (also a ValueError) or not floating, or `n` is not an int.
         ValueError: `n` is out of range.
 
     Source:
@@ -159,7 +154,6 @@ def nextafter(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
     Args:
         x, y: both float32 or both float64; shapes that broadcast together.
-        name: accepted for compatibility; unused.
 
     Returns:
         Their dtype; `y` where both are equal, NaN where one of them is. There is no gradient, as in Paddle.
@@ -189,7 +183,6 @@ def frexp(x: Tensor, name: str | None = None) -> tuple[Tensor, Tensor]:
 
     Args:
         x: float32 or float64.
-        name: accepted for compatibility; unused.
 
     Returns:
         Mantissas and exponents, both in the dtype of `x`: 0 and 0 of zeros, infinity and 1 of infinities, NaN of NaN.

@@ -1,19 +1,17 @@
-"""The op vocabulary: every noun of the framework on one page.
+"""All ops.
 
 An op is a name, its tensor inputs and its attributes, declared in the module of its family next to
 its shape rule and decomposition. What else can be known about it stands in the columns of other
 packages. `python -m wherry ops` prints the whole matrix.
 """
-from importlib import import_module
-
 from wherry_tensor._core import VOCABULARY_VERSION, Op, registry, start
+from wherry_tensor.columns import load_families
 
-for _family in (
+load_families(__name__, (  # which declare their ops in the registry
     "activation", "attention", "blocked", "contraction", "convolution", "convolution3d", "creation", "detection", "elementwise", "indexing",
     "linalg", "loss", "movement", "normalization", "optimizer", "random", "recurrent", "reduction", "resampling", "sequence", "sparse",
     "spectral",
-):
-    import_module(f"wherry_tensor.ops.{_family}")  # declares its ops in the registry
+))
 
 globals().update(registry)  # `attention` is a family and an op: the op has the name
 

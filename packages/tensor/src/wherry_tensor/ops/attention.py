@@ -1,4 +1,6 @@
-"""Attention that drops weights, and attention over sequences of different lengths: `attention` in ops/normalization.py with more."""
+"""Attention with dropout of the weights, and attention over padded sequences of different lengths.
+
+Plain `attention` is in ops/normalization.py."""
 from wherry_tensor import ops
 from wherry_tensor._core import int64, uint8
 from wherry_tensor.ops.declare import Meta, decompose, infer, op
@@ -23,8 +25,8 @@ from wherry_tensor.ops.shapes import (
     show,
 )
 
-# In the order softmax, dropout, product with v. `keep`, [B, heads, Tq, Tk] in uint8, is the mask of `dropout` over the weights, by which
-# what decided about each of them takes one byte; what is kept is divided by 1 - p.
+# In the order softmax, dropout, product with v. `keep`, [B, heads, Tq, Tk] in uint8, is the dropout mask of the weights, one byte
+# each; weights that are kept are divided by 1 - p.
 attention_dropout = op("attention_dropout", "q, k, v, mask?", effects="random", scale=float, causal=bool, p=float,
                        outputs="out, lse, keep")
 attention_dropout_vjp = op("attention_dropout_vjp", "ct, q, k, v, mask?, out, lse, keep", scale=float, causal=bool,
@@ -124,7 +126,7 @@ def decompose_attention_lengths_vjp(ct, q, k, v, mask, q_lengths, k_lengths, dia
 
 
 def seen_of_lengths(q, k, mask, q_lengths, k_lengths, diagonal):
-    """Lengths as what attention without them takes.
+    """The lengths as masks, for attention without lengths.
 
     Returns:
         Which queries count and which keys anyone sees, bool `[B, 1, T, 1]` both; and a mask of all, bool if `mask` is bool or None.
@@ -145,7 +147,7 @@ def seen_of_lengths(q, k, mask, q_lengths, k_lengths, diagonal):
 
 
 def zeros_where_not(counts, x):
-    """`x`, and zeros in its rows that do not count: a weight of 0 would let NaN through."""
+    """`x` with zeros in the rows that do not count: multiplying by a weight of 0 would let NaN through."""
     return ops.where(counts, x, ops.full(shape=(), value=0, dtype=x.dtype))
 
 

@@ -1,4 +1,4 @@
-"""Convolution and pooling of images whose channels lie in blocks: what passes make of the ops of `convolution`, for inference.
+"""Convolution and pooling in the channel-blocked layout (NCHW16c), which passes for inference make of the ops of `convolution`.
 
 An image in blocks is [n, blocks, h, w, 16]; channel c is lane c % 16 of block c // 16. Where channels do not fill the last block, weights
 are zero for the lanes that are left, so that nothing depends on what these hold (as long as it is finite).

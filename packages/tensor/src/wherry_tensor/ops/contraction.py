@@ -1,4 +1,4 @@
-"""Sums of products."""
+"""Matrix products."""
 from wherry_tensor import ops
 from wherry_tensor.ops.declare import Meta, decompose, infer, op
 from wherry_tensor.ops.shapes import (
@@ -38,7 +38,7 @@ def infer_matmul(x, y, *, transpose_x, transpose_y):
                 f"matmul: `{name}` is 0-d, which has no axis to sum over. Got x of shape {show(x.shape)} and y of "
                 f"shape {show(y.shape)}, expected ranks of at least 1. Multiply by a number with `*`."
             )
-    # A vector is a row on the left and a column on the right; what it adds goes from the result.
+    # A vector is a row on the left and a column on the right; the axis added for that is removed from the result.
     left = (1, *x.shape) if len(x.shape) == 1 else _swapped(x.shape, transpose_x)
     right = (*y.shape, 1) if len(y.shape) == 1 else _swapped(y.shape, transpose_y)
     if not same_size(left[-1], right[-2]):

@@ -201,7 +201,7 @@ def _sizes(op_name, name, values, least=0, rank=2):
 def _borders(op_name, paddings, rank=2):
     if len(paddings) != 2 * rank or min(paddings) < 0:
         raise ValueError(
-            f"{op_name}: paddings are not those of {_WORDS[rank][0]}. Got paddings={paddings}, expected "
+            f"{op_name}: paddings do not fit {_WORDS[rank][0]}. Got paddings={paddings}, expected "
             f"({''.join(_BORDERS[3 - rank:])}), none negative. Cut the input with slice where less of it is wanted."
         )
 
@@ -471,7 +471,7 @@ def decompose_conv2d_weight_vjp(ct, x, weight, *, strides, paddings, dilations, 
 
 
 def _seen(x, window, strides, paddings, dilations, groups):
-    """What each output sees of x, [N, h, w, C]: [N, oh, ow, kh * kw * C]; or [N, oh, ow, groups, kh * kw * C / groups]."""
+    """The window of each output in x, [N, h, w, C]: [N, oh, ow, kh * kw * C]; or [N, oh, ow, groups, kh * kw * C / groups]."""
     top, bottom, left, right = paddings
     if any(paddings):
         x = ops.pad(x, paddings=(0, 0, top, bottom, left, right, 0, 0), value=0.0)
@@ -546,7 +546,7 @@ def decompose_adaptive_max_pool2d(x, *, output_size, data_format):
 
 
 def _first_largest(candidates, plan, x):
-    """The largest number of each window and its place: NaN is none, and of equal ones the first counts."""
+    """The maximum of each window and its position: NaN is skipped, and of equal values the first counts."""
     best = place = None
     for value, numbers in candidates:
         numbers = ops.unsqueeze(numbers, axes=tuple(range(2, x.ndim - plan[0].axis)))
@@ -591,7 +591,7 @@ def decompose_max_unpool2d(x, index, *, output_size, data_format):
     value, shape = _flat_planes("max_unpool2d", "x", x, data_format)
     place, _ = _flat_planes("max_unpool2d", "index", index, data_format)
     axis, size = (2 if data_format == "NCHW" else 1), output_size[0] * output_size[1]
-    # A negative place is none here, not one counted from the end: out of range as well.
+    # A negative position is out of range here, and not counted from the end.
     place = ops.where(place < 0, ops.full_like(place, value=size, dtype=place.dtype), place)
     one = ops.full_like(ops.reduce_sum(value, axes=(axis,), keepdim=True), value=0, dtype=x.dtype)
     zeros = ops.copy(ops.broadcast_to(one, shape=tuple(size if a == axis else UNKNOWN for a in range(3))))
@@ -600,7 +600,7 @@ def decompose_max_unpool2d(x, index, *, output_size, data_format):
 
 
 def _flat_planes(op_name, name, x, data_format):
-    """x with its two axes of positions as one, and the shape that it had."""
+    """x with its two spatial axes merged, and the shape that it had."""
     require_known(op_name, name, x.shape[1:])
     n, *rest = x.shape
     if data_format == "NCHW":
@@ -659,7 +659,7 @@ def decompose_adaptive_avg_pool2d_vjp(ct, like, *, data_format):
 
 
 class _Axis(NamedTuple):
-    """How windows lie along one axis."""
+    """The windows along one axis."""
 
     axis: int
     size: int
@@ -694,7 +694,7 @@ def _spans(size, count):
 
 
 def _numbers(plan):
-    """The number of each place of a plane, int32 [h, w]."""
+    """The flat index of each position of a plane, int32 [h, w]."""
     h, w = (p.size for p in plan)
     return ops.reshape(ops.arange(start=0, step=1, length=h * w, dtype=int32), shape=(h, w))
 
@@ -706,14 +706,14 @@ def _framed_axis(x, axis, before, after, value):
 
 
 def _framed(x, plan, value):
-    """x with the places around it that windows reach, and without those that none does."""
+    """x padded to what the windows reach, and cut where none reaches."""
     for p in plan:
         x = _framed_axis(x, p.axis, p.before, p.total - p.size - p.before, value)
     return x
 
 
 def _tap(x, plan, taps):
-    """What this tap of each window sees."""
+    """The elements that this tap of each window meets."""
     for p, tap in zip(plan, taps, strict=True):
         x = ops.slice(
             x, axes=(p.axis,), starts=(tap,), ends=(tap + (p.windows - 1) * p.stride + 1,), steps=(p.stride,)

@@ -1,4 +1,4 @@
-"""Regions of images: cutting them out, sampling beside the grid, and choosing among boxes.
+"""Region pooling (RoI), deformable sampling, and non-maximum suppression.
 
 A box is (x1, y1, x2, y2); `image` says for each box which image of the batch it lies in.
 """
@@ -28,15 +28,15 @@ roi_pool = op("roi_pool", "x, boxes, image", height=int, width=int, scale=float,
 psroi_pool = op("psroi_pool", "x, boxes, image", height=int, width=int, scale=float)
 psroi_pool_vjp = op("psroi_pool_vjp", "ct, boxes, image, like~", height=int, width=int, scale=float)
 
-# What a convolution multiplies by its weights, as columns [N, C * taps, H' * W']: each tap of each place is read at its offset
+# The im2col matrix of a deformable convolution, [N, C * taps, H' * W']: each tap of each place is read at its offset
 # (y, x; offset is [N, 2 * groups * taps, H', W']) between the pixels, and multiplied by mask [N, groups * taps, H', W'].
 # Channels are divided into groups with offsets of their own. Beyond the border lies 0.
 deform_columns = op("deform_columns", "x, offset, mask?", kernel=tuple, strides=tuple, paddings=tuple, dilations=tuple, groups=int)
 deform_columns_vjp = op("deform_columns_vjp", "ct, x, offset, mask?", kernel=tuple, strides=tuple, paddings=tuple, dilations=tuple, groups=int,
                         outputs="x_ct, offset_ct, mask_ct")  # fmt: skip
 
-# Which boxes remain, when each that remains strikes those behind it in the list whose overlap with it (area in common over
-# area of both) exceeds threshold. Boxes of other groups do not strike. `offset` is added to sides of boxes, and of what they
+# Which boxes remain, when each that remains removes those after it in the list whose overlap with it (area in common over
+# area of both) exceeds threshold. Boxes of different groups do not remove each other. `offset` is added to sides of boxes, and of what they
 # have in common where there is any: 1 where boxes end at a pixel.
 suppress = op("suppress", "boxes, group", threshold=float, offset=float)
 
@@ -53,7 +53,8 @@ MOST_SAMPLES = 1 << 12  # along one axis of a part
 def _check_parts(op_name, height, width):
     if height < 1 or width < 1:
         raise ValueError(
-            f"{op_name}: a region has at least one part. Got height={height} and width={width}, expected positive numbers. Use 1 for the whole box."
+            f"{op_name}: height and width must be positive. Got height={height} and width={width}, expected positive numbers. "
+            f"Use 1 for the whole box."
         )
 
 
@@ -70,10 +71,10 @@ def _regions(op_name, name, x, boxes, image, height, width):
     require_dtype(op_name, name, dtype, (float32, float64))
     require_dtype(op_name, "image", image.dtype, (int64,))
     if not same_size(boxes.shape[1], 4):
-        raise ValueError(f"{op_name}: a box is x1, y1, x2, y2. Got boxes of shape {show(boxes.shape)}, expected [boxes, 4]. Transpose them.")
+        raise ValueError(f"{op_name}: boxes need four coordinates. Got boxes of shape {show(boxes.shape)}, expected [boxes, 4]. Give x1, y1, x2, y2.")
     if not same_size(boxes.shape[0], image.shape[0]):
         raise ValueError(
-            f"{op_name}: each box lies in an image. Got image of shape {show(image.shape)} for boxes of shape {show(boxes.shape)}, "
+            f"{op_name}: `image` needs one number for each box. Got image of shape {show(image.shape)} for boxes of shape {show(boxes.shape)}, "
             f"expected one number for each box. Repeat them."
         )
     _check_parts(op_name, height, width)
@@ -112,7 +113,7 @@ def _planes(op_name, channels, height, width):
         return UNKNOWN
     if channels % (height * width):
         raise ValueError(
-            f"{op_name}: each part has a plane of its own. Got {channels} channels for {height} x {width} parts, expected a multiple of "
+            f"{op_name}: height * width does not divide the channels. Got {channels} channels for {height} x {width} parts, expected a multiple of "
             f"{height * width}. The convolution before makes as many."
         )
     return channels // (height * width)
@@ -142,7 +143,7 @@ def _columns(op_name, x, offset, mask, kernel, strides, paddings, dilations, gro
             raise ValueError(f"{op_name}: {name} has two numbers. Got {values}, expected two of at least {least}. They are for height and width.")
     if groups < 1 or (x.shape[1] != UNKNOWN and x.shape[1] % groups):
         raise ValueError(
-            f"{op_name}: channels are divided into groups. Got {x.shape[1]} channels for {groups} groups, expected a multiple. "
+            f"{op_name}: groups do not divide the channels. Got {x.shape[1]} channels for {groups} groups, expected a multiple. "
             f"Change deformable_groups."
         )
     taps = kernel[0] * kernel[1]
@@ -184,10 +185,11 @@ def infer_suppress(boxes, group, *, threshold, offset):
     require_dtype("suppress", "boxes", boxes.dtype, (float32, float64))
     require_dtype("suppress", "group", group.dtype, (int64,))
     if not same_size(boxes.shape[1], 4):
-        raise ValueError(f"suppress: a box is x1, y1, x2, y2. Got boxes of shape {show(boxes.shape)}, expected [boxes, 4]. Transpose them.")
+        raise ValueError(f"suppress: boxes need four coordinates. Got boxes of shape {show(boxes.shape)}, expected [boxes, 4]. Give x1, y1, x2, y2.")
     if not same_size(boxes.shape[0], group.shape[0]):
         raise ValueError(
-            f"suppress: each box is of a group. Got group of shape {show(group.shape)} for boxes of shape {show(boxes.shape)}, expected one "
+            f"suppress: `group` needs one number for each box. "
+            f"Got group of shape {show(group.shape)} for boxes of shape {show(boxes.shape)}, expected one "
             f"number for each box. Pass zeros for one group."
         )
     return Meta((boxes.shape[0] if boxes.shape[0] != UNKNOWN else group.shape[0],), bool_)

@@ -452,7 +452,7 @@ def decompose_cosh(x):
 
 
 def _grown(size, direction):
-    """The product, and 0 where the direction is: infinity does not make it NaN."""
+    """`size * direction`, and 0 where `direction` is 0 even if `size` is infinite."""
     return where(equal(direction, _number(0, direction)), direction, multiply(size, direction))
 
 

@@ -1,4 +1,4 @@
-"""Reading and writing at positions that are data."""
+"""Indexing, gather, scatter, sorting and search: ops whose positions are data."""
 from wherry_tensor import ops
 from wherry_tensor._core import float32, float64, int32, int64
 from wherry_tensor.ops.declare import Meta, decompose, infer, op
@@ -119,7 +119,7 @@ def infer_put_along_axis(x, index, value, *, axis, reduce):
     require_broadcast_to("put_along_axis", "value", value.shape, index.shape)
     if reduce not in ("assign", "add", "multiply"):
         raise ValueError(
-            f"put_along_axis: there is no way '{reduce}' to put a value. "
+            f"put_along_axis: unknown reduce '{reduce}'. "
             f"Got reduce='{reduce}', expected 'assign', 'add' or 'multiply'. "
             f"Use 'assign' to replace the values of x."
         )
@@ -183,7 +183,7 @@ def infer_one_hot(x, *, num_classes):
     require_dtype("one_hot", "x", x.dtype, integers)
     if not is_unknown(num_classes) and num_classes < 1:
         raise ValueError(
-            f"one_hot: there must be a class. Got num_classes={num_classes}, expected 1 or more. "
+            f"one_hot: num_classes must be positive. Got num_classes={num_classes}, expected 1 or more. "
             f"It is one more than the largest label."
         )
     return Meta((*x.shape, UNKNOWN if is_unknown(num_classes) else num_classes), float32)
@@ -195,7 +195,7 @@ def infer_topk(x, *, k, axis, largest, sorted):
     size = x.shape[axis] if x.shape else 1
     if not is_unknown(k) and (k < 0 or (size != UNKNOWN and k > size)):
         raise ValueError(
-            f"topk: there are no {k} values to take along axis {axis}. "
+            f"topk: there are fewer than {k} values along axis {axis}. "
             f"Got k={k} for x of shape {show(x.shape)}, expected k in [0, {size}]. Lower k."
         )
     shape = (*x.shape[:axis], UNKNOWN if is_unknown(k) else k, *x.shape[axis + 1 :]) if x.shape else ()

@@ -56,11 +56,11 @@ _REAL, _NUMBERS = (float32, float64), (complex64, complex128, float32, float64)
 
 
 def _matrix(op_name, x, name="x", square=False):
-    """Refuse what is no matrix of floating numbers; returns (batch, rows, columns)."""
+    """Refuse all but matrices of floating numbers; returns (batch, rows, columns)."""
     require_dtype(op_name, name, x.dtype, _NUMBERS)
     if len(x.shape) < 2:
         raise ValueError(
-            f"{op_name}: `{name}` is no matrix. Got shape {show(x.shape)}, expected [..., m, n]. Add axes with unsqueeze."
+            f"{op_name}: `{name}` is not a matrix. Got shape {show(x.shape)}, expected [..., m, n]. Add axes with unsqueeze."
         )
     *batch, rows, columns = x.shape
     if square:

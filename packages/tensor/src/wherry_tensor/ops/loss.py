@@ -1,4 +1,4 @@
-"""Losses: what is worth one pass over memory, or must look at labels.
+"""Losses: those that one pass over memory computes, and those that read labels.
 
 Hard labels are integers; those equal to `ignore_index` count nothing. Cross entropy of logits stands
 beside softmax in normalization.py.

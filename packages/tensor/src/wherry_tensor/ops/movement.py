@@ -1,4 +1,4 @@
-"""Ops that move values and never compute with them.
+"""Reshaping, slicing, joining, padding and repeating: ops that move values and never compute with them.
 
 Those under *views* have no kernels: the core answers them with a new shape, strides and offset on
 the same memory wherever that is possible.

@@ -204,7 +204,7 @@ def decompose_reduce_prod(x, *, axes, keepdim):
 
 @decompose.rule(reduce_min)
 def decompose_reduce_min(x, *, axes, keepdim):
-    # What turns the order around and loses nothing: the bits of integers, the sign of floats.
+    # Reverses the order without loss: the bits of integers, the sign of floats.
     turned = ops.negative if x.dtype.is_floating else ops.bitwise_not
     return turned(reduce_max(turned(x), axes=axes, keepdim=keepdim))
 
@@ -232,7 +232,7 @@ def decompose_argmin(x, *, axis, keepdim):
 
 def _position_of_extreme(x, axis, keepdim, extreme):
     if x.dtype.is_floating:
-        # NaN would win the reduction and must lose: it stands back behind every number.
+        # NaN would win the reduction and must lose, so the worst number replaces it.
         worst = -math.inf if extreme is reduce_max else math.inf
         numbers = ops.where(ops.isnan(x), ops.full(shape=(), value=worst, dtype=x.dtype), x)
     else:

@@ -1,4 +1,4 @@
-"""Weighted sums of places along one axis: resizing, and sampling of images at any place."""
+"""Interpolation and grid sampling along one axis: weighted sums of its elements."""
 from wherry_tensor import ops
 from wherry_tensor._core import int64
 from wherry_tensor.ops.declare import Meta, decompose, infer, op
@@ -40,7 +40,7 @@ def _resampled(op_name, name, shape, values, index, weight, axis):
     require_rank(op_name, "index", index.shape, 2)
     if not same_shape(index.shape, weight.shape):
         raise ValueError(
-            f"{op_name}: there is one weight for each place. Got index of shape {show(index.shape)} and weight of shape "
+            f"{op_name}: index and weight differ in shape. Got index of shape {show(index.shape)} and weight of shape "
             f"{show(weight.shape)}, expected equal shapes, [results, taps]. Fill up with weights of 0."
         )
     return (*shape[:axis], index.shape[0], *shape[axis + 1 :])

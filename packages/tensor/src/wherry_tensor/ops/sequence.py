@@ -1,4 +1,4 @@
-"""Losses of sequences whose labels are not aligned."""
+"""The loss of connectionist temporal classification (CTC)."""
 from wherry_tensor._core import float32, float64
 from wherry_tensor.ops.declare import Meta, decompose, infer, op
 from wherry_tensor.ops.shapes import (
@@ -68,7 +68,7 @@ def _sizes(op_name, log_probs, labels, input_lengths, label_lengths, blank):
     sizes = labels.shape[0], input_lengths.shape[0], label_lengths.shape[0]
     if not all(same_size(batch, size) for size in (log_probs.shape[1], *sizes)):
         raise ValueError(
-            f"{op_name}: every input holds one part for each example. Got log_probs of shape {show(log_probs.shape)}, "
+            f"{op_name}: the batch sizes of the inputs differ. Got log_probs of shape {show(log_probs.shape)}, "
             f"labels of {show(labels.shape)}, lengths of {show(input_lengths.shape)} and {show(label_lengths.shape)}, "
             f"expected [T, B, C], [B, L], [B] and [B]. Time comes first in log_probs; transpose what has the batch first."
         )

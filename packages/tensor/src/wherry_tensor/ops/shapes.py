@@ -108,7 +108,7 @@ def same_size(a, b):
 
 
 def merge_size(a, b):
-    """The better known of two sizes that are meant to be equal."""
+    """Of two sizes that are meant to be equal, the one that is known."""
     return b if a == UNKNOWN else a
 
 

@@ -1,4 +1,4 @@
-"""Edges of graphs, and products with matrices of which only some elements are stored.
+"""Message passing along the edges of graphs, and products with sparse matrices (CSR).
 
 An edge e leads from row `source[e]` of x (row e, where there is no source) to row `target[e]` of the result, which has `count` rows. A matrix
 in CSR form stores row r at the places crows[r] to crows[r + 1] of `cols` and `values`.
@@ -44,12 +44,14 @@ def _edges(op_name, x, source, target, count):
             require_rank(op_name, name, index.shape, 1)
     if source is not None and not same_shape(source.shape, target.shape):
         raise ValueError(
-            f"{op_name}: an edge has a source and a target. Got {show(source.shape)} sources and {show(target.shape)} targets, expected as many "
+            f"{op_name}: the numbers of sources and targets differ. "
+            f"Got {show(source.shape)} sources and {show(target.shape)} targets, expected as many "
             f"of one as of the other. Pass the two columns of one list of edges."
         )
     if source is None and not same_size(x.shape[0], target.shape[0]):
         raise ValueError(
-            f"{op_name}: every row has a target. Got x of shape {show(x.shape)} and {show(target.shape)} targets, expected {x.shape[0]} targets."
+            f"{op_name}: `target` needs one number for each row of x. "
+            f"Got x of shape {show(x.shape)} and {show(target.shape)} targets, expected {x.shape[0]} targets."
         )
     require_sizes(op_name, (count,))
     return Meta((UNKNOWN if is_unknown(count) else count, *x.shape[1:]), x.dtype)
@@ -96,7 +98,8 @@ def infer_csr_sample(x, y, crows, cols):
     require_dtype("csr_sample", "x", x.dtype, integers + floats)
     if not (same_size(x.shape[0], rows) and same_size(x.shape[1], y.shape[1])):
         raise ValueError(
-            f"csr_sample: the matrices do not fit. Got x of shape {show(x.shape)} and y of shape {show(y.shape)} for {rows} rows, expected "
+            f"csr_sample: the shapes of the matrices do not fit. "
+            f"Got x of shape {show(x.shape)} and y of shape {show(y.shape)} for {rows} rows, expected "
             f"[{rows}, n] and [columns, n]. Transpose the second one if it is [n, columns]."
         )
     return Meta(cols.shape, x.dtype)
@@ -112,7 +115,7 @@ def infer_csr_transpose(crows, cols, *, columns):
 def _require_values(op_name, values, cols):
     if not same_shape(values.shape, cols.shape):
         raise ValueError(
-            f"{op_name}: every stored element has a column. Got values of shape {show(values.shape)} and cols of shape {show(cols.shape)}, "
+            f"{op_name}: values and cols differ in shape. Got values of shape {show(values.shape)} and cols of shape {show(cols.shape)}, "
             f"expected one shape [nnz]."
         )
 

@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms, and the frames that short ones are made of.
+"""Discrete Fourier transforms, and the frames of short-time transforms.
 
 `axes` are distinct and non-negative; of real transforms the last one is that of which one half is kept. `forward` is the
 sign of the exponent, `exp(-2 pi i j k / n)`; `normalization` is what the sums are divided by: "none", "sqrt" for the root of
@@ -42,7 +42,7 @@ def _require_transform(op_name, x, allowed, axes, normalization):
         raise ValueError(f"{op_name}: an axis is named twice. Got axes={axes}, expected distinct ones. Leave one out.")
     if normalization not in ("none", "sqrt", "n"):
         raise ValueError(
-            f"{op_name}: there is no such normalization. Got {normalization!r}, expected 'none', 'sqrt' or 'n'. Pass one of them."
+            f"{op_name}: unknown normalization. Got {normalization!r}, expected 'none', 'sqrt' or 'n'. Pass one of them."
         )
 
 
@@ -104,7 +104,7 @@ def infer_frame(x, *, length, hop, leading):
     n = x.shape[0] if leading else x.shape[-1]
     if length < 1 or (n != UNKNOWN and length > n):
         raise ValueError(
-            f"frame: a frame is no part of the axis. Got length={length} and x of shape {show(x.shape)}, expected one in [1, {n}]. "
+            f"frame: the frame does not fit into the axis. Got length={length} and x of shape {show(x.shape)}, expected one in [1, {n}]. "
             f"Pad x, or take shorter frames."
         )
     count = UNKNOWN if n == UNKNOWN else 1 + (n - length) // hop

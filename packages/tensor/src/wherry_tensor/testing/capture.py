@@ -1,4 +1,4 @@
-"""A captured program as simple as one can be: the list of ops that ran on symbolic tensors.
+"""A minimal captured program: the list of ops that ran on symbolic tensors.
 
 Tests record a function with it and replay what was recorded on tensors of several sizes; so it is also the shortest
 description of what an inner layer has to do. It optimizes nothing and keeps every value until the end of a replay.
@@ -87,7 +87,7 @@ class Program:
             fetches: tensors of the program whose values are wanted.
 
         Returns:
-            The value of each fetch; one that is no part of the program stands for itself.
+            The value of each fetch; a fetch that is not part of the program is returned as it is.
         """
         values = {id(name): value for name, value in feeds}
 

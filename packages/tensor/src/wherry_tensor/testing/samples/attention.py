@@ -1,5 +1,5 @@
-"""Samples of attention that drops weights, and of attention over sequences of different lengths. What is dropped is settled by the
-decomposition: the same as `dropout` of the weights."""
+"""Samples of attention with dropout and of attention over padded sequences. The decomposition settles what is dropped: the same as
+`dropout` of the weights."""
 import numpy as np
 
 from wherry_tensor import ops

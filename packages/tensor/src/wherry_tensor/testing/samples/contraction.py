@@ -1,4 +1,4 @@
-"""Samples and references of sums of products."""
+"""Samples and references of matrix products."""
 import numpy as np
 
 from wherry_tensor import ops

@@ -1,4 +1,4 @@
-"""Samples and references of regions of images and of choices among boxes."""
+"""Samples and references of region pooling, deformable sampling and non-maximum suppression."""
 import itertools
 
 import numpy as np
@@ -106,9 +106,9 @@ def spec_roi_align(rng):
     yield case(x, _BOXES[:0], _IMAGE[:0], **attrs)
     yield case(x[:, :0], _BOXES, _IMAGE, **attrs)
     yield bad(x, _BOXES, _IMAGE + 1, error=IndexError, match="lies in no image. Got image 2", **attrs)
-    yield bad(x, _BOXES[:, :3], _IMAGE, error=ValueError, match="a box is x1, y1, x2, y2", **attrs)
-    yield bad(x, _BOXES, _IMAGE[:2], error=ValueError, match="each box lies in an image", **attrs)
-    yield bad(x, _BOXES, _IMAGE, error=ValueError, match="at least one part", **{**attrs, "height": 0})
+    yield bad(x, _BOXES[:, :3], _IMAGE, error=ValueError, match="boxes need four coordinates", **attrs)
+    yield bad(x, _BOXES, _IMAGE[:2], error=ValueError, match="`image` needs one number for each box", **attrs)
+    yield bad(x, _BOXES, _IMAGE, error=ValueError, match="height and width must be positive", **{**attrs, "height": 0})
     yield bad(x, _BOXES, _IMAGE, error=ValueError, match="too many samples", **{**attrs, "ratio": 1 << 40})
     yield bad(x[0], _BOXES, _IMAGE, error=ValueError, match="`x` has 3 axes", **attrs)
 
@@ -191,7 +191,7 @@ def spec_deform_columns(rng):
     yield case(x[:0], offset[:0], None, **attrs)
     yield bad(x, offset[:, :1], None, error=ValueError, match="of two numbers for each tap", **attrs)
     yield bad(x, offset, np.zeros((1, 2, 3, 3)), error=ValueError, match="of a number for each tap", **attrs)
-    yield bad(x, offset, None, error=ValueError, match="divided into groups", **{**attrs, "groups": 2})
+    yield bad(x, offset, None, error=ValueError, match="groups do not divide the channels", **{**attrs, "groups": 2})
     yield bad(x, offset, None, error=ValueError, match="kernel has two numbers", **{**attrs, "kernel": (0, 1)})
     yield bad(x, offset, None, error=ValueError, match="larger than the image", **{**attrs, "kernel": (9, 1)})
 
@@ -226,6 +226,6 @@ def spec_suppress(rng):
         for groups in 1, 3:
             yield case(boxes, rng.integers(0, groups, count), threshold=threshold, offset=offset)
     yield case(np.zeros((3, 4)), np.zeros(3, "int64"), threshold=0.5, offset=0.0)  # boxes without area strike none
-    yield bad(np.zeros((3, 3)), np.zeros(3, "int64"), threshold=0.5, offset=0.0, error=ValueError, match="a box is x1, y1, x2, y2")
-    yield bad(np.zeros((3, 4)), np.zeros(2, "int64"), threshold=0.5, offset=0.0, error=ValueError, match="each box is of a group")
+    yield bad(np.zeros((3, 3)), np.zeros(3, "int64"), threshold=0.5, offset=0.0, error=ValueError, match="boxes need four coordinates")
+    yield bad(np.zeros((3, 4)), np.zeros(2, "int64"), threshold=0.5, offset=0.0, error=ValueError, match="`group` needs one number for each box")
     yield bad(np.zeros((3, 4)), np.zeros(3), threshold=0.5, offset=0.0, error=TypeError, match="`group` has dtype float64")

@@ -1,4 +1,4 @@
-"""Samples of ops that read and write at positions that are data."""
+"""Samples of indexing, sorting and search."""
 import numpy as np
 
 from wherry_tensor import ops

@@ -78,7 +78,7 @@ def spec_cholesky(rng):
     yield bad(np.array([[1.0, 2.0], [2.0, 1.0]]), upper=True, error=ValueError, match="leading minor of order 2")
     yield bad(np.full((1, 1), np.nan), upper=False, error=ValueError, match="not positive definite")
     yield bad(np.zeros((2, 3)), upper=False, error=ValueError, match=r"cholesky: `x` is not square. Got shape \[2, 3\]")
-    yield bad(np.zeros(3), upper=False, error=ValueError, match="cholesky: `x` is no matrix")
+    yield bad(np.zeros(3), upper=False, error=ValueError, match="cholesky: `x` is not a matrix")
     yield bad(np.eye(2, dtype=np.int64), upper=False, error=TypeError, match="cholesky: `x` has dtype int64")
 
 
@@ -106,7 +106,7 @@ def spec_lu(rng):
     yield from _squares(rng, lambda x: x, (2, 3, 3), (1, 1), (2, 4, 2), (2, 2, 4), (0, 2, 2), (2, 0, 3), (2, 20, 20), (1, 90, 50),
                         (1, 50, 90))
     yield case(np.zeros((1, 2, 2)), differentiable=False)
-    yield bad(np.zeros(3), error=ValueError, match="lu: `x` is no matrix")
+    yield bad(np.zeros(3), error=ValueError, match="lu: `x` is not a matrix")
 
 
 def _permutation(pivots, rows):
@@ -122,7 +122,7 @@ def spec_pivots_to_permutation(rng):
     yield case(np.array([2, 3, 3]), rows=3)
     yield case(np.array([[4, 2], [1, 3]]), rows=4)
     yield case(np.zeros((0, 2), np.int64), rows=2)
-    yield bad(np.array([3], np.intc), rows=2, error=ValueError, match="pivots_to_permutation: a pivot is no row. Got 3")
+    yield bad(np.array([3], np.intc), rows=2, error=ValueError, match="pivots_to_permutation: a pivot is not a row. Got 3")
     yield bad(np.array(1, np.intc), rows=2, error=ValueError, match="`pivots` is 0-d")
 
 
@@ -189,7 +189,7 @@ def spec_qr(rng):
     for shape in (2, 4, 2), (2, 3, 0), (1, 70, 40):
         yield case(rng.standard_normal(shape), complete=True, differentiable=False)
     yield case(np.zeros((1, 3, 2)), complete=False, differentiable=False)
-    yield bad(np.zeros(3), complete=False, error=ValueError, match="qr: `x` is no matrix")
+    yield bad(np.zeros(3), complete=False, error=ValueError, match="qr: `x` is not a matrix")
 
 
 def svd_observed(x, full_matrices):
@@ -216,7 +216,7 @@ def _svd_observed(x, full_matrices):
 def spec_svd(rng):
     for full in False, True:
         yield from _squares(rng, lambda x: x, (2, 3, 3), (1, 1), (2, 4, 2), (2, 2, 4), (0, 2, 2), (2, 0, 3), full_matrices=full)
-    yield bad(np.zeros(3), full_matrices=False, error=ValueError, match="svd: `x` is no matrix")
+    yield bad(np.zeros(3), full_matrices=False, error=ValueError, match="svd: `x` is not a matrix")
     yield bad(np.full((2, 2), np.nan), full_matrices=False, error=ValueError, match="svd: the iteration did not converge.*not finite")
 
 

@@ -1,4 +1,4 @@
-"""Samples and references of weighted sums of places."""
+"""Samples and references of interpolation along an axis."""
 import numpy as np
 
 from wherry_tensor import ops
@@ -61,7 +61,7 @@ def spec_resample(rng):
     x = np.zeros((2, 3))
     yield bad(x, np.array([[3]]), np.ones((1, 1)), axis=1, error=IndexError, match=r"index 3 .*axis 1.*\[0, 3\)")
     yield bad(x, np.array([[-1]]), np.ones((1, 1)), axis=1, error=IndexError, match="index -1")
-    yield bad(x, np.array([[0]]), np.ones((1, 2)), axis=1, error=ValueError, match="one weight for each place")
+    yield bad(x, np.array([[0]]), np.ones((1, 2)), axis=1, error=ValueError, match="index and weight differ in shape")
     yield bad(x, np.array([0]), np.ones(1), axis=1, error=ValueError, match="`index` has 1 ax")
     yield bad(x, np.array([[0]]), np.ones((1, 1)), axis=2, error=ValueError, match="axis 2")
     yield bad(x, np.zeros((1, 1)), np.ones((1, 1)), axis=1, error=TypeError, match="`index` has dtype float64")

@@ -1,4 +1,4 @@
-"""Samples and references of losses of sequences."""
+"""Samples and references of the CTC loss."""
 import itertools
 
 import numpy as np
@@ -113,7 +113,7 @@ def spec_ctc_loss(rng):
     yield bad(x, labels, one, one * 3, error=ValueError, match=r"label_lengths\[0\] is not a number of symbols. Got 3", **attrs)
     yield bad(x, labels * 3, one, one, error=ValueError, match=r"labels\[0, 0\] is not a symbol. Got 3", **attrs)
     yield bad(x, labels * 0, one, one, error=ValueError, match="other than blank=0", **attrs)
-    yield bad(x, labels, one[:1], one, error=ValueError, match="one part for each example", **attrs)
+    yield bad(x, labels, one[:1], one, error=ValueError, match="the batch sizes of the inputs differ", **attrs)
     yield bad(x[0], labels, one, one, error=ValueError, match="`log_probs` has 2 axes", **attrs)
     yield bad(x, labels, one, one, error=ValueError, match=r"blank=3, expected one in \[0, 3\)", blank=3, norm_by_times=False)
     yield bad(x, labels.astype(float), one, one, error=TypeError, match="`labels` has dtype float64", **attrs)

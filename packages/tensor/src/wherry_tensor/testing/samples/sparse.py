@@ -1,4 +1,4 @@
-"""Samples of edges of graphs and products with sparse matrices."""
+"""Samples of message passing and products with sparse matrices."""
 import numpy as np
 
 from wherry_tensor import ops
@@ -34,7 +34,7 @@ def spec_edge_sum(rng):
     yield bad(np.zeros((4, 3)), i64(0), i64(3), count=3, error=IndexError, match=r"edge_sum: target 3 .*\[0, 3\)", **plain)
     yield bad(np.zeros((2, 3)), None, i64(1, 0), count=3, mean=False, sorted=True, error=ValueError, match="edge_sum: .* 0 behind 1")
     yield bad(np.zeros((2, 3)), i64(1, 0), i64(1), count=3, error=ValueError, match="as many", **plain)
-    yield bad(np.zeros((2, 3)), None, i64(1), count=3, error=ValueError, match="every row has a target", **plain)
+    yield bad(np.zeros((2, 3)), None, i64(1), count=3, error=ValueError, match="`target` needs one number for each row of x", **plain)
     yield bad(np.zeros((2, 3)), None, np.zeros(2), count=3, error=TypeError, match="float64", **plain)
 
 
@@ -75,7 +75,7 @@ def spec_csr_matmul(rng):
     yield case(np.zeros(0), i64(0), np.zeros(0, np.int64), grid(rng, 3, 4))
     yield bad(np.zeros(2), i64(0, 2), i64(0, 3), np.zeros((3, 1)), error=IndexError, match=r"csr_matmul: column 3 .*\[0, 3\)")
     yield bad(np.zeros(2), i64(0, 2, 1), i64(0, 1), np.zeros((3, 1)), error=ValueError, match="csr_matmul: .*crows")
-    yield bad(np.zeros(3), i64(0, 2), i64(0, 1), np.zeros((3, 1)), error=ValueError, match="every stored element")
+    yield bad(np.zeros(3), i64(0, 2), i64(0, 1), np.zeros((3, 1)), error=ValueError, match="values and cols differ in shape")
 
 
 def _csr_sample(x, y, crows, cols):

@@ -1,4 +1,4 @@
-"""Objects as they were constructed: their text, and the kinds of their arguments.
+"""Constructor arguments: the `repr` of an object that is made of them, and checks of their types.
 
 For small objects of which the constructor says everything (transforms, schedules, samplers, initializers): a text
 as `StepDecay(0.5, step_size=2)`, and one error for an argument of another kind before anything computes with it.
@@ -48,7 +48,7 @@ def _same(value: Any, default: Any) -> bool:
         return False
 
 
-# Kinds of arguments: each says whether a value is of the kind, and has a text for what is expected.
+# Kinds of arguments: each has a test for values of the kind, and a text for what is expected.
 
 Check = tuple[Callable[[Any], bool], str]
 

@@ -60,7 +60,6 @@ class Schema:
     def __init__(self, message: type, what: str, *fields: Field) -> None:
         self.message, self.what = message, what
         self.fields = fields
-        self._lists = tuple(field.name for field in fields if field.repeated)
         self._required = tuple(field.name for field in fields if field.required)
         self._takers: dict[int, tuple[str, Callable[[bytes, int, int], tuple[Any, int]], bool, bool]] = {}
         self._putters = [(field.name, field.repeated, _putter(field)) for field in fields]
@@ -74,7 +73,7 @@ class Schema:
         """The message in `data[at:end]`.
 
         Raises:
-            ModelFileError: the bytes are none.
+            ModelFileError: the bytes are not such a message.
         """
         end = len(data) if end is None else end
         message = self.message()
@@ -117,10 +116,10 @@ class Schema:
         return bytes(out)
 
     def refuse(self, number: int, wire: int) -> None:
-        """Fields that are known have to have their wire type."""
+        """Refuse a known field with another wire type."""
         if number in self._numbers:
             raise ModelFileError(
-                f"the file is damaged: field {number} of {self.what} has wire type {wire}, which is not its own. Save the model again."
+                f"the file is damaged: field {number} of {self.what} has wire type {wire}, which does not belong to that field. Save the model again."
             )
 
 
@@ -128,7 +127,7 @@ class Schema:
 
 
 def take_varint(data: bytes, at: int, end: int) -> tuple[int, int]:
-    """A number without sign, and where it ends."""
+    """An unsigned number, and where it ends."""
     value = shift = 0
     while at < end and shift < 70:
         byte = data[at]
@@ -142,7 +141,7 @@ def take_varint(data: bytes, at: int, end: int) -> tuple[int, int]:
 
 
 def take_length(data: bytes, at: int, end: int) -> tuple[int, int]:
-    """Where the content of a field of some length begins and ends."""
+    """Where the content of a length-delimited field begins and ends."""
     if at < end and data[at] < 0x80:
         length, at = data[at], at + 1
     else:
@@ -156,7 +155,7 @@ def take_length(data: bytes, at: int, end: int) -> tuple[int, int]:
 
 
 def skip_field(data: bytes, at: int, end: int, tag: int, schema: Schema) -> int:
-    """The end of a field that the schema has not."""
+    """The end of a field that is not in the schema."""
     number, wire = tag >> 3, tag & 7
     schema.refuse(number, wire)
     if number and wire == _VARINT:
@@ -168,7 +167,7 @@ def skip_field(data: bytes, at: int, end: int, tag: int, schema: Schema) -> int:
         if stop <= end:
             return stop
     raise ModelFileError(
-        f"the file is damaged, or no file of a model: {schema.what} has a field {number} of wire type {wire} at byte {at}. "
+        f"the file is damaged, or not a model file: {schema.what} has a field {number} of wire type {wire} at byte {at}. "
         f"Expected a field of protocol buffers. Save the model again."
     )
 
@@ -216,7 +215,7 @@ def _take_text(data: bytes, at: int, end: int) -> tuple[str, int]:
         return data[start:stop].decode(), stop
     except UnicodeDecodeError as error:
         raise ModelFileError(
-            f"the file is damaged: a name at byte {start} is no UTF-8. Got {data[start:stop][:40]!r}, expected text. Save the model again."
+            f"the file is damaged: a name at byte {start} is not UTF-8. Got {data[start:stop][:40]!r}, expected text. Save the model again."
         ) from error
 
 

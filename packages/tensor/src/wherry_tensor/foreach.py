@@ -1,4 +1,4 @@
-"""One op on many tensors: what Python costs is paid once, and a GPU may make one launch of it."""
+"""One element-wise op on a list of tensors, in one call from Python and, on a GPU, in one launch."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ def on_each(op: Op, xs: list[Tensor], *others: Any, attrs: Sequence[Any] = (), d
         attrs: the values of all attributes, in the order of the declaration.
         dtype: that of the results; None: that of `xs`.
     """
-    if any(map(_core.is_symbolic, xs)):  # a program writes down what is computed, and no memory
+    if any(map(_core.is_symbolic, xs)):  # a program records values, not memory
         named = dict(zip(op.attr_names, attrs, strict=True))
         return [op(x, *(one[k] if isinstance(one, list) else one for one in others), **named) for k, x in enumerate(xs)]
     outs = [_core.uninitialized(x.shape, dtype or x.dtype, _core.device_of(x)) for x in xs]

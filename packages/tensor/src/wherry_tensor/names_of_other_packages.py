@@ -1,4 +1,4 @@
-"""Names that people look for here and that another package has: which one, and what to type."""
+"""Names of `paddle.*` that another package has: the error of `wherry_tensor.NAME` says which package, and what to type."""
 from __future__ import annotations
 
 _PACKAGES = {

@@ -1,7 +1,7 @@
-"""Where lasting values come from: parameters, running statistics, state of optimizers.
+"""The hook by which static mode makes parameters, running statistics and state of optimizers.
 
-They are made at once, unless a builder stands in for this thread: in static mode, where code only describes a program, one puts what
-makes first values into a program of its own.
+Eager code makes them at once. In static mode code only describes a program, so a builder stands in for this thread and records what
+makes first values in the startup program.
 """
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["Builder", "building", "lasting"]
 
 
 class Builder(Protocol):
-    """What stands in where values are not made at once."""
+    """What creates persistent values where they are not made at once: in static mode."""
 
     def parameter(self, shape: tuple[int, ...], dtype: DType, name: str, fill: Callable[[Any], object], given: bool, **options: Any) -> Any:
-        """A parameter that `fill(parameter)` gives its first values; `given`: did the user choose its name?"""
+        """A parameter that `fill(parameter)` initializes; `given`: whether the user chose its name."""
 
     def lasting(self, name: str, make: Callable[..., Tensor], inputs: tuple[Tensor, ...]) -> Tensor:
-        """What stands for `make(*inputs)`, which is computed once, before all else."""
+        """A persistent value for `make(*inputs)`, which is computed once, before anything else runs."""
 
     def minimize(
         self, optimizer: Any, loss: Tensor, startup_program: Any, parameters: Any, no_grad_set: Any
@@ -42,11 +42,11 @@ class Builder(Protocol):
 
 
 class _Building(threading.local):
-    """What this thread makes of calls.
+    """The builder of this thread.
 
     Attributes:
-        builder: what stands in; None where values are made at once.
-        keeps_dropout: is dropout captured even where it drops nothing? In programs for files, which say how they would train.
+        builder: None where values are made at once.
+        keeps_dropout: whether dropout is captured even where it drops nothing, as in programs for files, which say how they would train.
     """
 
     builder: Builder | None = None
@@ -57,7 +57,7 @@ building = _Building()
 
 
 def lasting(name: str, make: Callable[..., Tensor], *inputs: Tensor) -> Tensor:
-    """`make(*inputs)` as a value that lasts: it has a name, and is saved.
+    """`make(*inputs)` as a persistent value: it has a name and is saved.
 
     Args:
         name: of the tensor.

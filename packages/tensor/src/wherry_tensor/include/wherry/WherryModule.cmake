@@ -1,0 +1,87 @@
+# The build rules that the compiled packages share. A package's CMakeLists.txt says only what is its own:
+#
+#   cmake_minimum_required(VERSION 3.20)
+#   project(wherry-autograd LANGUAGES C)
+#   list(PREPEND CMAKE_MODULE_PATH
+#     ${CMAKE_CURRENT_SOURCE_DIR}/../tensor/src/wherry_tensor/include/wherry      # in a checkout
+#     ${CMAKE_CURRENT_SOURCE_DIR}/_vendored/wherry_tensor/include/wherry)         # in an sdist
+#   include(WherryModule)
+#   wherry_cython_modules(wherry_autograd)
+#
+# Including it chooses a release build, ccache where it is installed, C11, hidden symbols, and keeps the paths of this machine out of
+# the binaries. It sets
+#   WHERRY_CORE     the folder to cimport from (`from wherry_tensor._core cimport Tensor`)
+#   WHERRY_INCLUDE  the folder of the headers (`#include "wherry/abi.h"`)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+# The build folder is mapped in `wherry_module`, for generated files only: among everybody's options it would keep ccache from reusing
+# what was compiled in another build folder.
+add_compile_options(-ffile-prefix-map=${CMAKE_CURRENT_SOURCE_DIR}/=)
+
+# This file lies in wherry_tensor/include/wherry.
+cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH WHERRY_INCLUDE)
+cmake_path(GET WHERRY_INCLUDE PARENT_PATH WHERRY_CORE)
+cmake_path(GET WHERRY_CORE PARENT_PATH WHERRY_CORE)
+
+# wherry_module(<target> <file>.pyx FOR <package> [NAME <module>] [SOURCES <file>...] [STABLE_ABI])
+#
+# A Python module from one Cython file, installed into <package>.
+#   NAME        the module's full name, where it is not that of the file
+#   SOURCES     what is linked into it
+#   STABLE_ABI  one file for every Python from 3.11 on
+function(wherry_module TARGET PYX)
+  cmake_parse_arguments(PARSE_ARGV 2 ARG "STABLE_ABI" "FOR;NAME" "SOURCES")
+  find_package(Python REQUIRED COMPONENTS Interpreter Development.Module)
+  set(GENERATED ${CMAKE_CURRENT_BINARY_DIR}/${TARGET}.c)
+  set(NAME_OPTION "")
+  if(ARG_NAME)
+    set(NAME_OPTION --module-name ${ARG_NAME})
+  endif()
+  file(GLOB DECLARATIONS CONFIGURE_DEPENDS ${WHERRY_CORE}/wherry_tensor/*.pxd)
+  get_filename_component(FOLDER ${PYX} DIRECTORY)
+  file(GLOB_RECURSE PARTS CONFIGURE_DEPENDS ${FOLDER}/*.pxi ${FOLDER}/*.pxd)
+  add_custom_command(
+    OUTPUT ${GENERATED}
+    COMMAND Python::Interpreter -P -m cython -3 ${NAME_OPTION} -I ${WHERRY_CORE} --output-file ${GENERATED} ${PYX}
+    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
+    DEPENDS ${PYX} ${PARTS} ${DECLARATIONS}
+    VERBATIM)
+  # Cython's output is generated code: its warnings are not ours to mend.
+  set_source_files_properties(${GENERATED} PROPERTIES COMPILE_OPTIONS "-w")
+  if(ARG_STABLE_ABI)
+    Python_add_library(${TARGET} MODULE ${GENERATED} ${ARG_SOURCES})
+    target_compile_definitions(${TARGET} PRIVATE Py_LIMITED_API=0x030B0000)
+    set_target_properties(${TARGET} PROPERTIES SUFFIX ".abi3.so")
+  else()
+    Python_add_library(${TARGET} MODULE WITH_SOABI ${GENERATED} ${ARG_SOURCES})
+    if(EMSCRIPTEN)
+      set_target_properties(${TARGET} PROPERTIES SUFFIX ".${SKBUILD_SOABI}.so")
+    endif()
+  endif()
+  target_compile_options(${TARGET} PRIVATE -ffile-prefix-map=${CMAKE_CURRENT_BINARY_DIR}/=)
+  target_include_directories(${TARGET} PRIVATE ${WHERRY_INCLUDE})
+  install(TARGETS ${TARGET} LIBRARY DESTINATION ${ARG_FOR})
+endfunction()
+
+# wherry_cython_modules(<package>): a module from every .pyx of the package, in the folder that the file lies in.
+function(wherry_cython_modules PACKAGE)
+  file(GLOB_RECURSE SOURCES RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS src/${PACKAGE}/*.pyx)
+  foreach(SOURCE ${SOURCES})
+    get_filename_component(NAME ${SOURCE} NAME_WE)
+    get_filename_component(FOLDER ${SOURCE} DIRECTORY)
+    cmake_path(RELATIVE_PATH FOLDER BASE_DIRECTORY src)
+    wherry_module(${NAME} ${SOURCE} FOR ${FOLDER})
+    cmake_path(RELATIVE_PATH FOLDER BASE_DIRECTORY ${PACKAGE})
+    set_target_properties(${NAME} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${FOLDER})
+  endforeach()
+endfunction()
