@@ -72,7 +72,7 @@ def test_a_kernel_that_is_compiled_at_run_time_runs_and_is_checked(emulators, mo
     assert library.cudaLibraryUnload(loaded) == 0
     assert library.cudaLibraryUnload(loaded) != 0
     assert launched(emulator, kernel, 64, 1, 1)[0] != 0
-    assert "no kernel of a library that is loaded" in emulator.report
+    assert "not a kernel of a library that is loaded" in emulator.report
     emulator.clear()
 
 
@@ -93,5 +93,5 @@ def test_what_is_no_image_is_refused(emulators):
     emulator = emulators["fast"]
     loaded = ctypes.c_void_p()
     assert emulator.library.cudaLibraryLoadData(ctypes.byref(loaded), b"\x7fELF" + bytes(100), None, None, 0, None, None, 0) != 0
-    assert "no image that the emulator's NVRTC has made" in emulator.report
+    assert "not an image that the emulator's NVRTC has made" in emulator.report
     emulator.clear()

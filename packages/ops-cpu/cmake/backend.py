@@ -1,35 +1,19 @@
-"""Build backend: scikit-build-core, plus the ABI header in the sdist, and a word on how far compiling is.
-
-In a checkout CMake finds `wherry/abi.h` in the sibling package. An sdist has no sibling, so the
-header travels in `_vendored/` (not kept in version control: the original is the only source).
+"""Build backend: scikit-build-core, and a word on how far compiling is.
 
 Kernels compile for minutes, and pip shows nothing of what a backend prints (without -v): so the count of compiled files goes
 straight to the terminal, if there is one.
 """
 import contextlib
 import os
-import shutil
 import threading
 import time
 from pathlib import Path
 
 from scikit_build_core.build import *  # noqa: F403
 from scikit_build_core.build import build_editable as _build_editable
-from scikit_build_core.build import build_sdist as _build_sdist
 from scikit_build_core.build import build_wheel as _build_wheel
 
 PACKAGE = Path(__file__).resolve().parent.parent
-SIBLING = PACKAGE.parent / "tensor" / "src" / "wherry_tensor" / "include"
-
-
-def build_sdist(sdist_directory, config_settings=None):
-    """Copy the header beside the sources, then build the sdist as usual."""
-    vendored = PACKAGE / "_vendored" / "include"
-    if SIBLING.is_dir():
-        shutil.rmtree(vendored, ignore_errors=True)
-        (vendored / "wherry").mkdir(parents=True)
-        shutil.copy2(SIBLING / "wherry" / "abi.h", vendored / "wherry" / "abi.h")
-    return _build_sdist(sdist_directory, config_settings)
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):

@@ -164,32 +164,15 @@ struct NextAfter {
 template <typename T>
 int nextafter_kernel(const wry_call *call) { return pointwise2<T, T, T>(call, NextAfter<T>(), moderate); }
 
-template <typename T>
-WRY_INLINE uint64_t magnitude(T x) { return x < 0 ? uint64_t(0) - uint64_t(x) : uint64_t(x); }
-
-WRY_INLINE uint64_t greatest_common_divisor(uint64_t a, uint64_t b) {
-  while (b != 0) {
-    const uint64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 struct Gcd {
   static constexpr Lanes lanes = Lanes::none;
   template <typename T>
-  WRY_INLINE T operator()(T x, T y) const {
-    return T(greatest_common_divisor(magnitude(x), magnitude(y)));
-  }
+  WRY_INLINE T operator()(T x, T y) const { return gcd_of(x, y); }
 };
 struct Lcm {
   static constexpr Lanes lanes = Lanes::none;
   template <typename T>
-  WRY_INLINE T operator()(T x, T y) const {
-    const uint64_t a = magnitude(x), b = magnitude(y), divisor = greatest_common_divisor(a, b);
-    return divisor == 0 ? T(0) : T(a / divisor * b);
-  }
+  WRY_INLINE T operator()(T x, T y) const { return lcm_of(x, y); }
 };
 
 struct Complex {

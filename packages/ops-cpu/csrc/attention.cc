@@ -375,7 +375,7 @@ arithmetic_t<T> sum_of_row(const arithmetic_t<T> *q, const arithmetic_t<T> *k_by
   return sum;
 }
 
-// `first` is where out and lse are in the call.
+// `first` is where out and lse are in the call. In one piece: the five products of a tile share its scratch memory.
 template <typename T>
 int attend_vjp(const wry_call *call, bool causal, const Lengths &lengths, int first, double p, uint8_t *keep) {
   using A = arithmetic_t<T>;
@@ -491,14 +491,7 @@ int attention_lengths_vjp(const wry_call *call) {
   return attend_vjp<T>(call, false, {input(call, 5), input(call, 6), input(call, 7)}, 8, 0, nullptr);
 }
 
-const wry_kernel_entry table[] = {
-    WRY_FLOAT_ROWS("attention", WRY_WANTS_CONTIGUOUS, attention),
-    WRY_FLOAT_ROWS("attention_vjp", WRY_WANTS_CONTIGUOUS, attention_vjp),
-    WRY_FLOAT_ROWS("attention_dropout", WRY_WANTS_CONTIGUOUS | WRY_USES_RANDOM, attention_dropout),
-    WRY_FLOAT_ROWS("attention_dropout_vjp", WRY_WANTS_CONTIGUOUS, attention_dropout_vjp),
-    WRY_FLOAT_ROWS("attention_lengths", WRY_WANTS_CONTIGUOUS, attention_lengths),
-    WRY_FLOAT_ROWS("attention_lengths_vjp", WRY_WANTS_CONTIGUOUS, attention_lengths_vjp),
-};
+#include <wherry/kernels/rows/attention.h>
 
 }  // namespace
 }  // namespace WRY_NAMESPACE

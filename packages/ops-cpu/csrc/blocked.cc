@@ -680,10 +680,10 @@ int max_pool2d_blocked(const wry_call *call) {
 }
 
 const wry_kernel_entry table[] = {
-    {"conv2d_blocked", WRY_FLOAT32, WRY_WANTS_CONTIGUOUS, conv2d_blocked, nullptr},
-    {"winograd_conv2d_blocked", WRY_FLOAT32, WRY_WANTS_CONTIGUOUS, winograd_conv2d_blocked, nullptr},
-    {"depthwise_conv2d_blocked", WRY_FLOAT32, WRY_WANTS_CONTIGUOUS, depthwise_conv2d_blocked, nullptr},
-    {"max_pool2d_blocked", WRY_FLOAT32, WRY_WANTS_CONTIGUOUS, max_pool2d_blocked, nullptr},
+    WRY_PLAIN_ROW("conv2d_blocked", WRY_FLOAT32, WRY_WANTS_CONTIGUOUS, conv2d_blocked),
+    WRY_PLAIN_ROW("winograd_conv2d_blocked", WRY_FLOAT32, WRY_WANTS_CONTIGUOUS, winograd_conv2d_blocked),
+    WRY_PLAIN_ROW("depthwise_conv2d_blocked", WRY_FLOAT32, WRY_WANTS_CONTIGUOUS, depthwise_conv2d_blocked),
+    WRY_PLAIN_ROW("max_pool2d_blocked", WRY_FLOAT32, WRY_WANTS_CONTIGUOUS, max_pool2d_blocked),
 };
 
 }  // namespace

@@ -87,9 +87,7 @@ int cast(const wry_call *call) {
   return walk<2>(call, {output(call, 0), input(call, 0)}, f, nullptr, cheap);
 }
 
-const wry_kernel_entry table[] = {
-    WRY_ALL_ROWS("cast", WRY_STRIDED_OUTPUT, cast),
-};
+#include <wherry/kernels/rows/cast.h>
 
 }  // namespace
 }  // namespace WRY_NAMESPACE

@@ -155,85 +155,7 @@ WRY_INLINE void narrow(const float *WRY_RESTRICT from, bfloat16 *WRY_RESTRICT to
   for (int64_t i = 0; i < n; ++i) to[i] = bfloat16(from[i]);
 }
 
-// Not std::complex: its product calls a library function that repairs infinities, is not
-// vectorised, and its templates could be shared between instruction sets.
-template <typename R>
-struct complex {
-  R re, im;
-  complex() = default;
-  WRY_INLINE complex(R re_, R im_ = R(0)) : re(re_), im(im_) {}
-  template <typename Q>
-  WRY_INLINE explicit complex(const complex<Q> &other) : re(R(other.re)), im(R(other.im)) {}
-
-  friend WRY_INLINE complex operator+(complex a, complex b) { return {a.re + b.re, a.im + b.im}; }
-  friend WRY_INLINE complex operator-(complex a, complex b) { return {a.re - b.re, a.im - b.im}; }
-  friend WRY_INLINE complex operator-(complex a) { return {-a.re, -a.im}; }
-  friend WRY_INLINE complex operator*(complex a, complex b) {
-    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-  }
-  friend WRY_INLINE bool operator==(complex a, complex b) { return a.re == b.re && a.im == b.im; }
-  friend WRY_INLINE bool operator!=(complex a, complex b) { return !(a == b); }
-  WRY_INLINE complex &operator+=(complex b) { return *this = *this + b; }
-  WRY_INLINE complex &operator*=(complex b) { return *this = *this * b; }
-};
-using complex64 = complex<float>;
-using complex128 = complex<double>;
-
-static_assert(sizeof(bool) == 1 && sizeof(float16) == 2 && sizeof(complex64) == 8, "storage sizes");
-
-// The dtype code of a type ...
-template <typename T>
-struct code_of;
-template <>
-struct code_of<bool> {
-  static constexpr int32_t value = WRY_BOOL;
-};
-template <>
-struct code_of<uint8_t> {
-  static constexpr int32_t value = WRY_UINT8;
-};
-template <>
-struct code_of<int8_t> {
-  static constexpr int32_t value = WRY_INT8;
-};
-template <>
-struct code_of<int16_t> {
-  static constexpr int32_t value = WRY_INT16;
-};
-template <>
-struct code_of<int32_t> {
-  static constexpr int32_t value = WRY_INT32;
-};
-template <>
-struct code_of<int64_t> {
-  static constexpr int32_t value = WRY_INT64;
-};
-template <>
-struct code_of<float16> {
-  static constexpr int32_t value = WRY_FLOAT16;
-};
-template <>
-struct code_of<bfloat16> {
-  static constexpr int32_t value = WRY_BFLOAT16;
-};
-template <>
-struct code_of<float> {
-  static constexpr int32_t value = WRY_FLOAT32;
-};
-template <>
-struct code_of<double> {
-  static constexpr int32_t value = WRY_FLOAT64;
-};
-template <>
-struct code_of<complex64> {
-  static constexpr int32_t value = WRY_COMPLEX64;
-};
-template <>
-struct code_of<complex128> {
-  static constexpr int32_t value = WRY_COMPLEX128;
-};
-
-// ... the type that arithmetic on it uses, and its real part's.
+// The type that arithmetic on a type uses.
 template <typename T>
 struct arithmetic {
   using type = T;
@@ -249,23 +171,19 @@ struct arithmetic<bfloat16> {
 template <typename T>
 using arithmetic_t = typename arithmetic<T>::type;
 
-template <typename T>
-struct is_complex {
-  static constexpr bool value = false;
-  using real = T;
-};
-template <typename R>
-struct is_complex<complex<R>> {
-  static constexpr bool value = true;
-  using real = R;
-};
+}  // namespace WRY_NAMESPACE
 
-inline constexpr int32_t item_sizes[WRY_NUM_DTYPES] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16};
+#define WRY_FN WRY_INLINE
+#define WRY_COMPLEX_ALIGNMENT(R)
+#include <wherry/kernels/call.h>
+
+namespace WRY_NAMESPACE {
+
+static_assert(sizeof(bool) == 1 && sizeof(float16) == 2 && sizeof(complex64) == 8, "storage sizes");
+
 inline constexpr const char *dtype_names[WRY_NUM_DTYPES] = {
     "bool", "uint8", "int8", "int16", "int32", "int64",
     "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
-
-WRY_INLINE int64_t item_size(const wry_tensor *t) { return item_sizes[t->dtype]; }
 
 // Calls f(T()) with the type of `dtype` out of the listed ones; false when it is not among them.
 // Every listed type instantiates f once: list what the kernel needs and no more. A kernel that is
@@ -293,123 +211,49 @@ WRY_INLINE void dispatch_size(int64_t bytes, F &&f) {
   }
 }
 
-// Rows of a kernel table, one for each dtype: WRY_FLOAT_ROWS("exp", WRY_MAY_ALIAS, exp_kernel).
-#define WRY_ROW(op, T, flags, kernel) {op, code_of<T>::value, flags, kernel<T>}
-#define WRY_FLOAT_ROWS(op, flags, kernel)                                    \
+// Rows of a kernel table, one for each dtype: WRY_FLOAT_ROWS("exp", WRY_MAY_ALIAS, exp_kernel). Tables that devices have in common lie in
+// <wherry/kernels/rows/>; what they name behind a kernel is for fused chains of other devices.
+#define WRY_ROW(op, T, flags, kernel, ...) {op, code_of<T>::value, flags, kernel<T>, nullptr}
+#define WRY_PLAIN_ROW(op, dtype, flags, kernel, ...) {op, dtype, flags, kernel, nullptr}
+#define WRY_ANY_ROW(op, flags, kernel, ...) {op, -1, flags, kernel, nullptr}
+#define WRY_FLOAT_ROWS(op, flags, kernel, ...)                               \
   WRY_ROW(op, float16, flags, kernel), WRY_ROW(op, bfloat16, flags, kernel), \
       WRY_ROW(op, float, flags, kernel), WRY_ROW(op, double, flags, kernel)
-#define WRY_COMPLEX_ROWS(op, flags, kernel) \
+#define WRY_COMPLEX_ROWS(op, flags, kernel, ...) \
   WRY_ROW(op, complex64, flags, kernel), WRY_ROW(op, complex128, flags, kernel)
 // What few programs compute with (8 and 16 bit integers, and complex numbers except in products) has rows in the
 // baseline's tables alone, which are registered before those of another instruction set. A third of what there is to
 // compile belongs to them.
 #if WRY_RARE_DTYPES
-#define WRY_INT_ROWS(op, flags, kernel)                                         \
+#define WRY_INT_ROWS(op, flags, kernel, ...)                                    \
   WRY_ROW(op, uint8_t, flags, kernel), WRY_ROW(op, int8_t, flags, kernel),      \
       WRY_ROW(op, int16_t, flags, kernel), WRY_ROW(op, int32_t, flags, kernel), \
       WRY_ROW(op, int64_t, flags, kernel)
 #else
-#define WRY_INT_ROWS(op, flags, kernel)                                     \
+#define WRY_INT_ROWS(op, flags, kernel, ...)                                \
   WRY_ROW(op, uint8_t, flags, kernel), WRY_ROW(op, int32_t, flags, kernel), \
       WRY_ROW(op, int64_t, flags, kernel)
 #endif
-#define WRY_BOOL_ROW(op, flags, kernel) WRY_ROW(op, bool, flags, kernel)
-#define WRY_REAL_ROWS(op, flags, kernel) \
+#define WRY_BOOL_ROW(op, flags, kernel, ...) WRY_ROW(op, bool, flags, kernel)
+#define WRY_REAL_ROWS(op, flags, kernel, ...) \
   WRY_INT_ROWS(op, flags, kernel), WRY_FLOAT_ROWS(op, flags, kernel)
 #if WRY_RARE_DTYPES
-#define WRY_NUMBER_ROWS(op, flags, kernel) \
+#define WRY_NUMBER_ROWS(op, flags, kernel, ...) \
   WRY_REAL_ROWS(op, flags, kernel), WRY_COMPLEX_ROWS(op, flags, kernel)
+#define WRY_INEXACT_ROWS(op, flags, kernel, ...) \
+  WRY_FLOAT_ROWS(op, flags, kernel), WRY_COMPLEX_ROWS(op, flags, kernel)
 #else
-#define WRY_NUMBER_ROWS(op, flags, kernel) WRY_REAL_ROWS(op, flags, kernel)
+#define WRY_NUMBER_ROWS(op, flags, kernel, ...) WRY_REAL_ROWS(op, flags, kernel)
+#define WRY_INEXACT_ROWS(op, flags, kernel, ...) WRY_FLOAT_ROWS(op, flags, kernel)
 #endif
-#define WRY_ALL_ROWS(op, flags, kernel) \
+#define WRY_ALL_ROWS(op, flags, kernel, ...) \
   WRY_BOOL_ROW(op, flags, kernel), WRY_NUMBER_ROWS(op, flags, kernel)
-
-// ---- a call -------------------------------------------------------------------------------------
-
-template <typename T>
-WRY_INLINE T *data(const wry_tensor *t) { return static_cast<T *>(t->data); }
-
-WRY_INLINE const wry_tensor *input(const wry_call *call, int i) { return call->inputs[i]; }
-WRY_INLINE const wry_tensor *output(const wry_call *call, int i) { return call->outputs[i]; }
-
-// Row-major without gaps; axes of size 1 may have any stride.
-WRY_INLINE bool is_contiguous(const wry_tensor *t) {
-  int64_t expected = 1;
-  for (int i = t->rank - 1; i >= 0; --i) {
-    if (t->shape[i] != 1 && t->strides[i] != expected) return t->size == 0;
-    expected *= t->shape[i];
-  }
-  return true;
-}
 
 WRY_INLINE bool same_shape(const wry_tensor *a, const wry_tensor *b) {
   if (a->rank != b->rank) return false;
   for (int i = 0; i < a->rank; ++i)
     if (a->shape[i] != b->shape[i]) return false;
   return true;
-}
-
-struct Ints {
-  const int64_t *data;
-  int32_t length;
-  WRY_INLINE int64_t operator[](int i) const { return data[i]; }
-  WRY_INLINE const int64_t *begin() const { return data; }
-  WRY_INLINE const int64_t *end() const { return data + length; }
-};
-
-WRY_INLINE bool attr_is_none(const wry_call *call, int i) { return call->attrs[i].kind == WRY_ATTR_NONE; }
-WRY_INLINE int64_t attr_int(const wry_call *call, int i) { return call->attrs[i].value.i; }
-WRY_INLINE bool attr_bool(const wry_call *call, int i) { return call->attrs[i].value.i != 0; }
-WRY_INLINE double attr_float(const wry_call *call, int i) {
-  const wry_attr &a = call->attrs[i];
-  return a.kind == WRY_ATTR_INT ? double(a.value.i) : a.value.f;
-}
-WRY_INLINE Ints attr_ints(const wry_call *call, int i) {
-  const wry_attr &a = call->attrs[i];
-  return a.kind == WRY_ATTR_NONE ? Ints{nullptr, 0} : Ints{a.value.ints, a.length};
-}
-WRY_INLINE const char *attr_string(const wry_call *call, int i) { return call->attrs[i].value.s; }
-WRY_INLINE bool attr_equals(const wry_call *call, int i, const char *text) {
-  return strcmp(call->attrs[i].value.s, text) == 0;
-}
-
-// A Scalar attribute as a value of type T (an int keeps all its 64 bits).
-template <typename T>
-WRY_INLINE T attr_scalar(const wry_call *call, int i) {
-  using A = arithmetic_t<T>;
-  const wry_attr &a = call->attrs[i];
-  if constexpr (is_complex<T>::value) {
-    using R = typename is_complex<T>::real;
-    if (a.kind == WRY_ATTR_FLOATS) return T(R(a.value.floats[0]), R(a.value.floats[1]));
-    return T(R(a.kind == WRY_ATTR_INT ? double(a.value.i) : a.value.f));
-  } else {
-    if (a.kind == WRY_ATTR_INT) return T(A(a.value.i));
-    return T(A(a.kind == WRY_ATTR_FLOATS ? a.value.floats[0] : a.value.f));
-  }
-}
-
-// Scratch memory for n values of T, or null. Uninitialised.
-template <typename T>
-WRY_INLINE T *workspace(const wry_call *call, int64_t n) {
-  return static_cast<T *>(call->context->workspace(call->context, size_t(n) * sizeof(T)));
-}
-
-// Writes the text that the caller will read and returns the status:
-//   return fail(call, WRY_OUT_OF_RANGE, "gather: index %lld is ...", (long long)index);
-__attribute__((format(printf, 3, 4), noinline, cold, unused)) static int fail(const wry_call *call, int status, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(call->context->error, WRY_ERROR_SIZE, format, arguments);
-  va_end(arguments);
-  return status;
-}
-
-__attribute__((noinline, cold, unused)) static int fail_memory(const wry_call *call, const char *op, int64_t bytes) {
-  return fail(call, WRY_OUT_OF_MEMORY,
-              "%s: out of memory. Needed %lld bytes of scratch memory and got none. "
-              "Use smaller tensors or free some that are no longer needed.",
-              op, (long long)bytes);
 }
 
 template <typename T>

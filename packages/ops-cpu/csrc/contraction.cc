@@ -324,14 +324,7 @@ int outer_sum(const wry_call *call) {
   return multiply<T>(call, p, data<T>(out), nullptr);
 }
 
-const wry_kernel_entry table[] = {
-    WRY_REAL_ROWS("matmul", 0, matmul),
-    WRY_COMPLEX_ROWS("matmul", 0, matmul),
-    WRY_REAL_ROWS("linear", 0, linear),
-    WRY_COMPLEX_ROWS("linear", 0, linear),
-    WRY_REAL_ROWS("outer_sum", WRY_WANTS_CONTIGUOUS, outer_sum),
-    WRY_COMPLEX_ROWS("outer_sum", WRY_WANTS_CONTIGUOUS, outer_sum),
-};
+#include <wherry/kernels/rows/contraction.h>
 
 }  // namespace
 WRY_TABLE(contraction, table)

@@ -342,7 +342,7 @@ __attribute__((noinline)) void lines_tile(int64_t height, int64_t length, const 
 //
 // For each image, the taps of a group (rows: which input they meet first) times the cotangents
 // (columns: output channels), summed over the outputs. The left factor is read where it lies, in a
-// copy of the image with its zero border; the right one is packed.
+// copy of the image with its zero border; the right one is packed. In one piece: copying, packing and products share the sizes of the blocks.
 template <typename T>
 bool correlate_weight(const wry_call *call, const Correlation<T> &op, T *weight_ct) {
   if (op.cin == 1 && op.groups > 1 && op.cout == 1)
@@ -442,6 +442,30 @@ int no_memory(const wry_call *call, const char *op) {
               op, (long long)s[0], (long long)s[1], (long long)s[2], (long long)s[3]);
 }
 
+// What conv2d and the gradient of its weight begin with. x and y are images, weight [out, in / groups, kh, kw].
+struct Windows {
+  bool last;  // channels lie last
+  Geometry in, to;
+  Ints strides;
+  int64_t groups, taps;
+  int64_t *dy, *dx;  // of each tap; null where there is no memory
+
+  Windows(const wry_call *call, const wry_tensor *x, const wry_tensor *y, const wry_tensor *weight)
+      : last(attr_equals(call, 4, "NHWC")), in(geometry_of(x, last)), to(geometry_of(y, last)), strides(attr_ints(call, 0)), groups(attr_int(call, 3)), taps(weight->shape[2] * weight->shape[3]), dy(workspace<int64_t>(call, 2 * taps + 1)), dx(dy + taps) {
+    const Ints paddings = attr_ints(call, 1), dilations = attr_ints(call, 2);
+    const int64_t kw = weight->shape[3];
+    for (int64_t t = 0; dy && t < taps; ++t) {
+      dy[t] = t / kw * dilations[0] - paddings[0];
+      dx[t] = t % kw * dilations[1] - paddings[2];
+    }
+  }
+  template <typename A>
+  Correlation<A> correlation(const A *x, const A *weight, const A *bias, A *y) const {
+    return {in.n, groups, in.channels / groups, to.channels / groups, in.h, in.w, to.h, to.w,
+            strides[0], strides[1], taps, dy, dx, x, weight, bias, y, last};
+  }
+};
+
 // ---- kernels: contiguous inputs and output, none of which overlap -------------------------------
 
 // x, weight [out, in / groups, kh, kw], bias [out] or absent.
@@ -450,23 +474,13 @@ int conv2d(const wry_call *call) {
   using A = arithmetic_t<T>;
   const wry_tensor *out = output(call, 0), *weight = input(call, 1);
   if (out->size == 0) return WRY_OK;
-  const bool last = attr_equals(call, 4, "NHWC");
-  const Geometry in = geometry_of(input(call, 0), last), to = geometry_of(out, last);
-  const Ints strides = attr_ints(call, 0), paddings = attr_ints(call, 1), dilations = attr_ints(call, 2);
-  const int64_t groups = attr_int(call, 3), kh = weight->shape[2], kw = weight->shape[3], taps = kh * kw;
-  int64_t *dy = workspace<int64_t>(call, 2 * taps + 1), *dx = dy + taps;
-  bool failed = !dy;
+  const Windows windows(call, input(call, 0), out, weight);
+  bool failed = !windows.dy;
   A *result = result_for<T>(call, out);
   const A *x = as_arithmetic<T>(call, input(call, 0), &failed), *w = as_arithmetic<T>(call, weight, &failed);
   const A *bias = as_arithmetic<T>(call, input(call, 2), &failed);
   if (failed || !result) return no_memory(call, "conv2d");
-  for (int64_t t = 0; t < taps; ++t) {
-    dy[t] = t / kw * dilations[0] - paddings[0];
-    dx[t] = t % kw * dilations[1] - paddings[2];
-  }
-  const Correlation<A> op = {in.n, groups, in.channels / groups, to.channels / groups, in.h, in.w, to.h, to.w,
-                             strides[0], strides[1], taps, dy, dx, x, w, bias, result, last};
-  if (!correlate(call, op)) return no_memory(call, "conv2d");
+  if (!correlate(call, windows.correlation<A>(x, w, bias, result))) return no_memory(call, "conv2d");
   deliver<T>(call, result, out);
   return WRY_OK;
 }
@@ -613,12 +627,8 @@ int conv2d_weight_vjp(const wry_call *call) {
   using A = arithmetic_t<T>;
   const wry_tensor *ct = input(call, 0), *out = output(call, 0);
   if (out->size == 0) return WRY_OK;
-  const bool last = attr_equals(call, 4, "NHWC");
-  const Geometry in = geometry_of(input(call, 1), last), to = geometry_of(ct, last);
-  const Ints strides = attr_ints(call, 0), paddings = attr_ints(call, 1), dilations = attr_ints(call, 2);
-  const int64_t groups = attr_int(call, 3), kh = out->shape[2], kw = out->shape[3], taps = kh * kw;
-  int64_t *dy = workspace<int64_t>(call, 2 * taps + 1), *dx = dy + taps;
-  bool failed = !dy;
+  const Windows windows(call, input(call, 1), ct, out);
+  bool failed = !windows.dy;
   A *result = result_for<T>(call, out);
   const A *g = as_arithmetic<T>(call, ct, &failed), *x = as_arithmetic<T>(call, input(call, 1), &failed);
   if (failed || !result) return no_memory(call, "conv2d_weight_vjp");
@@ -627,23 +637,12 @@ int conv2d_weight_vjp(const wry_call *call) {
     deliver<T>(call, result, out);
     return WRY_OK;
   }
-  for (int64_t t = 0; t < taps; ++t) {
-    dy[t] = t / kw * dilations[0] - paddings[0];
-    dx[t] = t % kw * dilations[1] - paddings[2];
-  }
-  const Correlation<A> op = {in.n, groups, in.channels / groups, to.channels / groups, in.h, in.w, to.h, to.w,
-                             strides[0], strides[1], taps, dy, dx, x, nullptr, nullptr, const_cast<A *>(g), last};
-  if (!correlate_weight(call, op, result)) return no_memory(call, "conv2d_weight_vjp");
+  if (!correlate_weight(call, windows.correlation<A>(x, nullptr, nullptr, const_cast<A *>(g)), result)) return no_memory(call, "conv2d_weight_vjp");
   deliver<T>(call, result, out);
   return WRY_OK;
 }
 
-const wry_kernel_entry table[] = {
-    WRY_FLOAT_ROWS("conv2d", WRY_WANTS_CONTIGUOUS, conv2d),
-    WRY_FLOAT_ROWS("conv2d_transpose", WRY_WANTS_CONTIGUOUS, conv2d_transpose),
-    WRY_FLOAT_ROWS("conv2d_input_vjp", WRY_WANTS_CONTIGUOUS, conv2d_input_vjp),
-    WRY_FLOAT_ROWS("conv2d_weight_vjp", WRY_WANTS_CONTIGUOUS, conv2d_weight_vjp),
-};
+#include <wherry/kernels/rows/convolution.h>
 
 }  // namespace
 WRY_TABLE(convolution, table)

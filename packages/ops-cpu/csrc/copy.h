@@ -238,45 +238,6 @@ WRY_INLINE void copy_tensor(const wry_call *call, const wry_tensor *to, const wr
 // ---- parts of tensors ---------------------------------------------------------------------------
 
 // A tensor that is a part of another one, with room for its shape.
-struct View {
-  wry_tensor tensor;
-  int64_t shape[WRY_MAX_RANK + 1], strides[WRY_MAX_RANK + 1];
-
-  WRY_INLINE explicit View(const wry_tensor *whole) : tensor(*whole) {
-    for (int i = 0; i < whole->rank; ++i) shape[i] = whole->shape[i], strides[i] = whole->strides[i];
-    tensor.shape = shape;
-    tensor.strides = strides;
-  }
-  View(const View &other) : View(&other.tensor) {}
-  View &operator=(const View &) = delete;
-
-  WRY_INLINE void advance(int64_t elements) { tensor.data = data<char>(&tensor) + elements * item_size(&tensor); }
-
-  // Elements begin, begin + step, ... of an axis, n of them.
-  WRY_INLINE void narrow(int axis, int64_t begin, int64_t n, int64_t step = 1) {
-    advance(begin * strides[axis]);
-    shape[axis] = n;
-    strides[axis] *= step;
-    measure();
-  }
-
-  WRY_INLINE void drop(int axis, int64_t index) {
-    advance(index * strides[axis]);
-    remove(axis);
-  }
-
-  WRY_INLINE void remove(int axis) {
-    for (int i = axis; i + 1 < tensor.rank; ++i) shape[i] = shape[i + 1], strides[i] = strides[i + 1];
-    --tensor.rank;
-    measure();
-  }
-
-  WRY_INLINE void measure() {
-    tensor.size = 1;
-    for (int i = 0; i < tensor.rank; ++i) tensor.size *= shape[i];
-  }
-};
-
 }  // namespace WRY_NAMESPACE
 
 #endif

@@ -91,13 +91,7 @@ int full_like(const wry_call *call) {
   return status;
 }
 
-const wry_kernel_entry table[] = {
-    WRY_ALL_ROWS("full", 0, full),
-    {"full_like", -1, 0, full_like},
-    WRY_NUMBER_ROWS("arange", 0, arange),
-    WRY_NUMBER_ROWS("linspace", 0, linspace),
-    WRY_ALL_ROWS("eye", 0, eye),
-};
+#include <wherry/kernels/rows/creation.h>
 
 }  // namespace
 }  // namespace WRY_NAMESPACE

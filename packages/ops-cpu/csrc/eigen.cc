@@ -489,7 +489,7 @@ double find_root(int64_t count, int64_t i, const double *d, const double *weight
 }
 
 // Blocks [begin, middle) and [middle, end) have eigenvalues in d and vectors in rows; what couples them is
-// `coupling` (u + sign v)(u + sign v)^T, u the last and v the first unit vector of the two. Then [begin, end) has.
+// `coupling` (u + sign v)(u + sign v)^T, u the last and v the first unit vector of the two. Then [begin, end) has. In one piece: each step of the merge uses the order of the one before.
 template <typename T>
 void put_together(Work<T> &w, Problem<T> &p, int64_t begin, int64_t middle, int64_t end, double coupling) {
   const int64_t n = p.n, size = end - begin, size1 = middle - begin, size2 = end - middle;
@@ -855,7 +855,7 @@ const wry_kernel_entry table[] = {
     WRY_ROW("eigh", double, WRY_WANTS_CONTIGUOUS, eigh),
     WRY_ROW("eigvalsh", float, WRY_WANTS_CONTIGUOUS, eigvalsh),
     WRY_ROW("eigvalsh", double, WRY_WANTS_CONTIGUOUS, eigvalsh),
-    {"svd", WRY_FLOAT32, WRY_WANTS_CONTIGUOUS, svd, nullptr},
+    WRY_PLAIN_ROW("svd", WRY_FLOAT32, WRY_WANTS_CONTIGUOUS, svd),
 };
 
 }  // namespace

@@ -439,11 +439,7 @@ int identity(const wry_call *call) {
 }
 
 #define FLOATS(op, F) WRY_FLOAT_ROWS(op, in_place, Kernel<F>::same)
-#if WRY_RARE_DTYPES
-#define FLOATS_COMPLEX(op, F) FLOATS(op, F), WRY_COMPLEX_ROWS(op, in_place, Kernel<F>::same)
-#else
-#define FLOATS_COMPLEX(op, F) FLOATS(op, F)
-#endif
+#define FLOATS_COMPLEX(op, F) WRY_INEXACT_ROWS(op, in_place, Kernel<F>::same)
 #define DOUBLES(op, F) WRY_ROW(op, float, in_place, Kernel<F>::same), WRY_ROW(op, double, in_place, Kernel<F>::same)
 #define INTEGERS(op, F) WRY_INT_ROWS(op, in_place, Kernel<F>::same)
 #define PREDICATE(op, F) WRY_ALL_ROWS(op, WRY_STRIDED_OUTPUT, Kernel<F>::predicate)
@@ -499,8 +495,8 @@ const wry_kernel_entry table[] = {
     INTEGERS_UNCHANGED("trunc"),
     FLOATS("round", Round),
     INTEGERS_UNCHANGED("round"),
-    {"conj", -1, in_place, identity},
-    {"real", -1, in_place, identity},
+    WRY_ANY_ROW("conj", in_place, identity),
+    WRY_ANY_ROW("real", in_place, identity),
     WRY_REAL_ROWS("imag", in_place, Kernel<Zero>::plain),
     WRY_REAL_ROWS("angle", in_place, Kernel<Angle>::plain),
     WRY_BOOL_ROW("bitwise_not", in_place, Kernel<BitwiseNot>::plain),

@@ -172,19 +172,19 @@ int argmin_bool(const wry_call *call) { return position<uint8_t, false>(call); }
 
 const wry_kernel_entry table[] = {
     WRY_REAL_ROWS("reduce_max", 0, reduce_max),
-    {"reduce_max", WRY_BOOL, 0, reduce_max_bool},
+    WRY_PLAIN_ROW("reduce_max", WRY_BOOL, 0, reduce_max_bool),
     WRY_REAL_ROWS("reduce_min", 0, reduce_min),
-    {"reduce_min", WRY_BOOL, 0, reduce_min_bool},
+    WRY_PLAIN_ROW("reduce_min", WRY_BOOL, 0, reduce_min_bool),
     WRY_REAL_ROWS("reduce_amax", 0, reduce_max),
-    {"reduce_amax", WRY_BOOL, 0, reduce_max_bool},
+    WRY_PLAIN_ROW("reduce_amax", WRY_BOOL, 0, reduce_max_bool),
     WRY_REAL_ROWS("reduce_amin", 0, reduce_min),
-    {"reduce_amin", WRY_BOOL, 0, reduce_min_bool},
+    WRY_PLAIN_ROW("reduce_amin", WRY_BOOL, 0, reduce_min_bool),
     WRY_ALL_ROWS("reduce_all", 0, reduce_all),
     WRY_ALL_ROWS("reduce_any", 0, reduce_any),
     WRY_REAL_ROWS("argmax", WRY_WANTS_CONTIGUOUS, argmax),
-    {"argmax", WRY_BOOL, WRY_WANTS_CONTIGUOUS, argmax_bool},
+    WRY_PLAIN_ROW("argmax", WRY_BOOL, WRY_WANTS_CONTIGUOUS, argmax_bool),
     WRY_REAL_ROWS("argmin", WRY_WANTS_CONTIGUOUS, argmin),
-    {"argmin", WRY_BOOL, WRY_WANTS_CONTIGUOUS, argmin_bool},
+    WRY_PLAIN_ROW("argmin", WRY_BOOL, WRY_WANTS_CONTIGUOUS, argmin_bool),
 };
 
 }  // namespace

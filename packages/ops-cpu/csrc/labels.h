@@ -4,24 +4,9 @@
 
 #include "common.h"
 
+#include <wherry/kernels/labels.h>
+
 namespace WRY_NAMESPACE {
-
-// Read one by one.
-struct Labels {
-  const void *data;
-  int32_t dtype;
-  WRY_INLINE int64_t operator[](int64_t i) const {
-    switch (dtype) {
-      case WRY_INT64: return ((const int64_t *)data)[i];
-      case WRY_INT32: return ((const int32_t *)data)[i];
-      case WRY_INT16: return ((const int16_t *)data)[i];
-      case WRY_INT8: return ((const int8_t *)data)[i];
-      default: return ((const uint8_t *)data)[i];
-    }
-  }
-};
-
-WRY_INLINE Labels labels_of(const wry_tensor *t) { return {t->data, t->dtype}; }
 
 // Before anything is computed, so that the first bad label is named whatever the threads do.
 static int check_labels(const wry_call *call, const char *op, Labels label, int64_t n, int64_t classes, int64_t ignored) {

@@ -206,7 +206,7 @@ int permutation(const wry_call *call) {
       const int32_t other = data<int32_t>(pivots)[at * steps + i] - 1;
       if (other < 0 || other >= rows || i >= rows)
         return fail(call, WRY_INVALID,
-                    "pivots_to_permutation: a pivot is no row. Got %d at position %lld of %lld, expected one in [1, %lld]. "
+                    "pivots_to_permutation: a pivot is not a row. Got %d at position %lld of %lld, expected one in [1, %lld]. "
                     "Pass the pivots that lu gave.",
                     other + 1, (long long)i, (long long)steps, (long long)rows);
       const int32_t kept = to[i];
@@ -337,7 +337,7 @@ const wry_kernel_entry table[] = {
     WRY_MATRIX_ROWS("inverse", inverse),
     WRY_MATRIX_ROWS("triangular_solve", triangular_solve),
     WRY_MATRIX_ROWS("qr", qr),
-    {"pivots_to_permutation", WRY_INT32, WRY_WANTS_CONTIGUOUS, permutation, nullptr},
+    WRY_PLAIN_ROW("pivots_to_permutation", WRY_INT32, WRY_WANTS_CONTIGUOUS, permutation),
 };
 
 }  // namespace

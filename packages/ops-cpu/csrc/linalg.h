@@ -6,42 +6,6 @@
 
 namespace WRY_NAMESPACE {
 
-// ---- numbers ------------------------------------------------------------------------------------
-
-template <typename T>
-using real_of = typename is_complex<T>::real;
-
-template <typename T>
-WRY_INLINE T conjugate(T x) {
-  if constexpr (is_complex<T>::value) return T(x.re, -x.im);
-  else return x;
-}
-template <typename T>
-WRY_INLINE real_of<T> real_part(T x) {
-  if constexpr (is_complex<T>::value) return x.re;
-  else return x;
-}
-// What pivots are compared by. For complex numbers |re| + |im|, as LAPACK does.
-template <typename T>
-WRY_INLINE real_of<T> magnitude(T x) {
-  if constexpr (is_complex<T>::value) return (x.re < 0 ? -x.re : x.re) + (x.im < 0 ? -x.im : x.im);
-  else return x < 0 ? -x : x;
-}
-template <typename T>
-WRY_INLINE T inverse_of(T x) {
-  if constexpr (is_complex<T>::value) {  // Smith's division: no square that could overflow
-    using R = real_of<T>;
-    if ((x.re < 0 ? -x.re : x.re) >= (x.im < 0 ? -x.im : x.im)) {
-      const R ratio = x.im / x.re, whole = x.re + x.im * ratio;
-      return T(R(1) / whole, -ratio / whole);
-    }
-    const R ratio = x.re / x.im, whole = x.re * ratio + x.im;
-    return T(ratio / whole, R(-1) / whole);
-  } else {
-    return T(1) / x;
-  }
-}
-
 // ---- products -----------------------------------------------------------------------------------
 
 // What one thread, or all of them at one matrix, compute with.

@@ -244,20 +244,7 @@ int kl_div(const wry_call *call) {
   return from_two<T>(call, [](V x, V y) { return select<V>(y > A(0), y * (lane_log(y) - x), splat<V>(A(0))); });
 }
 
-const wry_kernel_entry table[] = {
-    WRY_FLOAT_ROWS("nll_loss", WRY_WANTS_CONTIGUOUS, nll_loss),
-    WRY_FLOAT_ROWS("nll_loss_vjp", WRY_WANTS_CONTIGUOUS, nll_loss_vjp),
-    WRY_FLOAT_ROWS("label_mean", WRY_WANTS_CONTIGUOUS, label_mean),
-    WRY_FLOAT_ROWS("label_mean_vjp", WRY_WANTS_CONTIGUOUS, label_mean_vjp),
-    WRY_FLOAT_ROWS("binary_cross_entropy", WRY_WANTS_CONTIGUOUS | WRY_MAY_ALIAS, binary_cross_entropy),
-    WRY_FLOAT_ROWS("binary_cross_entropy_vjp", WRY_WANTS_CONTIGUOUS | WRY_MAY_ALIAS, binary_cross_entropy_vjp),
-    WRY_FLOAT_ROWS("binary_cross_entropy_logits", WRY_WANTS_CONTIGUOUS | WRY_MAY_ALIAS, binary_cross_entropy_logits),
-    WRY_FLOAT_ROWS("binary_cross_entropy_logits_vjp", WRY_WANTS_CONTIGUOUS | WRY_MAY_ALIAS,
-                   binary_cross_entropy_logits_vjp),
-    WRY_FLOAT_ROWS("smooth_l1_loss", WRY_WANTS_CONTIGUOUS | WRY_MAY_ALIAS, smooth_l1_loss),
-    WRY_FLOAT_ROWS("smooth_l1_loss_vjp", WRY_WANTS_CONTIGUOUS | WRY_MAY_ALIAS, smooth_l1_loss_vjp),
-    WRY_FLOAT_ROWS("kl_div", WRY_WANTS_CONTIGUOUS | WRY_MAY_ALIAS, kl_div),
-};
+#include <wherry/kernels/rows/loss.h>
 
 }  // namespace
 }  // namespace WRY_NAMESPACE

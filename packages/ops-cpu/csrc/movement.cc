@@ -4,6 +4,8 @@
 // copy.h. They serve every dtype (row -1), because only the size of an element matters to them.
 #include "copy.h"
 
+#include <wherry/kernels/indices.h>
+
 namespace WRY_NAMESPACE {
 
 // x    any strides, broadcast to the shape of out
@@ -72,26 +74,21 @@ static int pad(const wry_call *call) {
   if (out->size == 0) return WRY_OK;
   View source(x), target(out);
   for (int axis = 0; axis < out->rank; ++axis) {
-    int64_t before = paddings[2 * axis], after = paddings[2 * axis + 1];
-    if (before == 0 && after == 0) continue;
-    // Negative paddings cut x: that makes the gradient of padding a padding.
-    const int64_t cut_before = before < 0 ? -before : 0, cut_after = after < 0 ? -after : 0;
-    const int64_t n = max_of<int64_t>(x->shape[axis] - cut_before - cut_after, 0);
-    before = min_of(max_of<int64_t>(before, 0), out->shape[axis]);
-    after = out->shape[axis] - before - min_of(n, out->shape[axis] - before);
-    source.narrow(axis, min_of(cut_before, x->shape[axis]), out->shape[axis] - before - after);
+    if (paddings[2 * axis] == 0 && paddings[2 * axis + 1] == 0) continue;
+    const PaddedAxis p = padded_axis(x->shape[axis], out->shape[axis], paddings[2 * axis], paddings[2 * axis + 1]);
+    source.narrow(axis, p.begin, p.n);
     dispatch_size(item_size(out), [&](auto tag) {
       using W = decltype(tag);
       W word;
       memcpy(&word, &value, sizeof(W));
       View slab(target);
-      slab.narrow(axis, 0, before);
+      slab.narrow(axis, 0, p.before);
       fill_tensor<W>(call, &slab.tensor, word);
       View other(target);
-      other.narrow(axis, out->shape[axis] - after, after);
+      other.narrow(axis, out->shape[axis] - p.after, p.after);
       fill_tensor<W>(call, &other.tensor, word);
     });
-    target.narrow(axis, before, out->shape[axis] - before - after);
+    target.narrow(axis, p.before, p.n);
   }
   copy_strided(call, &target.tensor, &source.tensor);
   return WRY_OK;
@@ -113,11 +110,7 @@ static int roll(const wry_call *call) {
   if (x->size == 0) return WRY_OK;
   int64_t shift[WRY_MAX_RANK] = {0};
   int last = 0;
-  for (int i = 0; i < axes.length; ++i) {  // an axis may be named twice
-    const int axis = int(axes[i]);
-    const int64_t n = x->shape[axis];
-    shift[axis] = (shift[axis] + shifts[i] % n + n) % n;
-  }
+  roll_shifts(x, shifts, axes, shift);
   for (int axis = 0; axis < x->rank; ++axis)
     if (shift[axis] != 0) last = axis;
   const wry_tensor *source = x;
@@ -303,21 +296,7 @@ static int shape_of(const wry_call *call) {
   return WRY_OK;
 }
 
-static const wry_kernel_entry table[] = {
-    {"copy", -1, WRY_STRIDED_OUTPUT, copy},
-    {"concat", -1, 0, concat},
-    {"pad", -1, 0, pad},
-    {"flip", -1, 0, flip},
-    {"roll", -1, 0, roll},
-    {"repeat_interleave", -1, 0, repeat_interleave},
-    {"tril", -1, 0, tril},
-    {"triu", -1, 0, triu},
-    {"slice_put", -1, WRY_MAY_ALIAS | WRY_STRIDED_OUTPUT, slice_put},
-    {"slice_vjp", -1, 0, slice_vjp},
-    {"select_vjp", -1, 0, select_vjp},
-    {"diagonal_vjp", -1, 0, diagonal_vjp},
-    {"shape_of", -1, 0, shape_of},
-};
+#include <wherry/kernels/rows/movement.h>
 WRY_TABLE(movement, table)
 
 }  // namespace WRY_NAMESPACE

@@ -104,41 +104,51 @@ int sum_blocks(const wry_call *call, const A *partial, int64_t blocks, int64_t n
   return WRY_OK;
 }
 
+// What the gradients of layer_norm and group_norm begin with: (ct, x, scale?, mean, rstd) -> x_ct, scale_ct, bias_ct.
+template <typename T>
+struct Gradient {
+  using A = arithmetic_t<T>;
+  const wry_tensor *in;
+  const T *ct, *x;
+  bool failed = false;  // no memory for `scale`
+  const A *scale, *means, *rstds;
+  T *out;
+  int64_t rows;  // with a mean each
+
+  explicit Gradient(const wry_call *call)
+      : in(input(call, 1)), ct(data<T>(input(call, 0))), x(data<T>(in)), scale(values_of<A>(call, input(call, 2), &failed)), means(data<A>(input(call, 3))), rstds(data<A>(input(call, 4))), out(data<T>(output(call, 0))), rows(input(call, 3)->size) {}
+};
+
 // layer_norm_vjp(ct, x, scale?, mean, rstd) -> x_ct, scale_ct, bias_ct
 template <typename T>
 int layer_norm_vjp(const wry_call *call) {
   using A = arithmetic_t<T>;
   using V = vec<T>;
-  const wry_tensor *in = input(call, 1);
-  const T *ct0 = data<T>(input(call, 0)), *x0 = data<T>(in);
-  bool failed = false;
-  const A *scale = values_of<A>(call, input(call, 2), &failed);
-  const A *means = data<A>(input(call, 3)), *rstds = data<A>(input(call, 4));
-  T *out0 = data<T>(output(call, 0));
-  const int64_t n = size_from(in, attr_int(call, 0)), rows = input(call, 3)->size;
-  const int64_t blocks = row_blocks(rows);
+  const Gradient<T> given(call);
+  const int64_t n = size_from(given.in, attr_int(call, 0));
+  const int64_t blocks = row_blocks(given.rows);
   A *partial = workspace<A>(call, blocks * 2 * n);
-  if (failed || !partial) return fail_memory(call, "layer_norm_vjp", blocks * 2 * n * int64_t(sizeof(A)));
-  parallel_for(call, blocks, max_of<int64_t>(1, 16384 * blocks / max_of<int64_t>(1, rows * n)),
+  if (given.failed || !partial) return fail_memory(call, "layer_norm_vjp", blocks * 2 * n * int64_t(sizeof(A)));
+  parallel_for(call, blocks, max_of<int64_t>(1, 16384 * blocks / max_of<int64_t>(1, given.rows * n)),
                [&](int64_t begin, int64_t end) {
                  for (int64_t b = begin; b < end; ++b) {
                    A *scale_ct = partial + b * 2 * n, *bias_ct = scale_ct + n;
                    for (int64_t j = 0; j < 2 * n; ++j) scale_ct[j] = 0;
-                   for (int64_t r = rows * b / blocks; r < rows * (b + 1) / blocks; ++r) {
-                     const T *ct = ct0 + r * n, *x = x0 + r * n;
-                     T *out = out0 + r * n;
-                     const V m = splat<V>(means[r]), s = splat<V>(rstds[r]);
+                   for (int64_t r = given.rows * b / blocks; r < given.rows * (b + 1) / blocks; ++r) {
+                     const T *ct = given.ct + r * n, *x = given.x + r * n;
+                     T *out = given.out + r * n;
+                     const V m = splat<V>(given.means[r]), s = splat<V>(given.rstds[r]);
                      V sum{}, along{};
                      over<T>(n, [&](int64_t i, auto part) {
                        V c = get(ct + i, part);
-                       if (scale) c = c * get(scale + i, part);
+                       if (given.scale) c = c * get(given.scale + i, part);
                        sum = sum + c;
                        along = fma(c, (get(x + i, part) - m) * s, along);
                      });
                      const A mean_ct = reduce_add(sum) / A(n), mean_along = reduce_add(along) / A(n);
                      over<T>(n, [&](int64_t i, auto part) {
                        const V own = get(ct + i, part), normal = (get(x + i, part) - m) * s;
-                       const V c = scale ? own * get(scale + i, part) : own;
+                       const V c = given.scale ? own * get(given.scale + i, part) : own;
                        put(out + i, (c - mean_ct - normal * mean_along) * s, part);
                        put(scale_ct + i, fma(own, normal, get((const A *)scale_ct + i, part)), part);
                        put(bias_ct + i, get((const A *)bias_ct + i, part) + own, part);
@@ -196,22 +206,16 @@ template <typename T>
 int group_norm_vjp(const wry_call *call) {
   using A = arithmetic_t<T>;
   using V = vec<T>;
-  const wry_tensor *in = input(call, 1);
-  const T *ct0 = data<T>(input(call, 0)), *x0 = data<T>(in);
-  bool failed = false;
-  const A *scale = values_of<A>(call, input(call, 2), &failed);
-  const A *means = data<A>(input(call, 3)), *rstds = data<A>(input(call, 4));
-  T *out0 = data<T>(output(call, 0));
-  const int64_t groups = attr_int(call, 0), all = in->shape[1], channels = all / groups, run = size_from(in, 2), n = channels * run;
-  const int64_t rows = input(call, 3)->size;
+  const Gradient<T> given(call);
+  const int64_t groups = attr_int(call, 0), all = given.in->shape[1], channels = all / groups, run = size_from(given.in, 2), n = channels * run;
   // Of each channel of each image, the sums of ct times what was normalized, and of ct.
-  double *sums = workspace<double>(call, 2 * rows * channels + 1);
+  double *sums = workspace<double>(call, 2 * given.rows * channels + 1);
   A *totals = workspace<A>(call, 2 * all);
-  if (failed || !sums || !totals) return fail_memory(call, "group_norm_vjp", 2 * (rows * channels + all) * int64_t(sizeof(double)));
-  each_group(call, out0, rows, n, run, [&](int64_t r, auto where) {
-    const T *ct = ct0 + r * n, *x = x0 + r * n;
-    const A *factors = scale ? scale + r % groups * channels : nullptr;
-    const V m = splat<V>(means[r]);
+  if (given.failed || !sums || !totals) return fail_memory(call, "group_norm_vjp", 2 * (given.rows * channels + all) * int64_t(sizeof(double)));
+  each_group(call, given.out, given.rows, n, run, [&](int64_t r, auto where) {
+    const T *ct = given.ct + r * n, *x = given.x + r * n;
+    const A *factors = given.scale ? given.scale + r % groups * channels : nullptr;
+    const V m = splat<V>(given.means[r]);
     double along = 0, plain = 0;  // of the group, with its factors
     for (int64_t c = 0; c < channels; ++c) {
       double *of = sums + 2 * (r * channels + c);
@@ -223,17 +227,17 @@ int group_norm_vjp(const wry_call *call) {
           s = s + g;
           t = fma(g, get(x + c * run + i0 + i, part) - m, t);
         });
-        of[0] += double(reduce_add(t)) * double(rstds[r]);
+        of[0] += double(reduce_add(t)) * double(given.rstds[r]);
         of[1] += double(reduce_add(s));
       }
       along += of[0] * double(factors ? factors[c] : A(1));
       plain += of[1] * double(factors ? factors[c] : A(1));
     }
     // x_ct = (ct * factor - mean(ct * factor) - normal * mean(ct * factor * normal)) * rstd.
-    const V slope = splat<V>(A(along / double(n)) * rstds[r]), mean_ct = splat<V>(A(plain / double(n))), s = splat<V>(rstds[r]);
+    const V slope = splat<V>(A(along / double(n)) * given.rstds[r]), mean_ct = splat<V>(A(plain / double(n))), s = splat<V>(given.rstds[r]);
     for (int64_t c = 0; c < channels; ++c) {
       const V f = splat<V>(factors ? factors[c] : A(1));
-      T *out = out0 + r * n + c * run;
+      T *out = given.out + r * n + c * run;
       over<T>(run, [&](int64_t i, auto part) {
         const V d = get(x + c * run + i, part) - m;
         put_to<decltype(where)>(out + i, (get(ct + c * run + i, part) * f - mean_ct - d * slope) * s, part);
@@ -242,7 +246,7 @@ int group_norm_vjp(const wry_call *call) {
   });
   for (int64_t k = 0; k < all; ++k) {
     double along = 0, plain = 0;
-    for (int64_t at = k; at < rows * channels; at += all) along += sums[2 * at], plain += sums[2 * at + 1];
+    for (int64_t at = k; at < given.rows * channels; at += all) along += sums[2 * at], plain += sums[2 * at + 1];
     totals[k] = A(along), totals[all + k] = A(plain);
   }
   write_values(totals, output(call, 1));
@@ -342,7 +346,7 @@ int batch_norm_infer(const wry_call *call) {
   return WRY_OK;
 }
 
-// batch_norm_vjp(ct, x, scale?, mean, variance) -> x_ct, scale_ct, bias_ct
+// batch_norm_vjp(ct, x, scale?, mean, variance) -> x_ct, scale_ct, bias_ct. In one piece: sums, numbers of the channels and x_ct, in two layouts.
 template <typename T>
 int batch_norm_vjp(const wry_call *call) {
   using A = arithmetic_t<T>;
@@ -521,18 +525,7 @@ int dropout_add(const wry_call *call) {
   return dropped<T>(call, data<T>(input(call, 1)));
 }
 
-const wry_kernel_entry table[] = {
-    WRY_FLOAT_ROWS("layer_norm", WRY_WANTS_CONTIGUOUS, layer_norm),
-    WRY_FLOAT_ROWS("layer_norm_vjp", WRY_WANTS_CONTIGUOUS, layer_norm_vjp),
-    WRY_FLOAT_ROWS("group_norm", WRY_WANTS_CONTIGUOUS, group_norm),
-    WRY_FLOAT_ROWS("group_norm_vjp", WRY_WANTS_CONTIGUOUS, group_norm_vjp),
-    WRY_FLOAT_ROWS("batch_norm", WRY_WANTS_CONTIGUOUS, batch_norm),
-    WRY_FLOAT_ROWS("batch_norm_infer", WRY_WANTS_CONTIGUOUS, batch_norm_infer),
-    WRY_FLOAT_ROWS("batch_norm_vjp", WRY_WANTS_CONTIGUOUS, batch_norm_vjp),
-    WRY_FLOAT_ROWS("dropout", WRY_WANTS_CONTIGUOUS | WRY_USES_RANDOM, dropout),
-    WRY_FLOAT_ROWS("dropout_add", WRY_WANTS_CONTIGUOUS | WRY_USES_RANDOM, dropout_add),
-    WRY_FLOAT_ROWS("dropout_vjp", WRY_WANTS_CONTIGUOUS, dropout_vjp),
-};
+#include <wherry/kernels/rows/normalization.h>
 
 }  // namespace
 }  // namespace WRY_NAMESPACE

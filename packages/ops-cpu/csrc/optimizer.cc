@@ -341,20 +341,7 @@ int all_finite(const wry_call *call) {
   return status;
 }
 
-constexpr uint32_t flags = WRY_WANTS_CONTIGUOUS | WRY_MAY_ALIAS;
-const wry_kernel_entry table[] = {
-    WRY_FLOAT_ROWS("sgd", flags, sgd),
-    WRY_FLOAT_ROWS("momentum", flags, momentum),
-    WRY_FLOAT_ROWS("adam", flags, adam),
-    WRY_FLOAT_ROWS("adamw", flags, adamw),
-    WRY_FLOAT_ROWS("adagrad", flags, adagrad),
-    WRY_FLOAT_ROWS("adadelta", flags, adadelta),
-    WRY_FLOAT_ROWS("adamax", flags, adamax),
-    WRY_FLOAT_ROWS("rmsprop", flags, rmsprop),
-    WRY_FLOAT_ROWS("lamb", flags, lamb),
-    {"sum_of_squares", -1, WRY_WANTS_CONTIGUOUS, sum_of_squares},
-    {"all_finite", -1, WRY_WANTS_CONTIGUOUS, all_finite},
-};
+#include <wherry/kernels/rows/optimizer.h>
 
 }  // namespace
 }  // namespace WRY_NAMESPACE

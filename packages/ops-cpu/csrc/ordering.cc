@@ -455,20 +455,7 @@ static int shard_index(const wry_call *call) {
   return WRY_OK;
 }
 
-#define WRY_ORDERED_ROWS(op, flags, kernel) WRY_BOOL_ROW(op, flags, kernel), WRY_REAL_ROWS(op, flags, kernel)
-
-static const wry_kernel_entry table[] = {
-    WRY_ORDERED_ROWS("sort", 0, sort),
-    WRY_ORDERED_ROWS("topk", 0, topk),
-    WRY_ORDERED_ROWS("unique", WRY_WANTS_CONTIGUOUS, unique),
-    WRY_ORDERED_ROWS("unique_consecutive", WRY_WANTS_CONTIGUOUS, unique_consecutive),
-    WRY_ORDERED_ROWS("searchsorted", WRY_WANTS_CONTIGUOUS, searchsorted),
-    WRY_ROW("bincount", int32_t, WRY_WANTS_CONTIGUOUS, bincount),
-    WRY_ROW("bincount", int64_t, WRY_WANTS_CONTIGUOUS, bincount),
-    WRY_REAL_ROWS("histogram", WRY_WANTS_CONTIGUOUS, histogram),
-    WRY_ROW("shard_index", int32_t, WRY_WANTS_CONTIGUOUS, shard_index),
-    WRY_ROW("shard_index", int64_t, WRY_WANTS_CONTIGUOUS, shard_index),
-};
+#include <wherry/kernels/rows/ordering.h>
 WRY_TABLE(ordering, table)
 
 }  // namespace WRY_NAMESPACE

@@ -109,7 +109,7 @@ struct LaneInput {
   WRY_INLINE vec<T> at(int64_t i, int64_t left) const { return load_some(values + i * step, left); }
 };
 
-// `far`: the operands together leave the caches, and the output is no input's memory, whose lines would be at hand.
+// `far`: the operands together leave the caches, and the output does not share memory with an input, whose lines would be in the caches.
 // Then it goes past them, since a plain store would first read what it overwrites (a quarter of the traffic of x + y).
 template <typename F, typename T, typename... Input>
 static __attribute__((noinline)) void lane_row(const F &f, int64_t n, T *out, bool far, Input... x) {

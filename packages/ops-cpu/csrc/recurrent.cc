@@ -143,6 +143,28 @@ int no_memory(const wry_call *call, const char *op, const Sequence &s) {
   return fail_memory(call, op, (s.hidden * s.hidden * 4 + s.batch * s.hidden * 2) * 8);
 }
 
+// What the gradients begin with: (out_ct?, h_last_ct?, ..., x, h, ...) and the weight of the states, packed for their cotangents.
+template <typename T>
+struct Backwards {
+  Sequence s;
+  const T *out_ct, *h_last_ct, *panels;
+
+  // The cotangent of row `at` of [T * B], or null.
+  WRY_INLINE const T *out_row(int64_t at) const { return out_ct ? out_ct + at * s.hidden : nullptr; }
+  WRY_INLINE void begin(T *dh, int64_t first, int64_t rows) const {
+    begin_row(dh, h_last_ct ? h_last_ct + first * s.hidden : nullptr, rows * s.hidden);
+  }
+};
+// `x` and `length`: numbers of these inputs. A step has so many gates.
+template <typename T>
+int backwards_of(const wry_call *call, const char *op, int x, int length, bool reverse, int64_t gates, Backwards<T> *b) {
+  Sequence *s = &b->s;
+  if (const int status = sequence_of(call, op, input(call, x), input(call, x + 1), input(call, length), reverse, s)) return status;
+  b->out_ct = optional<T>(input(call, 0)), b->h_last_ct = optional<T>(input(call, 1));
+  b->panels = packed<T>(call, s->hidden, gates * s->hidden, {data<T>(input(call, length - 3)), s->hidden, 1});
+  return b->panels ? WRY_OK : no_memory(call, op, *s);
+}
+
 // ---- LSTM ---------------------------------------------------------------------------------------
 
 // lstm(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, length?) -> out, h_last, c_last, gates, cells
@@ -197,20 +219,16 @@ int lstm(const wry_call *call) {
 //     h_ct, c_ct
 template <typename T>
 int lstm_vjp(const wry_call *call) {
-  Sequence s;
-  const int status =
-      sequence_of(call, "lstm_vjp", input(call, 3), input(call, 4), input(call, 10), attr_bool(call, 0), &s);
-  if (status != WRY_OK) return status;
+  Backwards<T> b;
+  if (const int status = backwards_of(call, "lstm_vjp", 3, 10, attr_bool(call, 0), 4, &b)) return status;
+  const Sequence &s = b.s;
   const int64_t H = s.hidden;
-  const T *out_ct = optional<T>(input(call, 0)), *h_last_ct = optional<T>(input(call, 1));
-  const T *c_last_ct = optional<T>(input(call, 2)), *c0 = data<T>(input(call, 5)), *weight = data<T>(input(call, 7));
+  const T *c_last_ct = optional<T>(input(call, 2)), *c0 = data<T>(input(call, 5));
   const T *gates = data<T>(input(call, 11)), *cells = data<T>(input(call, 12));
   T *sum_ct = data<T>(output(call, 0)), *h_ct = data<T>(output(call, 1)), *c_ct = data<T>(output(call, 2));
-  const T *panels = packed<T>(call, H, 4 * H, {weight, H, 1});
-  if (!panels) return no_memory(call, "lstm_vjp", s);
   each_group<T>(call, s, s.time * 4 * H * H, h_ct, [&](int64_t first, int64_t rows, T *dh) {
     T *dc = c_ct + first * H;
-    begin_row(dh, h_last_ct ? h_last_ct + first * H : nullptr, rows * H);
+    b.begin(dh, first, rows);
     begin_row(dc, c_last_ct ? c_last_ct + first * H : nullptr, rows * H);
     for (int64_t step = s.time - 1; step >= 0; --step) {
       const int64_t t = s.at(step), at = t * s.batch + first;
@@ -222,7 +240,7 @@ int lstm_vjp(const wry_call *call) {
         }
         const T *g = gates + (at + r) * 4 * H, *cell = cells + (at + r) * H;
         const T *before = s.before(cells, c0, t, first + r);
-        const T *o_ct = out_ct ? out_ct + (at + r) * H : nullptr;
+        const T *o_ct = b.out_row(at + r);
         over<T>(H, [&](int64_t j, auto part) {
           const vec<T> in = get(g + j, part), forget = get(g + H + j, part);
           const vec<T> update = get(g + 2 * H + j, part), show = get(g + 3 * H + j, part);
@@ -239,7 +257,7 @@ int lstm_vjp(const wry_call *call) {
         zero_row(dh_row, H);
       }
       // A row that does not count keeps its cotangent: what is added is 0.
-      multiply(rows, H, 4 * H, (const T *)sum_ct + at * 4 * H, panels, dh, H, added<T>);
+      multiply(rows, H, 4 * H, (const T *)sum_ct + at * 4 * H, b.panels, dh, H, added<T>);
     }
   });
   return WRY_OK;
@@ -295,18 +313,14 @@ int gru(const wry_call *call) {
 // gru_vjp(out_ct?, h_last_ct?, x, h, weight_ih, weight_hh, bias_ih, bias_hh, length?, out, gates) -> input_ct, hidden_ct, h_ct
 template <typename T>
 int gru_vjp(const wry_call *call) {
-  Sequence s;
-  const int status = sequence_of(call, "gru_vjp", input(call, 2), input(call, 3), input(call, 8), attr_bool(call, 0), &s);
-  if (status != WRY_OK) return status;
+  Backwards<T> b;
+  if (const int status = backwards_of(call, "gru_vjp", 2, 8, attr_bool(call, 0), 3, &b)) return status;
+  const Sequence &s = b.s;
   const int64_t H = s.hidden;
-  const T *out_ct = optional<T>(input(call, 0)), *h_last_ct = optional<T>(input(call, 1));
-  const T *h0 = data<T>(input(call, 3)), *weight = data<T>(input(call, 5));
-  const T *out = data<T>(input(call, 9)), *gates = data<T>(input(call, 10));
+  const T *h0 = data<T>(input(call, 3)), *out = data<T>(input(call, 9)), *gates = data<T>(input(call, 10));
   T *input_ct = data<T>(output(call, 0)), *hidden_ct = data<T>(output(call, 1)), *h_ct = data<T>(output(call, 2));
-  const T *panels = packed<T>(call, H, 3 * H, {weight, H, 1});
-  if (!panels) return no_memory(call, "gru_vjp", s);
   each_group<T>(call, s, s.time * 3 * H * H, h_ct, [&](int64_t first, int64_t rows, T *dh) {
-    begin_row(dh, h_last_ct ? h_last_ct + first * H : nullptr, rows * H);
+    b.begin(dh, first, rows);
     for (int64_t step = s.time - 1; step >= 0; --step) {
       const int64_t t = s.at(step), at = t * s.batch + first;
       for (int64_t r = 0; r < rows; ++r) {
@@ -316,7 +330,7 @@ int gru_vjp(const wry_call *call) {
           continue;
         }
         const T *g = gates + (at + r) * 4 * H, *before = s.before(out, h0, t, first + r);
-        const T *o_ct = out_ct ? out_ct + (at + r) * H : nullptr;
+        const T *o_ct = b.out_row(at + r);
         over<T>(H, [&](int64_t j, auto part) {
           const vec<T> reset = get(g + j, part), keep_old = get(g + H + j, part), update = get(g + 2 * H + j, part);
           const vec<T> hidden = get(g + 3 * H + j, part);
@@ -330,7 +344,7 @@ int gru_vjp(const wry_call *call) {
           put(dh_row + j, state * keep_old, part);
         });
       }
-      multiply(rows, H, 3 * H, (const T *)hidden_ct + at * 3 * H, panels, dh, H, added<T>);
+      multiply(rows, H, 3 * H, (const T *)hidden_ct + at * 3 * H, b.panels, dh, H, added<T>);
     }
   });
   return WRY_OK;
@@ -378,19 +392,15 @@ int simple_rnn(const wry_call *call) {
 // simple_rnn_vjp(out_ct?, h_last_ct?, x, h, weight_ih, weight_hh, bias_ih, bias_hh, length?, out) -> sum_ct, h_ct
 template <typename T>
 int simple_rnn_vjp(const wry_call *call) {
-  Sequence s;
-  const int status =
-      sequence_of(call, "simple_rnn_vjp", input(call, 2), input(call, 3), input(call, 8), attr_bool(call, 1), &s);
-  if (status != WRY_OK) return status;
+  Backwards<T> b;
+  if (const int status = backwards_of(call, "simple_rnn_vjp", 2, 8, attr_bool(call, 1), 1, &b)) return status;
+  const Sequence &s = b.s;
   const int64_t H = s.hidden;
   const bool relu = attr_bool(call, 0);
-  const T *out_ct = optional<T>(input(call, 0)), *h_last_ct = optional<T>(input(call, 1));
-  const T *weight = data<T>(input(call, 5)), *out = data<T>(input(call, 9));
+  const T *out = data<T>(input(call, 9));
   T *sum_ct = data<T>(output(call, 0)), *h_ct = data<T>(output(call, 1));
-  const T *panels = packed<T>(call, H, H, {weight, H, 1});
-  if (!panels) return no_memory(call, "simple_rnn_vjp", s);
   each_group<T>(call, s, s.time * H * H, h_ct, [&](int64_t first, int64_t rows, T *dh) {
-    begin_row(dh, h_last_ct ? h_last_ct + first * H : nullptr, rows * H);
+    b.begin(dh, first, rows);
     for (int64_t step = s.time - 1; step >= 0; --step) {
       const int64_t t = s.at(step), at = t * s.batch + first;
       for (int64_t r = 0; r < rows; ++r) {
@@ -400,7 +410,7 @@ int simple_rnn_vjp(const wry_call *call) {
           continue;
         }
         const T *value = out + (at + r) * H;
-        const T *o_ct = out_ct ? out_ct + (at + r) * H : nullptr;
+        const T *o_ct = b.out_row(at + r);
         over<T>(H, [&](int64_t j, auto part) {
           const vec<T> v = get(value + j, part);
           vec<T> state = get((const T *)dh_row + j, part);
@@ -409,7 +419,7 @@ int simple_rnn_vjp(const wry_call *call) {
         });
         zero_row(dh_row, H);
       }
-      multiply(rows, H, H, (const T *)sum_ct + at * H, panels, dh, H, added<T>);
+      multiply(rows, H, H, (const T *)sum_ct + at * H, b.panels, dh, H, added<T>);
     }
   });
   return WRY_OK;
@@ -455,14 +465,7 @@ int in_float(const wry_call *call) {
   WRY_ROW(op, float, WRY_WANTS_CONTIGUOUS, kernel), WRY_ROW(op, double, WRY_WANTS_CONTIGUOUS, kernel), \
       {op, WRY_FLOAT16, WRY_WANTS_CONTIGUOUS, in_float<float16, kernel<float>>, nullptr},              \
   { op, WRY_BFLOAT16, WRY_WANTS_CONTIGUOUS, in_float<bfloat16, kernel<float>>, nullptr }
-const wry_kernel_entry table[] = {
-    RECURRENT_ROWS("lstm", lstm),
-    RECURRENT_ROWS("lstm_vjp", lstm_vjp),
-    RECURRENT_ROWS("gru", gru),
-    RECURRENT_ROWS("gru_vjp", gru_vjp),
-    RECURRENT_ROWS("simple_rnn", simple_rnn),
-    RECURRENT_ROWS("simple_rnn_vjp", simple_rnn_vjp),
-};
+#include <wherry/kernels/rows/recurrent.h>
 
 }  // namespace
 }  // namespace WRY_NAMESPACE

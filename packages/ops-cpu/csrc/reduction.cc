@@ -185,19 +185,7 @@ int squared_l2_norm(const wry_call *call) {
                 output(call, 0)->data);
 }
 
-const wry_kernel_entry table[] = {
-    WRY_ALL_ROWS("reduce_sum", 0, reduce_sum),
-    WRY_FLOAT_ROWS("sum_like", 0, sum_like),
-#if WRY_RARE_DTYPES
-    WRY_COMPLEX_ROWS("sum_like", 0, sum_like),
-#endif
-    WRY_ROW("sum_like", int64_t, 0, sum_like),
-    WRY_NUMBER_ROWS("reduce_mean", 0, reduce_mean),
-    WRY_NUMBER_ROWS("reduce_prod", 0, reduce_prod),
-    WRY_FLOAT_ROWS("variance", 0, variance),
-    WRY_FLOAT_ROWS("logsumexp", 0, logsumexp),
-    WRY_FLOAT_ROWS("squared_l2_norm", 0, squared_l2_norm),
-};
+#include <wherry/kernels/rows/reduction.h>
 
 }  // namespace
 }  // namespace WRY_NAMESPACE

@@ -10,21 +10,12 @@
 // each is one sum that one thread writes once, in the order of the indices.
 #include "rows.h"
 
+#include <wherry/kernels/indices.h>
+
 namespace WRY_NAMESPACE {
 namespace {
 
-struct Sizes {
-  int64_t outer, places, row, results, taps;
-};
-
-Sizes sizes_of(const wry_tensor *x, const wry_tensor *index, int axis) {
-  Sizes z = {1, x->shape[axis], 1, index->shape[0], index->shape[1]};
-  for (int i = 0; i < axis; ++i) z.outer *= x->shape[i];
-  for (int i = axis + 1; i < x->rank; ++i) z.row *= x->shape[i];
-  return z;
-}
-
-int check_places(const wry_call *call, const char *op, const int64_t *index, const Sizes &z, int axis) {
+int check_places(const wry_call *call, const char *op, const int64_t *index, const ResampleSizes &z, int axis) {
   for (int64_t i = 0; i < z.results * z.taps; ++i)
     if (WRY_UNLIKELY(uint64_t(index[i]) >= uint64_t(z.places)))
       return fail(call, WRY_OUT_OF_RANGE,
@@ -50,7 +41,7 @@ WRY_INLINE void sum_rows(T *to, int64_t row, int64_t count, From &&from, Weight 
 
 // One element for each result: K taps, or any number where K is 0.
 template <typename T, int K>
-void sum_elements(T *to, const T *from, const Sizes &z, const int64_t *index, const T *weight) {
+void sum_elements(T *to, const T *from, const ResampleSizes &z, const int64_t *index, const T *weight) {
   using A = arithmetic_t<T>;
   const int64_t taps = K ? K : z.taps;
   for (int64_t i = 0; i < z.results; ++i) {
@@ -68,7 +59,7 @@ int resample(const wry_call *call) {
   using A = arithmetic_t<T>;
   const wry_tensor *x = input(call, 0);
   const int axis = int(attr_int(call, 0));
-  const Sizes z = sizes_of(x, input(call, 1), axis);
+  const ResampleSizes z = resample_sizes(x, input(call, 1), axis);
   const int64_t *index = data<int64_t>(input(call, 1));
   const T *weight = data<T>(input(call, 2)), *from = data<T>(x);
   T *out = data<T>(output(call, 0));
@@ -102,7 +93,7 @@ int resample_vjp(const wry_call *call) {
   using A = arithmetic_t<T>;
   const wry_tensor *like = output(call, 0);
   const int axis = int(attr_int(call, 0));
-  const Sizes z = sizes_of(like, input(call, 1), axis);
+  const ResampleSizes z = resample_sizes(like, input(call, 1), axis);
   const int64_t *index = data<int64_t>(input(call, 1)), terms = z.results * z.taps;
   const T *ct = data<T>(input(call, 0)), *weight = data<T>(input(call, 2));
   T *out = data<T>(like);
@@ -150,10 +141,7 @@ int resample_vjp(const wry_call *call) {
   return WRY_OK;
 }
 
-const wry_kernel_entry table[] = {
-    WRY_FLOAT_ROWS("resample", WRY_WANTS_CONTIGUOUS, resample),
-    WRY_FLOAT_ROWS("resample_vjp", WRY_WANTS_CONTIGUOUS, resample_vjp),
-};
+#include <wherry/kernels/rows/resampling.h>
 
 }  // namespace
 }  // namespace WRY_NAMESPACE

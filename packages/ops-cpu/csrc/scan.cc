@@ -181,17 +181,7 @@ int linear_scan(const wry_call *call) {
   });
 }
 
-const wry_kernel_entry table[] = {
-    WRY_NUMBER_ROWS("cumsum", WRY_WANTS_CONTIGUOUS, cumsum),
-    WRY_NUMBER_ROWS("cumprod", WRY_WANTS_CONTIGUOUS, cumprod),
-    WRY_FLOAT_ROWS("logcumsumexp", WRY_WANTS_CONTIGUOUS, logcumsumexp),
-    WRY_REAL_ROWS("cummax", WRY_WANTS_CONTIGUOUS, cummax),
-    WRY_REAL_ROWS("cummin", WRY_WANTS_CONTIGUOUS, cummin),
-    WRY_FLOAT_ROWS("linear_scan", WRY_WANTS_CONTIGUOUS, linear_scan),
-#if WRY_RARE_DTYPES
-    WRY_COMPLEX_ROWS("linear_scan", WRY_WANTS_CONTIGUOUS, linear_scan),
-#endif
-};
+#include <wherry/kernels/rows/scan.h>
 
 }  // namespace
 }  // namespace WRY_NAMESPACE

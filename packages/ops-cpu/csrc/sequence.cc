@@ -306,11 +306,7 @@ int ctc_loss_curvature(const wry_call *call) {
   return WRY_OK;
 }
 
-const wry_kernel_entry table[] = {
-    WRY_FLOAT_ROWS("ctc_loss", WRY_WANTS_CONTIGUOUS, ctc_loss),
-    WRY_FLOAT_ROWS("ctc_loss_vjp", WRY_WANTS_CONTIGUOUS, ctc_loss_vjp),
-    WRY_FLOAT_ROWS("ctc_loss_curvature", WRY_WANTS_CONTIGUOUS, ctc_loss_curvature),
-};
+#include <wherry/kernels/rows/sequence.h>
 
 }  // namespace
 }  // namespace WRY_NAMESPACE

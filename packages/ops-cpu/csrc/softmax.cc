@@ -278,14 +278,7 @@ int cross_entropy_vjp(const wry_call *call) {
   return WRY_OK;
 }
 
-const wry_kernel_entry table[] = {
-    WRY_FLOAT_ROWS("softmax", WRY_WANTS_CONTIGUOUS, softmax),
-    WRY_FLOAT_ROWS("log_softmax", WRY_WANTS_CONTIGUOUS, log_softmax),
-    WRY_FLOAT_ROWS("softmax_vjp", WRY_WANTS_CONTIGUOUS, softmax_vjp),
-    WRY_FLOAT_ROWS("log_softmax_vjp", WRY_WANTS_CONTIGUOUS, log_softmax_vjp),
-    WRY_FLOAT_ROWS("cross_entropy", WRY_WANTS_CONTIGUOUS, cross_entropy),
-    WRY_FLOAT_ROWS("cross_entropy_vjp", WRY_WANTS_CONTIGUOUS, cross_entropy_vjp),
-};
+#include <wherry/kernels/rows/softmax.h>
 
 }  // namespace
 }  // namespace WRY_NAMESPACE

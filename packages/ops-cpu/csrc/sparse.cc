@@ -296,24 +296,7 @@ int csr_transpose(const wry_call *call) {
   return WRY_OK;
 }
 
-constexpr uint32_t dense = WRY_WANTS_CONTIGUOUS;
-
-const wry_kernel_entry table[] = {
-    WRY_ROW("edge_sum", float, dense, edge_sum),
-    WRY_ROW("edge_sum", double, dense, edge_sum),
-    WRY_ROW("edge_sum", int32_t, dense, edge_sum),
-    WRY_ROW("edge_sum", int64_t, dense, edge_sum),
-    WRY_ROW("edge_extreme", float16, dense, edge_extreme),
-    WRY_ROW("edge_extreme", bfloat16, dense, edge_extreme),
-    WRY_ROW("edge_extreme", float, dense, edge_extreme),
-    WRY_ROW("edge_extreme", double, dense, edge_extreme),
-    WRY_INT_ROWS("edge_extreme", dense, edge_extreme),
-    WRY_ROW("csr_matmul", float, dense, csr_matmul),
-    WRY_ROW("csr_matmul", double, dense, csr_matmul),
-    WRY_ROW("csr_sample", float, dense, csr_sample),
-    WRY_ROW("csr_sample", double, dense, csr_sample),
-    {"csr_transpose", -1, dense, csr_transpose},
-};
+#include <wherry/kernels/rows/sparse.h>
 
 }  // namespace
 WRY_TABLE(sparse, table)

@@ -691,12 +691,7 @@ int fft_c2r(const wry_call *call) {
   return back_to_real_axis(call, "fft_c2r", axis_of(out, axes[last]), forward, scale, from, data<T>(out));
 }
 
-const wry_kernel_entry table[] = {
-    WRY_COMPLEX_ROWS("fft_c2c", WRY_WANTS_CONTIGUOUS, fft_c2c),
-    WRY_ROW("fft_r2c", float, WRY_WANTS_CONTIGUOUS, fft_r2c),
-    WRY_ROW("fft_r2c", double, WRY_WANTS_CONTIGUOUS, fft_r2c),
-    WRY_COMPLEX_ROWS("fft_c2r", WRY_WANTS_CONTIGUOUS, fft_c2r),
-};
+#include <wherry/kernels/rows/spectral.h>
 
 }  // namespace
 WRY_TABLE(spectral, table)

@@ -101,7 +101,7 @@ def test_a_forked_child_computes_after_its_parent_used_threads():
         queue = context.Queue()
         child = context.Process(target=_sum_in_child, args=(queue,))
         child.start()
-        assert queue.get(timeout=30) == 1e6
+        assert queue.get(timeout=300) == 1e6
         child.join(30)
         assert child.exitcode == 0
     finally:

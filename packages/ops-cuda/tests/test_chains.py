@@ -4,12 +4,12 @@ import pytest
 
 import wherry_nn as nn
 import wherry_tensor
-from wherry_graph import Program, passes
-from wherry_graph._executor import Arenas, Fused, Planned, Segment
-from wherry_graph.capture import capture
-from wherry_graph.executor import compiled
-from wherry_graph.testing import random_programs
 from wherry_ops_cuda import chains, nvrtc
+from wherry_program import Program, passes
+from wherry_program.program.capture import capture
+from wherry_program.run._executor import Arenas, Fused, Planned, Segment
+from wherry_program.run.executor import compiled
+from wherry_program.testing import random_programs
 from wherry_tensor import device as devices
 from wherry_tensor import ops, to_tensor
 from wherry_tensor.ops.declare import Meta, family_of
@@ -147,7 +147,7 @@ def test_every_function_of_a_dtype_gives_in_a_chain_what_it_gives_alone(gpu, dty
 
 LAYOUTS = {
     "all of one shape": [(64,), (64,), (64,)],
-    "a tail that is no whole group": [(37,), (37,), (37,)],
+    "a tail that is not a whole group": [(37,), (37,), (37,)],
     "a number": [(6, 8), (), (1, 1)],
     "a row": [(6, 16), (16,), (1, 16)],
     "a column": [(6, 16), (6, 1), (6, 16)],
@@ -277,7 +277,7 @@ def test_a_chain_that_is_refused_is_said_once_and_runs_one_by_one(gpu, monkeypat
     monkeypatch.setenv("WHERRY_CUDA_CACHE", str(tmp_path))
     real = devices.chains["gpu"]()
     broken = chains.Chains(real.library, real.compiler, real.architecture)
-    broken.headers = {**broken.headers, "cast.cu": "this is no C++"}
+    broken.headers = {**broken.headers, "cast.cu": "this is not C++"}
     monkeypatch.setitem(devices.chains, "gpu", lambda: broken)
     x = to_tensor(np.arange(4, dtype="float32"))
     run = compiled(program_of(lambda x: ops.exp(x + 1.0) * x, [-1]), level=2)
@@ -351,10 +351,22 @@ def test_what_the_compiler_refuses_is_its_own_text(gpu):
         compiler.compiled(SOURCE, {}, ["--what"])
 
 
+def test_chains_call_the_functor_that_the_row_of_the_kernel_names(gpu):
+    functors, x = devices.chains["gpu"]().functors, wherry_tensor
+    assert functors(ops.abs, [x.float32]) == functors(ops.abs, [x.complex64]) == "Absolute()"
+    assert functors(ops.conj, [x.float32]) == "Identity()" and functors(ops.conj, [x.complex64]) == "Conjugate()"
+    assert functors(ops.add, [x.bool_, x.bool_]) == "Or()"
+    assert functors(ops.clip, [x.int64, None, x.int64]) == "Clip()"
+    assert chains.expression("Elu{$first, $last}", (0.5,), x.float32, ["v0"]) == "Elu{0x1.0000000000000p-1, 0}(v0)"
+    assert chains.expression("Cast<arithmetic_t<$to>>()", (x.int64,), x.int64, ["v0"]) == "Cast<arithmetic_t<int64_t>>()(v0)"
+    for op, dtype in ((ops.floor_divide, x.int64), (ops.exp, x.complex64), (ops.polygamma, x.float32), (ops.softmax, x.float32)):
+        assert functors(op, [dtype]) is None  # a report, a family of its own, a long series, no element-wise op
+
+
 # ---- NVRTC itself, where its wheel is ----
 
 
-def texts():
+def texts(functors):
     """A chain of every dtype and layout, as source."""
     x = wherry_tensor
     chain = [(ops.multiply, (0, 1), (), x.float32), (ops.gelu, (3,), (True,), x.float32), (ops.cast, (4,), (x.bfloat16,), x.bfloat16),
@@ -365,7 +377,7 @@ def texts():
     ]
     for layout in layouts:
         shape = layout[0][1]
-        yield chains.generated(chain, [chains.Operand(*one) for one in layout], [5, 7, 8], shape)
+        yield chains.generated(chain, [chains.Operand(*one) for one in layout], [5, 7, 8], shape, functors)
 
 
 @pytest.mark.parametrize("architecture", ["sm_75", "sm_90", "sm_120"])
@@ -374,7 +386,7 @@ def test_nvidias_compiler_takes_what_is_generated(gpu, architecture):
     if compiler is None:
         pytest.skip("no NVRTC here: pip install wherry-ops-cuda[nvrtc]")
     maker = chains.Chains(devices.chains["gpu"]().library, compiler, None)
-    for text in texts():
+    for text in texts(maker.functors):
         assert len(compiler.compiled(text.source, maker.headers, maker.options(architecture))) > 1000
 
 
@@ -394,5 +406,5 @@ def test_every_function_is_taken_by_nvidias_compiler(gpu):
                 nodes.append((op, taken, defaults(op), result))
         for first in range(0, len(nodes), 24):
             part = nodes[first : first + 24]
-            text = chains.generated(part, operands, list(range(4, 4 + len(part))), (64,))
+            text = chains.generated(part, operands, list(range(4, 4 + len(part))), (64,), maker.functors)
             assert compiler.compiled(text.source, maker.headers, maker.options("sm_75"))

@@ -93,11 +93,11 @@ def test_streams_have_priorities_and_events_take_times(gpu, emulator):
     end.record()
     assert not end.query()
     assert 0 < begin.elapsed_time(end) < 60_000
-    with pytest.raises(RuntimeError, match="elapsed_time: an event takes no times. Got one without enable_timing"):
+    with pytest.raises(RuntimeError, match="elapsed_time: an event does not measure time. Got one without enable_timing"):
         begin.elapsed_time(cuda.Event())
-    with pytest.raises(RuntimeError, match="no time between these events. Got one that was never recorded"):
+    with pytest.raises(RuntimeError, match="an event was never recorded"):
         begin.elapsed_time(cuda.Event(enable_timing=True))
-    with pytest.raises(ValueError, match="an event of several processes takes no times"):
+    with pytest.raises(ValueError, match="an interprocess event cannot measure time"):
         cuda.Event(enable_timing=True, interprocess=True)
     assert cuda.Event(interprocess=True).query()
 

@@ -4,11 +4,12 @@ import pytest
 
 import wherry_nn as nn
 import wherry_tensor
-from wherry_graph import Program, jit
-from wherry_graph.capture import capture
-from wherry_graph.executor import compiled
-from wherry_graph.interpreter import Interpreter
+from wherry_graph import jit
 from wherry_graph.jit.cuda_graphs import wrap_cuda_graph
+from wherry_program import Program
+from wherry_program.program.capture import capture
+from wherry_program.run.executor import compiled
+from wherry_program.run.interpreter import Interpreter
 from wherry_tensor import _core, cuda, ops, set_flags, to_tensor
 from wherry_tensor.cuda_graphs import CUDAGraph
 from wherry_train import optimizer

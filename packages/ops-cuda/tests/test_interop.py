@@ -219,7 +219,7 @@ def test_the_array_interface_of_cuda_says_where_a_tensor_lies_and_behind_which_s
         assert x.__cuda_array_interface__["stream"] == stream.stream_base.handle
     assert x[:0].__cuda_array_interface__["data"] == (0, False)
     assert not hasattr(x.cpu(), "__cuda_array_interface__")
-    with pytest.raises(AttributeError, match="no array of CUDA's. Got float32 on Place"):
+    with pytest.raises(AttributeError, match="not an array in CUDA memory. Got float32 on Place"):
         getattr(x.cpu(), "__cuda_array_interface__")  # noqa: B009
 
 

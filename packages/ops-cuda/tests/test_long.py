@@ -132,7 +132,7 @@ def test_triangles_are_solved_from_either_side(gpu, rng, upper, transpose):
 
 
 def misaligned(x):
-    """The same values from a place on that is no multiple of 16 bytes: a view of the current device."""
+    """The same values from a place on that is not a multiple of 16 bytes: a view of the current device."""
     flat = wherry_tensor.to_tensor(np.concatenate([np.zeros(1, x.dtype), x.ravel()]))
     return flat[1:].reshape(list(x.shape))
 

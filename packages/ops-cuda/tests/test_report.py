@@ -131,3 +131,8 @@ def test_tensor_cores_run_no_more_instructions_than_their_operations_take(gpu, e
     assert found.conflicts == 1.0
     assert found.coalescing > 0.9  # 3 x 3 weights are turned from pieces of 18 bytes
     assert found.case.name in report.tensor_core_table([found], {})
+
+
+def test_tables_go_between_the_marks_of_a_document_and_leave_others_alone():
+    text = "a\n<!-- report: traffic -->\nold\n<!-- report: end -->\nb\n<!-- report: kernels -->\nkept\n<!-- report: end -->\n"
+    assert report.between_marks(text, {"traffic": "| new \\1 |"}) == text.replace("old", "| new \\1 |")

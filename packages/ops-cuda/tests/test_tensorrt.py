@@ -10,11 +10,11 @@ import pytest
 
 import wherry_nn as nn
 import wherry_tensor as wt
-from wherry_graph import Program
-from wherry_graph.capture import capture
-from wherry_graph.paddle_files.models import save_model
 from wherry_infer import Config, PrecisionType, PredictorPool, create_predictor, get_trt_runtime_version
 from wherry_infer.tensorrt import engines_of, ranges_of_file
+from wherry_paddle_files.models import save_model
+from wherry_program import Program
+from wherry_program.program.capture import capture
 from wherry_tensor import cuda, float32, int64
 from wherry_tensor.errors import ExternalError
 
@@ -118,7 +118,7 @@ def test_without_tensorrt_one_line_says_so_and_the_kernels_of_wherry_run(gpu, la
     with caplog.at_level(logging.INFO, "wherry.inference"):
         predictor = create_predictor(_config(layers))
     (line,) = [record.getMessage() for record in caplog.records]
-    assert "TensorRT is not there, the program runs on Wherry's own kernels" in line
+    assert "TensorRT is not installed, the program runs on Wherry's own kernels" in line
     assert "pip install tensorrt" in line
     assert not engines_of(predictor._model.program)
     x = _batch(7, 2, 8, 8)
@@ -206,7 +206,7 @@ def test_shapes_that_do_not_fit_are_refused(gpu, trt, layers):
         create_predictor(config)
     with pytest.raises(ValueError, match=r"Got not all three for \['x'\]"):
         config.set_trt_dynamic_shape_info({"x": [1]}, {}, {})
-    with pytest.raises(TypeError, match="shapes are given by name. Got 3"):
+    with pytest.raises(TypeError, match="shapes is not a dict of lists of ints. Got 3"):
         config.set_trt_dynamic_shape_info(3)
     with pytest.raises(ValueError, match="got max_batch_size=0, expected a number >= 1"):
         config.enable_tensorrt_engine(max_batch_size=0)
@@ -229,7 +229,7 @@ def test_shapes_that_were_collected_are_taken(gpu, either, tmp_path):
     with pytest.raises(ValueError, match="Got \\[5, 5\\], expected sizes from \\[1, 2\\] to \\[4, 5\\]"):
         _answers(predictor, _batch(5, 5))
     (tmp_path / "other").write_text("no shapes")
-    with pytest.raises(ValueError, match="this is no file of shapes"):
+    with pytest.raises(ValueError, match="this is not a file of shapes"):
         ranges_of_file(str(tmp_path / "other"))
 
 

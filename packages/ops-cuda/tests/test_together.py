@@ -6,7 +6,7 @@ import wherry_tensor
 from wherry_nn import clip as nn
 from wherry_tensor import ops, to_tensor
 from wherry_tensor.cuda_graphs import CUDAGraph
-from wherry_tensor.many import on_each
+from wherry_tensor.foreach import on_each
 from wherry_train import amp, optimizer, regularizer
 
 SIZES = [(3, 5), (64,), (70, 70), (1,), (0,), (4096,), (9000,)]

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import wherry_cuda_emulator
+from wherry_ops_cuda._version import __version__
 from wherry_tensor import get_include  # type: ignore[attr-defined]  # stubs list what users call
 
 __all__ = [
@@ -38,8 +39,6 @@ def default_path() -> Path:
     named = os.environ.get("WHERRY_CUDA_LIBRARY")
     if named:
         return Path(named)
-    from wherry_ops_cuda import __version__
-
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return cache / "wherry" / f"cuda-{__version__}" / "libwherry_cuda.so"
 
@@ -160,11 +159,13 @@ def build_for_gpus(
     shared = [compiler, "-std=c++17", "-O3", "-Xcompiler", "-fPIC,-fvisibility=hidden", "--compress-mode=size", *codes,
               f"-I{_CSRC}", f"-I{wherry_cuda_emulator.include()}", f"-I{get_include()}"]
 
+    cache = [found] if (found := shutil.which("ccache")) else []  # which keeps what ptxas says, too
+
     def one(source: Path) -> tuple[Path, str]:
         made = objects / f"{source.stem}.o"
         warnings = "-v" + (",-warn-spills,-Werror" if strict else "") + (",-warn-lmem-usage" if strict and source.stem not in _LOCAL_MEMORY else "")
         gate = ["--expt-relaxed-constexpr", "-Xptxas", warnings] if source.suffix == ".cu" else []
-        return made, _run([*shared, *gate, "-c", str(source), "-o", str(made)])
+        return made, _run([*cache, *shared, *gate, "-c", str(source), "-o", str(made)])
 
     with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
         made = list(pool.map(one, sources()))
@@ -173,8 +174,8 @@ def build_for_gpus(
     fresh.replace(output)
     registers: Registers = {}
     for path, said in made:
-        found = re.findall(r"Compiling entry function '(\w+)'.*?Used (\d+) registers", said, re.DOTALL)
-        for name, (_, count) in zip(kernel_names([symbol for symbol, _ in found]), found):
+        kernels = re.findall(r"Compiling entry function '(\w+)'.*?Used (\d+) registers", said, re.DOTALL)
+        for name, (_, count) in zip(kernel_names([symbol for symbol, _ in kernels]), kernels):
             registers[f"{path.stem}: {name}"] = max(int(count), registers.get(f"{path.stem}: {name}", 0))
     return dict(sorted(registers.items()))
 

@@ -6,6 +6,7 @@ the op by itself does and calls the same function of the same source, so a chain
 from __future__ import annotations
 
 import ctypes
+import math
 import struct
 import warnings
 from collections.abc import Sequence
@@ -13,31 +14,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from wherry_ops_cuda import nvrtc
+from wherry_tensor import get_include  # type: ignore[attr-defined]  # stubs list what users call
 from wherry_tensor._core import DType, Op
-from wherry_tensor.ops.declare import family_of
 
-__all__ = ["Chain", "Chains", "Operand", "expression", "generated"]
+__all__ = ["Chain", "Chains", "Functors", "Operand", "expression", "generated"]
 
 _CSRC = Path(__file__).parent / "csrc"
 _FAMILIES = ("elementwise", "activation", "arithmetic", "comparison", "cast")
 _TYPES = {
     "bool": "bool", "uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int32_t", "int64": "int64_t", "float16": "half",
     "bfloat16": "bfloat16", "float32": "float", "float64": "double", "complex64": "complex64", "complex128": "complex128",
-}  # fmt: skip
-_INTEGERS = ("uint8", "int8", "int16", "int32", "int64")
-_COMPLEX = ("complex64", "complex128")
-
-# Functors whose name is not that of the op.
-_NAMES = {
-    "abs": "Absolute", "conj": "Conjugate", "real": "RealPart", "imag": "ImaginaryPart", "less_than": "Less", "greater_than": "Greater",
-    "i0": "Bessel<0>", "i1": "Bessel<1>", "i0e": "ScaledBessel<0>", "i1e": "ScaledBessel<1>", "isnan": "IsNan", "isinf": "IsInf",
-    "isfinite": "IsFinite", "complex": "MakeComplex", "nextafter": "NextAfter",
-}  # fmt: skip
-_LOGIC = {"add": "Or", "maximum": "Or", "fmax": "Or", "multiply": "And", "minimum": "And", "fmin": "And"}  # of bools
-_ROUNDING = ("floor", "ceil", "trunc", "round")  # integers stay as they are
-_TAKE_COMPLEX = {
-    "negative", "square", "abs", "sign", "reciprocal", "conj", "real", "imag", "angle", "logical_not", "isnan", "isinf", "isfinite", "add",
-    "subtract", "multiply", "divide", "equal", "not_equal", "logical_and", "logical_or", "logical_xor", "where", "cast",
 }  # fmt: skip
 _BLOCK = 256
 _LARGEST = 4000  # bytes of a kernel's parameters, of which CUDA promises 4096
@@ -55,46 +41,22 @@ class Operand(NamedTuple):
 NodeOf = tuple[Op, tuple[int | None, ...], tuple[Any, ...], DType]  # op, numbers of the values it takes, attributes, dtype of the result
 
 
-def expression(op: Op, dtypes: Sequence[DType | None], attrs: tuple[Any, ...], result: DType, values: Sequence[str | None]) -> str | None:
-    """The C++ of one node; None where it cannot be part of a chain."""
-    name, known = op.name, [dtype.name for dtype in dtypes if dtype is not None]
-    arguments = ", ".join(value for value in values if value is not None)
-    if not known or (family_of(op) not in ("elementwise", "activation") and name != "cast"):
-        return None
-    first = known[-1] if name == "where" else known[0]
-    if first in _COMPLEX and name not in _TAKE_COMPLEX:
-        return None
-    if name == "cast":
-        return arguments if first == result.name else f"Cast<arithmetic_t<{_TYPES[result.name]}>>()({arguments})"
-    if name in ("floor_divide", "remainder"):
-        # Of integers they report a division by zero, which needs the op's own kernel.
-        return None if first in _INTEGERS else f"{_camel(name)}{{{{nullptr, 0}}}}({arguments})"
-    if first in _INTEGERS and name in _ROUNDING:
-        return arguments
-    if first not in _COMPLEX and name in ("conj", "real"):
-        return arguments
-    if first not in _COMPLEX and name == "imag":
-        return f"Zero()({arguments})"
-    if first == "bool" and name in _LOGIC:
-        return f"{_LOGIC[name]}()({arguments})"
-    if name == "clip":
-        x, low, high = values
-        bounded = f"AtLeast()({x}, {low})" if low is not None else str(x)
-        return f"AtMost()({bounded}, {high})" if high is not None else bounded
-    if name in ("gelu", "gelu_vjp"):
-        functor = f"{'TanhGelu' if attrs[0] else 'Gelu'}{'Vjp' if name == 'gelu_vjp' else ''}"
-        return f"{functor}{'()' if name == 'gelu_vjp' else '{0, 0}'}({arguments})"
-    if name == "polygamma":
-        return None
-    if family_of(op) == "activation" and not name.endswith("_vjp") and name != "prelu":
-        numbers = [_number(float(value)) for value in attrs]
-        first_and_last = [numbers[0] if numbers else "0", numbers[-1] if len(numbers) > 1 else "0"]
-        return f"{_camel(name)}{{{', '.join(first_and_last)}}}({arguments})"
-    return None if attrs else f"{_camel(name)}()({arguments})"
+def expression(functor: str | None, attrs: tuple[Any, ...], result: DType, values: Sequence[str | None]) -> str | None:
+    """The C++ of one node; None where it cannot be part of a chain.
 
-
-def _camel(name: str) -> str:
-    return _NAMES.get(name) or "".join(word.capitalize() for word in name.split("_"))
+    Args:
+        functor: what the row of the op's kernel names (WRY_ROW in csrc/common.h).
+        attrs: of the node; numbers where the functor takes them.
+        result: dtype.
+        values: the inputs in C++, None for one that is absent.
+    """
+    if functor is None:
+        return None
+    if "$first" in functor:
+        numbers = [_number(float(value)) for value in attrs] or ["0"]
+        functor = functor.replace("$first", numbers[0]).replace("$last", numbers[-1] if len(numbers) > 1 else "0")
+    arguments = ", ".join("Absent()" if value is None else value for value in values)
+    return f"{functor.replace('$to', _TYPES[result.name])}({arguments})"
 
 
 def _number(value: float) -> str:
@@ -103,6 +65,26 @@ def _number(value: float) -> str:
     if value in (float("inf"), -float("inf")):
         return "double(INFINITY)" if value > 0 else "-double(INFINITY)"
     return value.hex()
+
+
+class Functors:
+    """What chains call for the ops of a library of kernels: the functor that each row of its tables names."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        library.wry_cuda_functor.restype = ctypes.c_char_p
+        self._library = library
+        self._known: dict[tuple[str, int], str | None] = {}
+
+    def __call__(self, op: Op, dtypes: Sequence[DType | None]) -> str | None:
+        """That of the row which serves inputs of these dtypes (None: absent); None where no chain takes it."""
+        first = next((dtype for dtype in dtypes if dtype is not None), None)
+        if first is None:
+            return None
+        key = (op.name, first.code)
+        if key not in self._known:
+            found = self._library.wry_cuda_functor(op.name.encode(), ctypes.c_int32(first.code))
+            self._known[key] = None if found is None else found.decode()
+        return self._known[key]
 
 
 class _Text(NamedTuple):
@@ -124,7 +106,56 @@ class _Text(NamedTuple):
     width: int
 
 
-def generated(nodes: Sequence[NodeOf], inputs: Sequence[Operand], outputs: Sequence[int], shape: Sequence[int]) -> _Text | None:
+class _Layout(NamedTuple):
+    """How the elements of a chain are read and written.
+
+    Attributes:
+        inputs: the operands; `kinds` says how each is read (`_kind`), `steps` its strides along `axes`.
+        written: dtypes of the results, which are contiguous.
+        axes: sizes of the axes that are left (`_joined`).
+        size: elements of a result; `width` of them are a thread's at a time.
+        index_type: the C++ type that counts them.
+    """
+
+    inputs: Sequence[Operand]
+    kinds: list[str]
+    steps: list[list[int]]
+    written: list[DType]
+    axes: list[int]
+    size: int
+    width: int
+    index_type: str
+
+    @property
+    def strided(self) -> list[int]:
+        """Numbers of the operands whose places are computed, in the order of `at`."""
+        return [i for i, kind in enumerate(self.kinds) if kind in ("row", "same", "any")]
+
+    @property
+    def constants(self) -> list[int]:
+        return [i for i, kind in enumerate(self.kinds) if kind == "known"]
+
+    def read_once(self) -> list[str]:
+        """Operands that are the same for all elements."""
+        lines = []
+        for i, (x, kind) in enumerate(zip(self.inputs, self.kinds)):
+            if kind == "known":
+                place = f"c.constants[{self.constants.index(i)}]"
+                lines.append(f"const auto v{i} = load(reinterpret_cast<const {_TYPES[x.dtype.name]} *>({place}));")
+            elif kind == "one":
+                lines.append(f"const auto v{i} = load(c.x{i});")
+        return lines
+
+    def find_places(self) -> list[str]:
+        return [f"int64_t at[{len(self.strided)}];", "places(c, i, at);"] if self.strided else []
+
+    def at(self, i: int) -> str:
+        return f"at[{self.strided.index(i)}]"
+
+
+def generated(
+    nodes: Sequence[NodeOf], inputs: Sequence[Operand], outputs: Sequence[int], shape: Sequence[int], functors: Functors
+) -> _Text | None:
     """The program of a chain.
 
     Args:
@@ -132,112 +163,138 @@ def generated(nodes: Sequence[NodeOf], inputs: Sequence[Operand], outputs: Seque
         inputs: what is read; each broadcasts to `shape`.
         outputs: numbers of the values that are written, to contiguous memory.
         shape: of every node's result.
+        functors: of the library that will run it.
 
     Returns:
         None where the chain has a node that no chain takes, or too many operands.
     """
     dtypes = [x.dtype for x in inputs] + [node[3] for node in nodes]
-    size = 1
-    for n in shape:
-        size *= n
-    axes, steps = _joined(shape, inputs)
-    written = [dtypes[at] for at in outputs]
-    in_lines = [x.dtype for x, step in zip(inputs, steps) if x.value is None and step and step[-1] == 1]
-    width = max(1, min(8, 16 // min(d.itemsize for d in (*written, *in_lines))))
-    kinds = [_kind(x, step, axes, size, width) for x, step in zip(inputs, steps)]
-    strided = [i for i, kind in enumerate(kinds) if kind in ("row", "same", "any")]
-    index = "uint32_t" if size + _BLOCK * 65536 * 8 < 1 << 31 else "int64_t"
+    lines = _computed(nodes, dtypes, len(inputs), functors)
+    if lines is None:
+        return None
+    layout = _laid_out(inputs, [dtypes[at] for at in outputs], shape)
+    fields, data, put, got = _parameters(layout)
+    if len(data) > _LARGEST:
+        return None
+    results = [f"t{at}" if at >= len(inputs) else f"narrow<{_TYPES[dtypes[at].name]}>(v{at})" for at in outputs]
+    one, several = _one_element(layout, lines, results), _several_elements(layout, lines, results)
+    return _Text(_program(layout, fields, _places(layout), one, several), data, put, got, layout.size, layout.width)
 
+
+def _computed(nodes: Sequence[NodeOf], dtypes: Sequence[DType], n_inputs: int, functors: Functors) -> list[str] | None:
+    """The nodes as C++: of each the number `t` as its op stores it, and `v` in the arithmetic of what follows."""
     lines: list[str] = []
-    for number, (op, taken, attrs, result) in enumerate(nodes, len(inputs)):
+    for number, (op, taken, attrs, result) in enumerate(nodes, n_inputs):
         names = [None if at is None else f"v{at}" for at in taken]
-        found = expression(op, [None if at is None else dtypes[at] for at in taken], attrs, result, names)
+        found = expression(functors(op, [None if at is None else dtypes[at] for at in taken]), attrs, result, names)
         if found is None:
             return None
         kind = _TYPES[result.name]
         lines += [f"const {kind} t{number} = narrow<{kind}>({found});", f"const auto v{number} = load(&t{number});"]
+    return lines
 
-    # The parameter: constants, then numbers, then pointers; everything on a multiple of what it needs.
+
+def _laid_out(inputs: Sequence[Operand], written: list[DType], shape: Sequence[int]) -> _Layout:
+    size = math.prod(shape)
+    axes, steps = _joined(shape, inputs)
+    in_lines = [x.dtype for x, step in zip(inputs, steps) if x.value is None and step and step[-1] == 1]
+    width = max(1, min(8, 16 // min(d.itemsize for d in (*written, *in_lines))))
+    kinds = [_kind(x, step, axes, size, width) for x, step in zip(inputs, steps)]
+    index = "uint32_t" if size + _BLOCK * 65536 * 8 < 1 << 31 else "int64_t"
+    return _Layout(inputs, kinds, steps, written, axes, size, width, index)
+
+
+def _parameters(layout: _Layout) -> tuple[list[str], bytes, list[tuple[int, int]], list[tuple[int, int]]]:
+    """The kernel's parameter: constants, then numbers, then pointers; everything on a multiple of what it needs.
+
+    Returns:
+        Its fields in C++, its bytes, and `outputs` and `inputs` of `_Text`.
+    """
     fields: list[str] = []
     data = bytearray()
-    constants = [i for i, kind in enumerate(kinds) if kind == "known"]
-    if constants:
-        fields.append(f"alignas(16) unsigned char constants[{len(constants)}][16];")
-        for i in constants:
-            data += (inputs[i].value or b"").ljust(16, b"\0")
-    numbers = [size]
+    if layout.constants:
+        fields.append(f"alignas(16) unsigned char constants[{len(layout.constants)}][16];")
+        for i in layout.constants:
+            data += (layout.inputs[i].value or b"").ljust(16, b"\0")
+    numbers = [layout.size]
     fields.append("int64_t size;")
-    if strided:
-        fields.append(f"int64_t shape[{len(axes)}], strides[{len(strided)}][{len(axes)}];")
-        numbers += [*axes, *(step for i in strided for step in steps[i])]
+    if layout.strided:
+        fields.append(f"int64_t shape[{len(layout.axes)}], strides[{len(layout.strided)}][{len(layout.axes)}];")
+        numbers += [*layout.axes, *(step for i in layout.strided for step in layout.steps[i])]
     data += struct.pack(f"<{len(numbers)}q", *numbers)
     put: list[tuple[int, int]] = []
-    for k, dtype in enumerate(written):
+    for k, dtype in enumerate(layout.written):
         fields.append(f"{_TYPES[dtype.name]} *out{k};")
-        put.append((len(data), min(16, width * dtype.itemsize)))
+        put.append((len(data), min(16, layout.width * dtype.itemsize)))
         data += bytes(8)
     got: list[tuple[int, int]] = []
-    for i, (x, kind) in enumerate(zip(inputs, kinds)):
+    for i, (x, kind) in enumerate(zip(layout.inputs, layout.kinds)):
         if kind == "known":
             got.append((-1, 1))
             continue
         fields.append(f"const {_TYPES[x.dtype.name]} *x{i};")
-        got.append((len(data), min(16, width * x.dtype.itemsize) if kind in ("flat", "row") else 1))
+        got.append((len(data), min(16, layout.width * x.dtype.itemsize) if kind in ("flat", "row") else 1))
         data += bytes(8)
-    if len(data) > _LARGEST:
-        return None
+    return fields, bytes(data), put, got
 
-    def block(text: Sequence[str], indent: int) -> str:
-        return "\n".join(" " * indent + line for line in text)
 
-    def same_for_all(i: int) -> str:
-        kind = _TYPES[inputs[i].dtype.name]
-        if kinds[i] == "known":
-            return f"const auto v{i} = load(reinterpret_cast<const {kind} *>(c.constants[{constants.index(i)}]));"
-        return f"const auto v{i} = load(c.x{i});"
-
-    shared = [same_for_all(i) for i, kind in enumerate(kinds) if kind in ("known", "one")]
-    place = [f"int64_t at[{len(strided)}];", "places(c, i, at);"] if strided else []
-    one = [*shared, *place]
-    for i, kind in enumerate(kinds):
+def _one_element(layout: _Layout, lines: list[str], results: list[str]) -> list[str]:
+    """The body of `one`, which computes element i."""
+    body = [*layout.read_once(), *layout.find_places()]
+    for i, kind in enumerate(layout.kinds):
         if kind not in ("known", "one"):
-            one.append(f"const auto v{i} = load(c.x{i} + {f'at[{strided.index(i)}]' if i in strided else 'i'});")
-    results = [f"t{at}" if at >= len(inputs) else f"narrow<{_TYPES[dtypes[at].name]}>(v{at})" for at in outputs]
-    one += [*lines, *(f"c.out{k}[i] = {result};" for k, result in enumerate(results))]
+            body.append(f"const auto v{i} = load(c.x{i} + {layout.at(i) if i in layout.strided else 'i'});")
+    return [*body, *lines, *(f"c.out{k}[i] = {result};" for k, result in enumerate(results))]
 
-    before: list[str] = [*shared]
+
+def _several_elements(layout: _Layout, lines: list[str], results: list[str]) -> list[str]:
+    """The body of `several`: reads packs, computes `width` elements from i on, writes packs."""
+    width, kinds, strided = layout.width, layout.kinds, layout.strided
+    before = [*layout.find_places()] if any(kinds[i] in ("row", "same") for i in strided) else []
+    before += layout.read_once()
     within: list[str] = []
-    for i, (x, kind) in enumerate(zip(inputs, kinds)):
-        pack = f"Pack<{_TYPES[x.dtype.name]}, {width}>"
-        if kind == "flat":
-            before += [f"{pack} p{i};", f"read_words<{width}>(c.x{i} + i, p{i}.v);"]
-        elif kind == "row":
-            before += [f"{pack} p{i};", f"read_words<{width}>(c.x{i} + at[{strided.index(i)}], p{i}.v);"]
+    for i, (x, kind) in enumerate(zip(layout.inputs, kinds)):
+        pack = f"Pack<{_TYPES[x.dtype.name]}, {width}> p{i};"
+        if kind in ("flat", "row"):
+            before += [pack, f"read_words<{width}>(c.x{i} + {layout.at(i) if kind == 'row' else 'i'}, p{i}.v);"]
         elif kind == "same":
-            before.append(f"const auto v{i} = load(c.x{i} + at[{strided.index(i)}]);")
+            before.append(f"const auto v{i} = load(c.x{i} + {layout.at(i)});")
         elif kind == "any":
-            before.append(f"{pack} p{i};")
+            before.append(pack)
         if kind in ("flat", "row", "any"):
             within.append(f"const auto v{i} = load(&p{i}.v[k]);")
-    if any(kinds[i] in ("row", "same") for i in strided):
-        before = [*place, *before]
     scattered = [i for i in strided if kinds[i] == "any"]
     if scattered:
-        inner = [f"p{i}.v[k] = c.x{i}[each[{strided.index(i)}]];" for i in scattered]
-        before += [f"for (int k = 0; k < {width}; ++k) {{", f"  int64_t each[{len(strided)}];", f"  places(c, i + {index}(k), each);"]
-        before += [*(f"  {line}" for line in inner), "}"]
-    before += [f"Pack<{_TYPES[dtype.name]}, {width}> r{k};" for k, dtype in enumerate(written)]
+        before += [f"for (int k = 0; k < {width}; ++k) {{", f"  int64_t each[{len(strided)}];", f"  places(c, i + {layout.index_type}(k), each);"]
+        before += [*(f"  p{i}.v[k] = c.x{i}[each[{strided.index(i)}]];" for i in scattered), "}"]
+    before += [f"Pack<{_TYPES[dtype.name]}, {width}> r{k};" for k, dtype in enumerate(layout.written)]
     within += [*lines, *(f"r{k}.v[k] = {result};" for k, result in enumerate(results))]
-    after = [f"write_words<{width}>(c.out{k} + i, r{k}.v);" for k in range(len(outputs))]
+    after = [f"write_words<{width}>(c.out{k} + i, r{k}.v);" for k in range(len(results))]
+    loop = ["#pragma unroll", f"for (int k = 0; k < {width}; ++k) {{", *(f"  {line}" for line in within), "}"]
+    return [*before, *loop, *after]
 
+
+def _places(layout: _Layout) -> str:
+    """The function `places`, which finds element i in every operand that is read with strides; none where there is no such operand."""
+    if not layout.strided:
+        return ""
+    index, last = layout.index_type, len(layout.axes) - 1
     find: list[str] = []
-    for axis in reversed(range(len(axes)) if strided else ()):
-        last = axis == 0
-        find.append(f"const {index} q{axis} = {'i' if axis == len(axes) - 1 else f'q{axis + 1} / {index}(c.shape[{axis + 1}])'};")
-        rest = f"q{axis}" if last else f"q{axis} % {index}(c.shape[{axis}])"
-        find += [f"at[{s}] {'=' if axis == len(axes) - 1 else '+='} int64_t({rest}) * c.strides[{s}][{axis}];" for s in range(len(strided))]
-    places = f"WRY_GPU void places(const Chain &c, {index} i, int64_t (&at)[{len(strided)}]) {{\n{block(find, 2)}\n}}\n" if strided else ""
-    source = f"""#define WRY_FUNCTIONS_ONLY
+    for axis in range(last, -1, -1):
+        find.append(f"const {index} q{axis} = {'i' if axis == last else f'q{axis + 1} / {index}(c.shape[{axis + 1}])'};")
+        rest = f"q{axis} % {index}(c.shape[{axis}])" if axis else f"q{axis}"
+        sign = "=" if axis == last else "+="
+        find += [f"at[{s}] {sign} int64_t({rest}) * c.strides[{s}][{axis}];" for s in range(len(layout.strided))]
+    return f"WRY_GPU void places(const Chain &c, {index} i, int64_t (&at)[{len(layout.strided)}]) {{\n{_block(find)}\n}}\n"
+
+
+def _block(lines: Sequence[str]) -> str:
+    return "\n".join(f"  {line}" for line in lines)
+
+
+def _program(layout: _Layout, fields: list[str], places: str, one: list[str], several: list[str]) -> str:
+    index, width = layout.index_type, layout.width
+    return f"""#define WRY_FUNCTIONS_ONLY
 #include "packs.h"
 {"".join(f'#include "{family}.cu"' + chr(10) for family in _FAMILIES)}
 namespace wherry {{
@@ -245,7 +302,7 @@ namespace cuda {{
 namespace {{
 
 struct Chain {{
-{block(fields, 2)}
+{_block(fields)}
 }};
 template <typename T, int N>
 struct Pack {{
@@ -253,15 +310,10 @@ struct Pack {{
 }};
 {places}
 WRY_GPU void one(const Chain &c, {index} i) {{
-{block(one, 2)}
+{_block(one)}
 }}
 WRY_GPU void several(const Chain &c, {index} i) {{
-{block(before, 2)}
-#pragma unroll
-  for (int k = 0; k < {width}; ++k) {{
-{block(within, 4)}
-  }}
-{block(after, 2)}
+{_block(several)}
 }}
 
 }}  // namespace
@@ -281,7 +333,6 @@ extern "C" __global__ void __launch_bounds__({_BLOCK}) plain(wherry::cuda::Chain
   for ({index} i = {index}(blockIdx.x) * {_BLOCK} + threadIdx.x; i < size; i += step) wherry::cuda::one(c, i);
 }}
 """
-    return _Text(source, bytes(data), put, got, size, width)
 
 
 def _joined(shape: Sequence[int], inputs: Sequence[Operand]) -> tuple[list[int], list[list[int]]]:
@@ -368,16 +419,18 @@ class Chains:
     def __init__(self, library: ctypes.CDLL, compiler: nvrtc.Compiler, architecture: Any) -> None:
         library.wry_cuda_chain_load.restype = library.wry_cuda_chain_make.restype = ctypes.c_void_p
         self.library, self.compiler, self.architecture = library, compiler, architecture
+        self.functors = Functors(library)
         # What the families' files begin with, less what is the host's.
         self.headers = {"common.h": (_CSRC / "values.h").read_text(), "pointwise.h": '#include "common.h"'}
         for name in ("rtc.h", "faults.h", "packs.h", *(f"{family}.cu" for family in _FAMILIES)):
             self.headers[name] = (_CSRC / name).read_text()
+        self.headers["wherry/kernels/numbers.h"] = (Path(get_include()) / "wherry" / "kernels" / "numbers.h").read_text()
         self.headers["stdint.h"] = ""
         self._modules: dict[tuple[str, str], int | None] = {}  # source and architecture -> the loaded library
 
     def takes(self, op: Op, dtypes: Sequence[DType | None], attrs: tuple[Any, ...], result: DType) -> bool:
         """Whether a node can be part of a chain."""
-        return expression(op, dtypes, attrs, result, ["x" if dtype is not None else None for dtype in dtypes]) is not None
+        return self.functors(op, dtypes) is not None
 
     def make(
         self, nodes: Sequence[NodeOf], inputs: Sequence[tuple[Any, ...]], outputs: Sequence[int], shape: Sequence[int], device: int
@@ -386,7 +439,7 @@ class Chains:
 
         Arguments are those of `generated`, operands as tuples.
         """
-        text = generated(nodes, [Operand(*x) for x in inputs], outputs, shape)
+        text = generated(nodes, [Operand(*x) for x in inputs], outputs, shape, self.functors)
         if text is None:
             return None
         module = self._module(text.source, self.architecture(device))

@@ -227,6 +227,7 @@ def _nbytes(value: Any) -> int:
     return 0 if value is None else int(value.size) * int(value.itemsize)
 
 
+# In one piece: a table of cases, of a few lines each.
 def cases() -> Iterator[Case]:
     """The calls of the report, one or more for each family of kernels, at a size where the edges count little."""
     import numpy as np
@@ -392,7 +393,7 @@ def _index_cases(call: Callable[..., Case], floats: Callable[..., Any], places: 
 def _update_cases(call: Callable[..., Case], floats: Callable[..., Any]) -> Iterator[Case]:
     """A step of an optimizer over 8 parameters, in place; and what AMP asks for beside it."""
     from wherry_tensor import ops
-    from wherry_tensor.many import on_each
+    from wherry_tensor.foreach import on_each
 
     count, n = 8, 2048
     # What lies beside a parameter: tensors that a step moves, others, powers of beta. And the attributes.
@@ -569,6 +570,18 @@ def kernel_table(compiled: list[Static], architecture: int) -> str:
     return "\n".join(lines)
 
 
+def between_marks(text: str, tables: dict[str, str]) -> str:
+    """A document whose tables, between `<!-- report: NAME -->` and `<!-- report: end -->`, are these; others stay as they are."""
+    for name, table in tables.items():
+        mark = re.compile(rf"(<!-- report: {re.escape(name)} -->\n).*?(\n<!-- report: end -->)", re.DOTALL)
+        text = mark.sub(r"\g<1>" + table.replace("\\", r"\\") + r"\g<2>", text)  # `sub` reads escapes in a replacement
+    return text
+
+
+def _page(tables: dict[str, str]) -> str:
+    return "\n\n".join(["Counted, not timed: no GPU has run these kernels.", *tables.values()]) + "\n"
+
+
 def _range(values: Iterator[int]) -> str:
     numbers = list(values)
     least, most = min(numbers), max(numbers)
@@ -586,7 +599,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--architecture", type=int, default=90, choices=sorted(LIMITS), help="which of those it holds (default: %(default)s)")
     parser.add_argument("--emulated", type=Path, help="compiled for the emulator, checked (default: made now, in the user's cache)")
     parser.add_argument("--only", default="", metavar="TEXT", help="calls whose family or name holds it")
-    parser.add_argument("--output", type=Path, help="where the tables go, as Markdown (default: the screen)")
+    parser.add_argument("--output", type=Path,
+                        help="where the tables go, as Markdown: between the marks of a document, else a file of their own (default: the screen)")
     parser.add_argument("--full", type=Path, help="every kernel with all its opcodes, between tabs")
     chosen = parser.parse_args(arguments)
     try:
@@ -602,16 +616,20 @@ def main(arguments: list[str] | None = None) -> int:
     column.register()
     set_device("gpu")
     found = counted(Emulator(emulated), chosen.only)
-    parts = ["Counted, not timed: no GPU has run these kernels.", traffic_table(found, {s.name: s for s in compiled}, chosen.architecture)]
-    if compiled:
-        parts.append(kernel_table(compiled, chosen.architecture))
+    known = {s.name: s for s in compiled}
+    tables = {"traffic": traffic_table(found, known, chosen.architecture)}
     if any(one.case.flops for one in found):
-        parts.insert(2, tensor_core_table(found, {s.name: s for s in compiled}))
-    text = "\n\n".join(parts) + "\n"
-    if chosen.output:
-        chosen.output.write_text(text)
+        tables["tensor cores"] = tensor_core_table(found, known)
+    if compiled:
+        tables["kernels"] = kernel_table(compiled, chosen.architecture)
+    if chosen.output and chosen.output.is_file() and "<!-- report: end -->" in chosen.output.read_text():
+        # A document has the kernels in a table of their own: the other one repeats none of their columns.
+        tables["traffic"] = traffic_table(found, {}, chosen.architecture)
+        chosen.output.write_text(between_marks(chosen.output.read_text(), tables))
+    elif chosen.output:
+        chosen.output.write_text(_page(tables))
     else:
-        print(text, end="")
+        print(_page(tables), end="")
     if chosen.full:
         lines = ["kernel\tregisters\tshared\tlocal\tinstructions\topcodes"]
         lines += [

@@ -187,7 +187,7 @@ CUDA_EMULATOR_API cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const 
   const auto *header = static_cast<const Elf64_Ehdr *>(code);
   if (!library || !code) return last = cudaErrorInvalidValue;
   if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_type != ET_REL || header->e_machine != EM_X86_64) {
-    fail("cudaLibraryLoadData: this is no image that the emulator's NVRTC has made");
+    fail("cudaLibraryLoadData: this is not an image that the emulator's NVRTC has made");
     return last = cudaErrorNoKernelImageForDevice;
   }
   const size_t size = size_t(header->e_shoff) + size_t(header->e_shentsize) * header->e_shnum;
@@ -245,6 +245,6 @@ CUDA_EMULATOR_API cudaError_t cudaLaunchKernel(const void *function, dim3 grid, 
         const Packed p = kernel.pack(arguments);
         return enqueue(kernel.kernel, grid, block, shared, stream, p.closure, p.size, p.call, p.destroy);
       }
-  fail("cudaLaunchKernel: this is no kernel of a library that is loaded");
+  fail("cudaLaunchKernel: this is not a kernel of a library that is loaded");
   return last = cudaErrorInvalidDeviceFunction;
 }

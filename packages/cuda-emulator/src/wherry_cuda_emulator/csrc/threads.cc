@@ -276,7 +276,7 @@ static char *new_object(size_t bytes, size_t align, const void *tag, const char 
   if (shared_written) memset(shared_written + (at - shared_base), 0, bytes);
   return at;
 }
-// Bytes between the members of a struct are nobody's: to copy them along with the whole is no mistake.
+// Padding between the members of a struct is never written: copying it along with the whole is not a mistake.
 static void write_padding(const SharedObject &object, const unsigned char *padding, size_t item) {
   if (!shared_written || !padding) return;
   for (size_t i = 0; i + item <= object.bytes; i += item)
@@ -314,7 +314,7 @@ static void end_barrier(Launch &l, const Thread &one) {
   for (int t = 0; t < l.n; ++t) threads[t].state = READY, ++threads[t].epoch;
 }
 
-// False when nobody can go on.
+// False when nobody can go on. In one piece: one loop of the scheduler, whose cases all set what the next round looks at.
 static bool run_block(Launch &l, uint3 block_idx, uint32_t linear) {
   l.block_linear = linear;
   ++l.block_serial;

@@ -93,6 +93,18 @@ WRY_GRADIENT(TanhGeluVjp, x, const V s = tanh_gelu_weight(x);
              const V slope = fma(x * x, V(6 * 0.7978845608028654 * 0.044715), V(2 * 0.7978845608028654));
              return ct * s * fma(x * slope, V(1) - s, V(1));)
 
+// Which gelu a chain computes: its attribute `approximate` is known there.
+struct EitherGelu {
+  double approximate;
+  template <typename V>
+  WRY_GPU V operator()(V x) const { return approximate != 0 ? TanhGelu{0, 0}(x) : Gelu{0, 0}(x); }
+};
+struct EitherGeluVjp {
+  double approximate;
+  template <typename V>
+  WRY_GPU V operator()(V ct, V x) const { return approximate != 0 ? TanhGeluVjp()(ct, x) : GeluVjp()(ct, x); }
+};
+
 #ifndef WRY_FUNCTIONS_ONLY  // a chain of several wants them without (chains.py)
 // ---- table ----------------------------------------------------------------------------------------
 
@@ -111,24 +123,26 @@ int gelu(const wry_call *call) { return attr_bool(call, 0) ? Kernel<TanhGelu>::u
 template <typename T>
 int gelu_vjp(const wry_call *call) { return attr_bool(call, 0) ? Kernel<TanhGeluVjp>::binary<T>(call) : Kernel<GeluVjp>::binary<T>(call); }
 
-#define ACTIVATION(op, F) WRY_FLOAT_ROWS(op, in_place, Kernel<F>::unary)
+#define WITH_ATTRIBUTES(F) Kernel<F>::unary, #F "{$first, $last}"
+#define ACTIVATION(op, F) WRY_FLOAT_ROWS(op, in_place, WITH_ATTRIBUTES(F))
+#define BINARY(op, F) WRY_FLOAT_ROWS(op, in_place, Kernel<F>::binary, #F "()")
 
 const wry_kernel_entry table[] = {
-    WRY_REAL_ROWS("relu", in_place, Kernel<Relu>::unary),
+    WRY_REAL_ROWS("relu", in_place, WITH_ATTRIBUTES(Relu)),
     ACTIVATION("relu6", Relu6), ACTIVATION("leaky_relu", LeakyRelu),
-    WRY_FLOAT_ROWS("prelu", in_place, Kernel<Prelu>::binary),
+    BINARY("prelu", Prelu),
     ACTIVATION("elu", Elu), ACTIVATION("selu", Selu), ACTIVATION("celu", Celu),
-    WRY_FLOAT_ROWS("gelu", in_place, gelu),
+    WRY_FLOAT_ROWS("gelu", in_place, gelu, "EitherGelu{$first}"),
     ACTIVATION("sigmoid", Sigmoid), ACTIVATION("log_sigmoid", LogSigmoid), ACTIVATION("silu", Silu), ACTIVATION("mish", Mish),
     ACTIVATION("softplus", Softplus), ACTIVATION("softsign", Softsign), ACTIVATION("hardtanh", Hardtanh),
     ACTIVATION("hardsigmoid", Hardsigmoid), ACTIVATION("hardswish", Hardswish), ACTIVATION("hardshrink", Hardshrink),
     ACTIVATION("softshrink", Softshrink), ACTIVATION("tanhshrink", Tanhshrink), ACTIVATION("thresholded_relu", ThresholdedRelu),
     ACTIVATION("stanh", Stanh),
-    WRY_REAL_ROWS("relu_vjp", in_place, Kernel<ReluVjp>::binary),
-    WRY_FLOAT_ROWS("sigmoid_vjp", in_place, Kernel<SigmoidVjp>::binary),
-    WRY_FLOAT_ROWS("tanh_vjp", in_place, Kernel<TanhVjp>::binary),
-    WRY_FLOAT_ROWS("gelu_vjp", in_place, gelu_vjp),
-    WRY_FLOAT_ROWS("silu_vjp", in_place, Kernel<SiluVjp>::binary),
+    WRY_REAL_ROWS("relu_vjp", in_place, Kernel<ReluVjp>::binary, "ReluVjp()"),
+    BINARY("sigmoid_vjp", SigmoidVjp),
+    BINARY("tanh_vjp", TanhVjp),
+    WRY_FLOAT_ROWS("gelu_vjp", in_place, gelu_vjp, "EitherGeluVjp{$first}"),
+    BINARY("silu_vjp", SiluVjp),
 };
 
 #endif

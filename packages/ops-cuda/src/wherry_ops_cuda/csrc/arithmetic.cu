@@ -165,25 +165,13 @@ struct NextAfter {
   WRY_GPU V operator()(V x, V y) const { return nextafter(x, y); }
 };
 
-template <typename T>
-WRY_GPU uint64_t magnitude(T x) { return x < 0 ? uint64_t(0) - uint64_t(x) : uint64_t(x); }
-WRY_GPU uint64_t common_divisor(uint64_t a, uint64_t b) {
-  while (b != 0) {
-    const uint64_t rest = a % b;
-    a = b, b = rest;
-  }
-  return a;
-}
 struct Gcd {
   template <typename T>
-  WRY_GPU T operator()(T x, T y) const { return T(common_divisor(magnitude(x), magnitude(y))); }
+  WRY_GPU T operator()(T x, T y) const { return gcd_of(x, y); }
 };
 struct Lcm {
   template <typename T>
-  WRY_GPU T operator()(T x, T y) const {
-    const uint64_t a = magnitude(x), b = magnitude(y), divisor = common_divisor(a, b);
-    return divisor == 0 ? T(0) : T(a / divisor * b);
-  }
+  WRY_GPU T operator()(T x, T y) const { return lcm_of(x, y); }
 };
 struct MakeComplex {
   template <typename T>
@@ -220,27 +208,30 @@ int multiply(const wry_call *call) {
 template <typename T>
 int make_complex(const wry_call *call) { return pointwise2<complex<T>, T, T>(call, MakeComplex()); }
 
-#define NUMBERS(op, F) WRY_NUMBER_ROWS(op, in_place, Kernel<F>::same)
-#define REALS(op, F) WRY_REAL_ROWS(op, in_place, Kernel<F>::same)
-#define BOOL(op, F) WRY_BOOL_ROW(op, in_place, Kernel<F>::same)
+#define NUMBERS(op, F) WRY_NUMBER_ROWS(op, in_place, Kernel<F>::same, #F "()")
+#define REALS(op, F) WRY_REAL_ROWS(op, in_place, Kernel<F>::same, #F "()")
+#define BOOL(op, F) WRY_BOOL_ROW(op, in_place, Kernel<F>::same, #F "()")
+// Of integers they report a division by zero, which a chain cannot.
+#define DIVISION(op, F) WRY_INT_ROWS(op, in_place, Kernel<F>::division), WRY_FLOAT_ROWS(op, in_place, Kernel<F>::division, #F "{{nullptr, 0}}")
+#define SAME(F) Kernel<F>::same, #F "()"
 
 const wry_kernel_entry table[] = {
     NUMBERS("add", Add), BOOL("add", Or),
     NUMBERS("subtract", Subtract),
-    WRY_NUMBER_ROWS("multiply", in_place, multiply), BOOL("multiply", And),
-    WRY_FLOAT_ROWS("divide", in_place, Kernel<Divide>::same), WRY_COMPLEX_ROWS("divide", in_place, Kernel<Divide>::same),
-    WRY_REAL_ROWS("floor_divide", in_place, Kernel<FloorDivide>::division),
-    WRY_REAL_ROWS("remainder", in_place, Kernel<Remainder>::division),
+    WRY_NUMBER_ROWS("multiply", in_place, multiply, "Multiply()"), BOOL("multiply", And),
+    WRY_INEXACT_ROWS("divide", in_place, SAME(Divide)),
+    DIVISION("floor_divide", FloorDivide),
+    DIVISION("remainder", Remainder),
     REALS("power", Power),
     REALS("maximum", Maximum), BOOL("maximum", Or),
     REALS("minimum", Minimum), BOOL("minimum", And),
     REALS("fmax", Fmax), BOOL("fmax", Or),
     REALS("fmin", Fmin), BOOL("fmin", And),
     REALS("heaviside", Heaviside),
-    WRY_FLOAT_ROWS("atan2", in_place, Kernel<Atan2>::same),
-    WRY_ROW("nextafter", float, in_place, Kernel<NextAfter>::same), WRY_ROW("nextafter", double, in_place, Kernel<NextAfter>::same),
-    WRY_INT_ROWS("gcd", in_place, Kernel<Gcd>::same), WRY_INT_ROWS("lcm", in_place, Kernel<Lcm>::same),
-    WRY_ROW("complex", float, WRY_STRIDED_OUTPUT, make_complex), WRY_ROW("complex", double, WRY_STRIDED_OUTPUT, make_complex),
+    WRY_FLOAT_ROWS("atan2", in_place, SAME(Atan2)),
+    WRY_ROW("nextafter", float, in_place, SAME(NextAfter)), WRY_ROW("nextafter", double, in_place, SAME(NextAfter)),
+    WRY_INT_ROWS("gcd", in_place, SAME(Gcd)), WRY_INT_ROWS("lcm", in_place, SAME(Lcm)),
+    WRY_ROW("complex", float, WRY_STRIDED_OUTPUT, make_complex, "MakeComplex()"), WRY_ROW("complex", double, WRY_STRIDED_OUTPUT, make_complex, "MakeComplex()"),
 };
 
 #endif

@@ -365,7 +365,7 @@ WRY_GPU constexpr bool is_absent() {
 constexpr int tile_keys = 64;
 
 // Blocks: (tile of queries, head); a warp has 16 queries. While the scores of a tile are computed its values come, and while those are
-// added the next keys do.
+// added the next keys do. In one piece: copies and products overlap, and their registers live across both.
 template <int Width, typename T>
 __global__ void __launch_bounds__(256) attend_lines(Problem p, const T *q_, const T *k_, const T *v_, T *out_, float *lse_, bool aligned) {
   if (is_absent<Width>()) return;
@@ -901,14 +901,7 @@ int attention_dropout_vjp(const wry_call *call) {
 template <typename T>
 int attention_lengths_vjp(const wry_call *call) { return attend_vjp<T>(call, problem_of_lengths(call, 1), 8); }
 
-const wry_kernel_entry table[] = {
-    WRY_FLOAT_ROWS("attention", WRY_WANTS_CONTIGUOUS, attention),
-    WRY_FLOAT_ROWS("attention_vjp", WRY_WANTS_CONTIGUOUS, attention_vjp),
-    WRY_FLOAT_ROWS("attention_dropout", WRY_WANTS_CONTIGUOUS | WRY_USES_RANDOM, attention_dropout),
-    WRY_FLOAT_ROWS("attention_dropout_vjp", WRY_WANTS_CONTIGUOUS, attention_dropout_vjp),
-    WRY_FLOAT_ROWS("attention_lengths", WRY_WANTS_CONTIGUOUS, attention_lengths),
-    WRY_FLOAT_ROWS("attention_lengths_vjp", WRY_WANTS_CONTIGUOUS, attention_lengths_vjp),
-};
+#include <wherry/kernels/rows/attention.h>
 
 }  // namespace
 }  // namespace cuda

@@ -55,9 +55,7 @@ int cast(const wry_call *call) {
   });
 }
 
-const wry_kernel_entry table[] = {
-    WRY_ALL_ROWS("cast", WRY_STRIDED_OUTPUT, cast),
-};
+#include <wherry/kernels/rows/cast.h>
 
 #endif
 

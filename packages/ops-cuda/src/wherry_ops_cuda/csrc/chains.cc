@@ -84,3 +84,24 @@ EXPORT void wry_cuda_chain_free(void *chain) { delete static_cast<Chain *>(chain
 
 // A wry_kernel, whose `data` is what `wry_cuda_chain_make` gave.
 EXPORT int wry_cuda_chain_kernel(const wry_call *call) { return dispatch(call); }
+
+static const char *functor_of(const char *op, int32_t dtype) {
+  const wry_kernel_entry *any = nullptr;
+  for (Family family : families) {
+    size_t count = 0;
+    const wry_kernel_entry *rows = family(&count);
+    for (size_t i = 0; i < count; ++i) {
+      if (strcmp(rows[i].op, op) != 0) continue;
+      if (rows[i].dtype == dtype) return static_cast<const char *>(rows[i].data);
+      if (rows[i].dtype == -1) any = rows + i;
+    }
+  }
+  if (any) return static_cast<const char *>(any->data);
+#ifdef WRY_FEW_DTYPES  // which left out what is computed as one of these
+  if (dtype == WRY_BFLOAT16) return functor_of(op, WRY_FLOAT16);
+  if (dtype == WRY_INT8 || dtype == WRY_INT16 || dtype == WRY_INT32) return functor_of(op, WRY_INT64);
+#endif
+  return nullptr;
+}
+// The functor in the row that serves `op` for a first input of this dtype, as the row spells it; null where no chain takes it.
+EXPORT const char *wry_cuda_functor(const char *op, int32_t dtype) { return functor_of(op, dtype); }

@@ -5,133 +5,19 @@
 #ifndef WHERRY_CUDA_COMMON_H
 #define WHERRY_CUDA_COMMON_H
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <wherry/abi.h>
 
 #include "values.h"
 
+#include <wherry/kernels/call.h>
+
 namespace wherry {
 namespace cuda {
 
-template <typename T>
-struct code_of;
-#define WRY_CODE(T, code)                  \
-  template <>                              \
-  struct code_of<T> {                      \
-    static constexpr int32_t value = code; \
-  };
-WRY_CODE(bool, WRY_BOOL)
-WRY_CODE(uint8_t, WRY_UINT8)
-WRY_CODE(int8_t, WRY_INT8)
-WRY_CODE(int16_t, WRY_INT16)
-WRY_CODE(int32_t, WRY_INT32)
-WRY_CODE(int64_t, WRY_INT64)
-WRY_CODE(half, WRY_FLOAT16)
-WRY_CODE(bfloat16, WRY_BFLOAT16)
-WRY_CODE(float, WRY_FLOAT32)
-WRY_CODE(double, WRY_FLOAT64)
-WRY_CODE(complex64, WRY_COMPLEX64)
-WRY_CODE(complex128, WRY_COMPLEX128)
-#undef WRY_CODE
-
-// ---- a call ---------------------------------------------------------------------------------------
-
-inline constexpr int32_t item_sizes[WRY_NUM_DTYPES] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16};
-inline int64_t item_size(const wry_tensor *t) { return item_sizes[t->dtype]; }
-template <typename T>
-T *data(const wry_tensor *t) {
-  return static_cast<T *>(t->data);
-}
-inline const wry_tensor *input(const wry_call *call, int i) { return call->inputs[i]; }
-inline const wry_tensor *output(const wry_call *call, int i) { return call->outputs[i]; }
 inline cudaStream_t stream(const wry_call *call) { return static_cast<cudaStream_t>(call->context->stream); }
 
-struct Ints {
-  const int64_t *data;
-  int32_t length;
-  int64_t operator[](int i) const { return data[i]; }
-  const int64_t *begin() const { return data; }
-  const int64_t *end() const { return data + length; }
-};
-inline bool attr_is_none(const wry_call *call, int i) { return call->attrs[i].kind == WRY_ATTR_NONE; }
-inline int64_t attr_int(const wry_call *call, int i) { return call->attrs[i].value.i; }
-inline bool attr_bool(const wry_call *call, int i) { return call->attrs[i].value.i != 0; }
-inline double attr_float(const wry_call *call, int i) {
-  const wry_attr &a = call->attrs[i];
-  return a.kind == WRY_ATTR_INT ? double(a.value.i) : a.value.f;
-}
-inline Ints attr_ints(const wry_call *call, int i) {
-  const wry_attr &a = call->attrs[i];
-  return a.kind == WRY_ATTR_NONE ? Ints{nullptr, 0} : Ints{a.value.ints, a.length};
-}
-inline bool attr_equals(const wry_call *call, int i, const char *text) { return strcmp(call->attrs[i].value.s, text) == 0; }
-// A scalar attribute as a value of the arithmetic of T; an int keeps all its 64 bits.
-template <typename A>
-A attr_scalar(const wry_call *call, int i) {
-  const wry_attr &a = call->attrs[i];
-  if constexpr (is_complex<A>::value) {
-    using R = typename is_complex<A>::real;
-    if (a.kind == WRY_ATTR_FLOATS) return A(R(a.value.floats[0]), R(a.value.floats[1]));
-    return A(R(a.kind == WRY_ATTR_INT ? double(a.value.i) : a.value.f));
-  } else {
-    if (a.kind == WRY_ATTR_INT) return A(a.value.i);
-    return A(a.kind == WRY_ATTR_FLOATS ? a.value.floats[0] : a.value.f);
-  }
-}
-
-inline bool is_contiguous(const wry_tensor *t) {
-  int64_t expected = 1;
-  for (int i = t->rank - 1; i >= 0; --i) {
-    if (t->shape[i] != 1 && t->strides[i] != expected) return t->size == 0;
-    expected *= t->shape[i];
-  }
-  return true;
-}
-
-// A part of a tensor, described on the host.
-struct View {
-  wry_tensor tensor;
-  int64_t shape[WRY_MAX_RANK + 1], strides[WRY_MAX_RANK + 1];
-
-  explicit View(const wry_tensor *whole) : tensor(*whole) {
-    for (int i = 0; i < whole->rank; ++i) shape[i] = whole->shape[i], strides[i] = whole->strides[i];
-    tensor.shape = shape, tensor.strides = strides;
-  }
-  View(const View &other) : View(&other.tensor) {}
-  View &operator=(const View &) = delete;
-  void advance(int64_t elements) { tensor.data = data<char>(&tensor) + elements * item_size(&tensor); }
-  // Elements begin, begin + step, ... of an axis, n of them.
-  void narrow(int axis, int64_t begin, int64_t n, int64_t step = 1) {
-    advance(begin * strides[axis]);
-    shape[axis] = n, strides[axis] *= step;
-    measure();
-  }
-  void remove(int axis) {
-    for (int i = axis; i + 1 < tensor.rank; ++i) shape[i] = shape[i + 1], strides[i] = strides[i + 1];
-    --tensor.rank;
-    measure();
-  }
-  void drop(int axis, int64_t index) {
-    advance(index * strides[axis]);
-    remove(axis);
-  }
-  void measure() {
-    tensor.size = 1;
-    for (int i = 0; i < tensor.rank; ++i) tensor.size *= shape[i];
-  }
-};
-
 // ---- errors ---------------------------------------------------------------------------------------
-
-__attribute__((format(printf, 3, 4), noinline, unused)) static int fail(const wry_call *call, int status, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(call->context->error, WRY_ERROR_SIZE, format, arguments);
-  va_end(arguments);
-  return status;
-}
 
 // Of a launch or a function of the runtime; names the op and its shapes (runtime.cc).
 int check(const wry_call *call, cudaError_t error);
@@ -140,17 +26,6 @@ int check(const wry_call *call, cudaError_t error);
     const int wry_status = ::wherry::cuda::check(call, expression); \
     if (wry_status != WRY_OK) return wry_status;                    \
   } while (false)
-
-// Scratch memory of the device for n values, which the stream frees; null when there is none.
-template <typename T>
-T *workspace(const wry_call *call, int64_t n) {
-  return static_cast<T *>(call->context->workspace(call->context, size_t(n) * sizeof(T)));
-}
-__attribute__((unused)) static int fail_memory(const wry_call *call, const char *op, int64_t bytes) {
-  return fail(call, WRY_OUT_OF_MEMORY,
-              "%s: out of memory. Needed %lld bytes of scratch memory and got none. Use smaller tensors or free some that are no longer needed.",
-              op, (long long)bytes);
-}
 
 // The device's record, for a kernel that may write there; `op` is the number to write. (runtime.cc)
 Report *arm(const wry_call *call, const char *op_name, int32_t *op);
@@ -192,24 +67,31 @@ int dispatch(int32_t dtype, F &&f) {
 
 // ---- rows of tables, as in ops-cpu ----------------------------------------------------------------
 
-#define WRY_ROW(op, T, flags, kernel) {op, code_of<T>::value, flags, kernel<T>, nullptr}
-#define WRY_ANY_ROW(op, flags, kernel) {op, -1, flags, kernel, nullptr}
+// Behind its function an element-wise row may name the functor that a chain calls for it (chains.py): text of C++, in which $first and $last
+// are the first and last attribute as numbers and $to is the type of the result. Dtypes without it take part in no chain.
+#define WRY_FIRST_OF(kernel, ...) kernel
+#define WRY_SECOND_OF(kernel, functor, ...) functor
+#define WRY_PLAIN_ROW(op, dtype, flags, ...) {op, dtype, flags, WRY_FIRST_OF(__VA_ARGS__, 0), WRY_SECOND_OF(__VA_ARGS__, nullptr, 0)}
+#define WRY_ROW(op, T, flags, ...) {op, code_of<T>::value, flags, WRY_FIRST_OF(__VA_ARGS__, 0) < T >, WRY_SECOND_OF(__VA_ARGS__, nullptr, 0)}
+#define WRY_ANY_ROW(op, flags, ...) WRY_PLAIN_ROW(op, -1, flags, __VA_ARGS__)
 // WRY_FEW_DTYPES leaves out types that are computed as another one is: tests that run often then compile in half of the time.
 #ifdef WRY_FEW_DTYPES
-#define WRY_FLOAT_ROWS(op, flags, kernel) WRY_ROW(op, half, flags, kernel), WRY_ROW(op, float, flags, kernel), WRY_ROW(op, double, flags, kernel)
-#define WRY_INT_ROWS(op, flags, kernel) WRY_ROW(op, uint8_t, flags, kernel), WRY_ROW(op, int64_t, flags, kernel)
+#define WRY_FLOAT_ROWS(op, flags, ...) WRY_ROW(op, half, flags, __VA_ARGS__), WRY_ROW(op, float, flags, __VA_ARGS__), WRY_ROW(op, double, flags, __VA_ARGS__)
+#define WRY_INT_ROWS(op, flags, ...) WRY_ROW(op, uint8_t, flags, __VA_ARGS__), WRY_ROW(op, int64_t, flags, __VA_ARGS__)
 #else
-#define WRY_FLOAT_ROWS(op, flags, kernel) \
-  WRY_ROW(op, half, flags, kernel), WRY_ROW(op, bfloat16, flags, kernel), WRY_ROW(op, float, flags, kernel), WRY_ROW(op, double, flags, kernel)
-#define WRY_INT_ROWS(op, flags, kernel)                                                                         \
-  WRY_ROW(op, uint8_t, flags, kernel), WRY_ROW(op, int8_t, flags, kernel), WRY_ROW(op, int16_t, flags, kernel), \
-      WRY_ROW(op, int32_t, flags, kernel), WRY_ROW(op, int64_t, flags, kernel)
+#define WRY_FLOAT_ROWS(op, flags, ...)                                              \
+  WRY_ROW(op, half, flags, __VA_ARGS__), WRY_ROW(op, bfloat16, flags, __VA_ARGS__), \
+      WRY_ROW(op, float, flags, __VA_ARGS__), WRY_ROW(op, double, flags, __VA_ARGS__)
+#define WRY_INT_ROWS(op, flags, ...)                                                                                           \
+  WRY_ROW(op, uint8_t, flags, __VA_ARGS__), WRY_ROW(op, int8_t, flags, __VA_ARGS__), WRY_ROW(op, int16_t, flags, __VA_ARGS__), \
+      WRY_ROW(op, int32_t, flags, __VA_ARGS__), WRY_ROW(op, int64_t, flags, __VA_ARGS__)
 #endif
-#define WRY_COMPLEX_ROWS(op, flags, kernel) WRY_ROW(op, complex64, flags, kernel), WRY_ROW(op, complex128, flags, kernel)
-#define WRY_BOOL_ROW(op, flags, kernel) WRY_ROW(op, bool, flags, kernel)
-#define WRY_REAL_ROWS(op, flags, kernel) WRY_INT_ROWS(op, flags, kernel), WRY_FLOAT_ROWS(op, flags, kernel)
-#define WRY_NUMBER_ROWS(op, flags, kernel) WRY_REAL_ROWS(op, flags, kernel), WRY_COMPLEX_ROWS(op, flags, kernel)
-#define WRY_ALL_ROWS(op, flags, kernel) WRY_BOOL_ROW(op, flags, kernel), WRY_NUMBER_ROWS(op, flags, kernel)
+#define WRY_COMPLEX_ROWS(op, flags, ...) WRY_ROW(op, complex64, flags, __VA_ARGS__), WRY_ROW(op, complex128, flags, __VA_ARGS__)
+#define WRY_BOOL_ROW(op, flags, ...) WRY_ROW(op, bool, flags, __VA_ARGS__)
+#define WRY_REAL_ROWS(op, flags, ...) WRY_INT_ROWS(op, flags, __VA_ARGS__), WRY_FLOAT_ROWS(op, flags, __VA_ARGS__)
+#define WRY_NUMBER_ROWS(op, flags, ...) WRY_REAL_ROWS(op, flags, __VA_ARGS__), WRY_COMPLEX_ROWS(op, flags, __VA_ARGS__)
+#define WRY_INEXACT_ROWS(op, flags, ...) WRY_FLOAT_ROWS(op, flags, __VA_ARGS__), WRY_COMPLEX_ROWS(op, flags, __VA_ARGS__)
+#define WRY_ALL_ROWS(op, flags, ...) WRY_BOOL_ROW(op, flags, __VA_ARGS__), WRY_NUMBER_ROWS(op, flags, __VA_ARGS__)
 #define WRY_TABLE(family, rows)                                         \
   extern "C" const wry_kernel_entry *wry_cuda_##family(size_t *count) { \
     *count = sizeof rows / sizeof rows[0];                              \

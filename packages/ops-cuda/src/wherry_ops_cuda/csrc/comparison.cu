@@ -48,6 +48,13 @@ struct AtMost {
 struct Clip {
   template <typename T>
   WRY_GPU T operator()(T x, T low, T high) const { return AtMost()(AtLeast()(x, low), high); }
+  // In a chain a bound may be absent.
+  template <typename T>
+  WRY_GPU T operator()(T x, T low, Absent) const { return AtLeast()(x, low); }
+  template <typename T>
+  WRY_GPU T operator()(T x, Absent, T high) const { return AtMost()(x, high); }
+  template <typename T>
+  WRY_GPU T operator()(T x, Absent, Absent) const { return x; }
 };
 struct Lerp {
   template <typename V>
@@ -85,20 +92,7 @@ int clip(const wry_call *call) {
 template <typename T>
 int lerp(const wry_call *call) { return pointwise3<T, T, T, T>(call, Lerp()); }
 
-#define ALL(op, F) WRY_ALL_ROWS(op, WRY_STRIDED_OUTPUT, Kernel<F>::predicate)
-#define ORDERED(op, F) WRY_REAL_ROWS(op, WRY_STRIDED_OUTPUT, Kernel<F>::predicate), WRY_BOOL_ROW(op, WRY_STRIDED_OUTPUT, Kernel<F>::predicate)
-#define BITWISE(op, F) WRY_INT_ROWS(op, in_place, Kernel<F>::same), WRY_BOOL_ROW(op, in_place, Kernel<F>::same)
-
-const wry_kernel_entry table[] = {
-    ALL("equal", Equal), ALL("not_equal", NotEqual),
-    ORDERED("less_than", Less), ORDERED("less_equal", LessEqual),
-    ORDERED("greater_than", Greater), ORDERED("greater_equal", GreaterEqual),
-    ALL("logical_and", LogicalAnd), ALL("logical_or", LogicalOr), ALL("logical_xor", LogicalXor),
-    BITWISE("bitwise_and", BitwiseAnd), BITWISE("bitwise_or", BitwiseOr), BITWISE("bitwise_xor", BitwiseXor),
-    {"where", WRY_BOOL, WRY_STRIDED_OUTPUT, where, nullptr},
-    WRY_REAL_ROWS("clip", in_place, clip),
-    WRY_FLOAT_ROWS("lerp", in_place, lerp),
-};
+#include <wherry/kernels/rows/comparison.h>
 
 #endif
 

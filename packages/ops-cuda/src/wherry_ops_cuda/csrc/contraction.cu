@@ -268,11 +268,7 @@ int outer_sum(const wry_call *call) {
   return launch_product(call, p, data<T>(x), data<T>(y), nullptr, data<T>(out));
 }
 
-const wry_kernel_entry table[] = {
-    WRY_REAL_ROWS("matmul", 0, matmul), WRY_COMPLEX_ROWS("matmul", 0, matmul),
-    WRY_REAL_ROWS("linear", 0, linear), WRY_COMPLEX_ROWS("linear", 0, linear),
-    WRY_REAL_ROWS("outer_sum", WRY_WANTS_CONTIGUOUS, outer_sum), WRY_COMPLEX_ROWS("outer_sum", WRY_WANTS_CONTIGUOUS, outer_sum),
-};
+#include <wherry/kernels/rows/contraction.h>
 
 template <typename T>
 int product_of_rows(const wry_call *call, int64_t m, int64_t n, int64_t k, const T *x, const T *weight, T *out) {

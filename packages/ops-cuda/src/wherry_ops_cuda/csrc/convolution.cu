@@ -213,12 +213,7 @@ int conv2d_weight_vjp(const wry_call *call) {
   return launch_product(call, p, s.o, s.c * s.window.kh * s.window.kw);
 }
 
-const wry_kernel_entry table[] = {
-    WRY_FLOAT_ROWS("conv2d", WRY_WANTS_CONTIGUOUS, conv2d),
-    WRY_FLOAT_ROWS("conv2d_transpose", WRY_WANTS_CONTIGUOUS, conv2d_transpose),
-    WRY_FLOAT_ROWS("conv2d_input_vjp", WRY_WANTS_CONTIGUOUS, conv2d_input_vjp),
-    WRY_FLOAT_ROWS("conv2d_weight_vjp", WRY_WANTS_CONTIGUOUS, conv2d_weight_vjp),
-};
+#include <wherry/kernels/rows/convolution.h>
 
 }  // namespace
 }  // namespace cuda

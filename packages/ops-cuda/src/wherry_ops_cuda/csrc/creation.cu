@@ -110,13 +110,7 @@ int eye(const wry_call *call) {
                                 attr_int(call, 1), stored<T>(arithmetic_t<T>(1)), stored<T>(arithmetic_t<T>(0))));
 }
 
-const wry_kernel_entry table[] = {
-    WRY_ALL_ROWS("full", 0, full),
-    WRY_ANY_ROW("full_like", 0, full_like),
-    WRY_NUMBER_ROWS("arange", 0, arange),
-    WRY_NUMBER_ROWS("linspace", 0, linspace),
-    WRY_ALL_ROWS("eye", 0, eye),
-};
+#include <wherry/kernels/rows/creation.h>
 
 }  // namespace
 }  // namespace cuda

@@ -210,7 +210,7 @@ WRY_GPU int64_t rank_of(const R *values, int64_t n, int64_t i) {
   return rank;
 }
 
-// a [n, n] and the vectors z [n, n] of a block, its pairs' turns.
+// a [n, n] and the vectors z [n, n] of a block, its pairs' turns. In one piece: all phases share the block's memory and barriers.
 template <typename T>
 __global__ void __launch_bounds__(block_size, 1) solve_hermitian(int64_t count, int64_t n, bool upper, const T *x, real_of<T> *w, T *v, T *scratch,
                                                                  Turn<T> *turns, int32_t *outcomes) {
@@ -343,6 +343,7 @@ struct Scratch {  // of a block; columns of b and z are contiguous
     values = reinterpret_cast<real_of<T> *>(scales + s.n);
   }
 };
+// In one piece: its phases share the scratch memory, the rows of each warp and the barriers between them.
 template <typename T>
 __global__ void __launch_bounds__(block_size, 1) solve_singular(int64_t count, Sizes s, const T *x, T *u, real_of<T> *values, T *vh, T *memory, int64_t numbers,
                                                                 int32_t *outcomes) {

@@ -285,16 +285,15 @@ int identity(const wry_call *call) {
   return dispatch_size(item_size(input(call, 0)), [&](auto tag) { return pointwise1<decltype(tag), decltype(tag)>(call, Identity()); });
 }
 
-#define FLOATS(op, F) WRY_FLOAT_ROWS(op, in_place, Kernel<F>::same)
-#define FLOATS_COMPLEX(op, F) FLOATS(op, F), WRY_COMPLEX_ROWS(op, in_place, Kernel<F>::same)
-#define DOUBLES(op, F) WRY_ROW(op, float, in_place, Kernel<F>::same), WRY_ROW(op, double, in_place, Kernel<F>::same)
-#define INTEGERS(op, F) WRY_INT_ROWS(op, in_place, Kernel<F>::same)
-#define PREDICATE(op, F) WRY_ALL_ROWS(op, WRY_STRIDED_OUTPUT, Kernel<F>::predicate)
-#define PART(op, F) WRY_COMPLEX_ROWS(op, WRY_STRIDED_OUTPUT, Kernel<F>::part)
-#define INTEGERS_UNCHANGED(op)                                                                                     \
-  {op, WRY_UINT8, in_place, identity, nullptr}, {op, WRY_INT8, in_place, identity, nullptr},                       \
-      {op, WRY_INT16, in_place, identity, nullptr}, {op, WRY_INT32, in_place, identity, nullptr},                  \
-  { op, WRY_INT64, in_place, identity, nullptr }
+#define FLOATS(op, F) WRY_FLOAT_ROWS(op, in_place, Kernel<F>::same, #F "()")
+#define FLOATS_COMPLEX(op, F) WRY_INEXACT_ROWS(op, in_place, Kernel<F>::same, #F "()")
+#define DOUBLES(op, F) WRY_ROW(op, float, in_place, Kernel<F>::same, #F "()"), WRY_ROW(op, double, in_place, Kernel<F>::same, #F "()")
+#define INTEGERS(op, F) WRY_INT_ROWS(op, in_place, Kernel<F>::same, #F "()")
+#define PREDICATE(op, F) WRY_ALL_ROWS(op, WRY_STRIDED_OUTPUT, Kernel<F>::predicate, #F "()")
+#define PART(op, F) WRY_COMPLEX_ROWS(op, WRY_STRIDED_OUTPUT, Kernel<F>::part, #F "()")
+#define UNCHANGED(op, dtype) WRY_PLAIN_ROW(op, dtype, in_place, identity, "Identity()")
+#define INTEGERS_UNCHANGED(op) \
+  UNCHANGED(op, WRY_UINT8), UNCHANGED(op, WRY_INT8), UNCHANGED(op, WRY_INT16), UNCHANGED(op, WRY_INT32), UNCHANGED(op, WRY_INT64)
 
 const wry_kernel_entry table[] = {
     FLOATS_COMPLEX("negative", Negative), INTEGERS("negative", Negative),
@@ -316,11 +315,11 @@ const wry_kernel_entry table[] = {
     FLOATS("ceil", Ceil), INTEGERS_UNCHANGED("ceil"),
     FLOATS("trunc", Trunc), INTEGERS_UNCHANGED("trunc"),
     FLOATS("round", Round), INTEGERS_UNCHANGED("round"),
-    WRY_ANY_ROW("conj", in_place, identity), WRY_COMPLEX_ROWS("conj", in_place, Kernel<Conjugate>::same),
-    WRY_ANY_ROW("real", in_place, identity), PART("real", RealPart),
-    WRY_REAL_ROWS("imag", in_place, Kernel<Zero>::same), PART("imag", ImaginaryPart),
-    WRY_REAL_ROWS("angle", in_place, Kernel<Angle>::same), PART("angle", Angle),
-    WRY_BOOL_ROW("bitwise_not", in_place, Kernel<BitwiseNot>::same), INTEGERS("bitwise_not", BitwiseNot),
+    WRY_ANY_ROW("conj", in_place, identity, "Identity()"), WRY_COMPLEX_ROWS("conj", in_place, Kernel<Conjugate>::same, "Conjugate()"),
+    WRY_ANY_ROW("real", in_place, identity, "Identity()"), PART("real", RealPart),
+    WRY_REAL_ROWS("imag", in_place, Kernel<Zero>::same, "Zero()"), PART("imag", ImaginaryPart),
+    WRY_REAL_ROWS("angle", in_place, Kernel<Angle>::same, "Angle()"), PART("angle", Angle),
+    WRY_BOOL_ROW("bitwise_not", in_place, Kernel<BitwiseNot>::same, "BitwiseNot()"), INTEGERS("bitwise_not", BitwiseNot),
     PREDICATE("logical_not", LogicalNot), PREDICATE("isnan", IsNan), PREDICATE("isinf", IsInf), PREDICATE("isfinite", IsFinite),
 };
 

@@ -9,7 +9,7 @@ namespace {
 template <typename T>
 using wide_t = std::conditional_t<is_float<T>, double, int64_t>;
 
-// A NaN wins. The empty total is no value; the core refuses reductions of nothing.
+// A NaN wins. The total of nothing is not a value; the core refuses reductions of nothing.
 template <typename T_, bool Largest>
 struct Extreme {
   using T = T_;

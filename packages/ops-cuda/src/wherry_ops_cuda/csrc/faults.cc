@@ -9,6 +9,24 @@
 namespace wherry {
 namespace cuda {
 
+// An index that is out of range, of an axis whose tensor may be known.
+static int describe_index(const Report &r, const char *op, char *error) {
+  std::string where = "an axis of " + std::to_string((long long)r.size);
+  if (r.rank) {
+    where = "axis " + std::to_string(r.axis) + " of shape [";
+    for (int32_t i = 0; i < r.rank; ++i) where += (i ? ", " : "") + std::to_string((long long)r.shape[i]);
+    where += "]";
+  }
+  snprintf(error, WRY_ERROR_SIZE, "%s: index %lld (element %lld of the indices) is out of range for %s. Got %lld, expected each index in [%lld, %lld). %s", op,
+           (long long)r.value, (long long)r.at, where.c_str(), (long long)r.value, (long long)r.least, (long long)r.size,
+           r.size == 0 ? "The axis is empty, so there is nothing to index."
+           : r.least   ? "Indices count from 0; negative ones count from the end."
+           : r.rank    ? "Check the ids, or use a table with more rows."
+                       : "Indices count from 0.");
+  return WRY_OUT_OF_RANGE;
+}
+
+// One case a fault, its text beside its numbers.
 int describe(const Report &r, const char *op, char *error) {
   const long long value = r.value, size = r.size, at = r.at, least = r.least;
   const auto say = [&](int status, const char *format, auto... arguments) {
@@ -80,7 +98,7 @@ int describe(const Report &r, const char *op, char *error) {
                  "a matrix.",
                  at, value);
     case PIVOT_IS_NO_ROW:
-      return say(WRY_INVALID, "%s: a pivot is no row. Got %lld at position %lld of %lld, expected one in [1, %lld]. Pass the pivots that lu gave.", value, at,
+      return say(WRY_INVALID, "%s: a pivot is not a row. Got %lld at position %lld of %lld, expected one in [1, %lld]. Pass the pivots that lu gave.", value, at,
                  least, size);
     case COUNT_DIFFERS:
       return say(WRY_INVALID,
@@ -127,20 +145,8 @@ int describe(const Report &r, const char *op, char *error) {
                  "%s: the iteration did not converge. Got matrix %lld of the batch %s, expected finite values of moderate size. %s.", at,
                  r.fault == DOES_NOT_CONVERGE ? "whose values are all finite" : "with values that are not finite",
                  r.fault == DOES_NOT_CONVERGE ? "Scale it, or use float64" : "Look for NaN and infinity before the call");
-    default: break;
+    default: return describe_index(r, op, error);
   }
-  std::string where = "an axis of " + std::to_string(size);
-  if (r.rank) {
-    where = "axis " + std::to_string(r.axis) + " of shape [";
-    for (int32_t i = 0; i < r.rank; ++i) where += (i ? ", " : "") + std::to_string((long long)r.shape[i]);
-    where += "]";
-  }
-  return say(WRY_OUT_OF_RANGE, "%s: index %lld (element %lld of the indices) is out of range for %s. Got %lld, expected each index in [%lld, %lld). %s", value,
-             at, where.c_str(), value, least, size,
-             size == 0 ? "The axis is empty, so there is nothing to index."
-             : least   ? "Indices count from 0; negative ones count from the end."
-             : r.rank  ? "Check the ids, or use a table with more rows."
-                       : "Indices count from 0.");
 }
 
 }  // namespace cuda

@@ -42,7 +42,7 @@ struct Report {
   int32_t fault, op;        // op: a number that `arm` has given
   int64_t value, size, at;  // an index, label or position, what it should be below, and which of them it is
   int64_t least;            // the smallest that is allowed; of labels the one that counts nothing
-  double number;            // a value that is no integer
+  double number;            // a value that is not an integer
   int32_t axis, rank;       // of an index: the axis it stands for and the shape of the tensor; rank 0: they are not known
   int64_t shape[most_axes];
 };

@@ -65,7 +65,7 @@ Library &cublaslt_library();  // cublaslt.cc
 Library &cudnn_library();     // cudnn.cc
 constexpr int max_devices = 64;
 
-// What the steps of a call have said: the first status that is no success stays, with the function that has returned it.
+// What the steps of a call have said: the first status that is not a success stays, with the function that has returned it.
 template <typename Status>
 struct LibrarySteps {
   Status status = Status(0);

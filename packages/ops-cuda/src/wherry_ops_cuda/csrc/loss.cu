@@ -2,9 +2,10 @@
 //
 // All inputs are contiguous. Arithmetic on 16-bit floats is in float, sums are in double. A wrong label or probability is reported
 // by the next call that waits, and counts nothing.
-#include "labels.h"
 #include "pointwise.h"
 #include "reduce.h"
+
+#include <wherry/kernels/labels.h>
 
 namespace wherry {
 namespace cuda {
@@ -223,20 +224,7 @@ int smooth_l1_loss_vjp(const wry_call *call) { return pointwise3<T, T, T, T>(cal
 template <typename T>
 int kl_div(const wry_call *call) { return pointwise2<T, T, T>(call, Divergence()); }
 
-constexpr uint32_t flags = WRY_WANTS_CONTIGUOUS, in_its_place = WRY_WANTS_CONTIGUOUS | WRY_MAY_ALIAS;
-const wry_kernel_entry table[] = {
-    WRY_FLOAT_ROWS("nll_loss", flags, nll_loss),
-    WRY_FLOAT_ROWS("nll_loss_vjp", flags, nll_loss_vjp),
-    WRY_FLOAT_ROWS("label_mean", flags, label_mean),
-    WRY_FLOAT_ROWS("label_mean_vjp", flags, label_mean_vjp),
-    WRY_FLOAT_ROWS("binary_cross_entropy", in_its_place, binary_cross_entropy),
-    WRY_FLOAT_ROWS("binary_cross_entropy_vjp", in_its_place, binary_cross_entropy_vjp),
-    WRY_FLOAT_ROWS("binary_cross_entropy_logits", in_its_place, binary_cross_entropy_logits),
-    WRY_FLOAT_ROWS("binary_cross_entropy_logits_vjp", in_its_place, binary_cross_entropy_logits_vjp),
-    WRY_FLOAT_ROWS("smooth_l1_loss", in_its_place, smooth_l1_loss),
-    WRY_FLOAT_ROWS("smooth_l1_loss_vjp", in_its_place, smooth_l1_loss_vjp),
-    WRY_FLOAT_ROWS("kl_div", in_its_place, kl_div),
-};
+#include <wherry/kernels/rows/loss.h>
 
 }  // namespace
 }  // namespace cuda

@@ -5,6 +5,8 @@
 #include "pointwise.h"
 #include "tables.h"
 
+#include <wherry/kernels/indices.h>
+
 namespace wherry {
 namespace cuda {
 
@@ -143,24 +145,16 @@ int pad(const wry_call *call) {
   if (out->size == 0) return WRY_OK;
   View source(x), target(out);
   for (int axis = 0; axis < out->rank; ++axis) {
-    int64_t before = paddings[2 * axis], after = paddings[2 * axis + 1];
-    if (before == 0 && after == 0) continue;
-    // Negative paddings cut x: that makes the gradient of padding a padding.
-    const int64_t cut_before = before < 0 ? -before : 0, cut_after = after < 0 ? -after : 0;
-    int64_t n = x->shape[axis] - cut_before - cut_after;
-    if (n < 0) n = 0;
-    before = before < 0 ? 0 : before > out->shape[axis] ? out->shape[axis]
-                                                        : before;
-    const int64_t room = out->shape[axis] - before;
-    after = room - (n < room ? n : room);
-    source.narrow(axis, cut_before < x->shape[axis] ? cut_before : x->shape[axis], out->shape[axis] - before - after);
+    if (paddings[2 * axis] == 0 && paddings[2 * axis + 1] == 0) continue;
+    const PaddedAxis p = padded_axis(x->shape[axis], out->shape[axis], paddings[2 * axis], paddings[2 * axis + 1]);
+    source.narrow(axis, p.begin, p.n);
     View slab(target);
-    slab.narrow(axis, 0, before);
+    slab.narrow(axis, 0, p.before);
     WRY_TRY(fill_view(&slab.tensor, &value, stream(call)));
     View other(target);
-    other.narrow(axis, out->shape[axis] - after, after);
+    other.narrow(axis, out->shape[axis] - p.after, p.after);
     WRY_TRY(fill_view(&other.tensor, &value, stream(call)));
-    target.narrow(axis, before, out->shape[axis] - before - after);
+    target.narrow(axis, p.before, p.n);
   }
   return strided_copy(call, &target.tensor, &source.tensor);
 }
@@ -196,10 +190,7 @@ int roll(const wry_call *call) {
   Roll r = {};
   r.walk.size = x->size, r.walk.rank = x->rank;
   for (int axis = 0; axis < x->rank; ++axis) r.walk.shape[axis] = x->shape[axis], r.walk.strides[1][axis] = x->strides[axis];
-  for (int i = 0; i < axes.length; ++i) {  // an axis may be named twice
-    const int64_t n = x->shape[axes[i]];
-    r.shift[axes[i]] = (r.shift[axes[i]] + shifts[i] % n + n) % n;
-  }
+  roll_shifts(x, shifts, axes, r.shift);
   const int threads = threads_for(x->size);
   return dispatch_size(item_size(x), [&](auto tag) {
     using T = decltype(tag);
@@ -234,17 +225,18 @@ __global__ void __launch_bounds__(block_size) triangle(Walk<2> w, T *out, const 
       out[at[0]] = (lower ? distance <= diagonal : distance >= diagonal) ? x[at[1]] : zero;
     }
 }
-template <bool Lower>
-int keep_triangle(const wry_call *call) {
+int keep_triangle(const wry_call *call, bool lower) {
   const wry_tensor *x = input(call, 0), *out = output(call, 0);
   if (out->size == 0) return WRY_OK;
   const int threads = threads_for(out->size);
   return dispatch_size(item_size(x), [&](auto tag) {
     using T = decltype(tag);
     return check(call, wry_launch(triangle<T>, blocks_for(out->size, threads), dim3(threads), 0, stream(call), walk_of<2>({out, x}), data<T>(out), data<T>(x),
-                                  out->shape[out->rank - 2], out->shape[out->rank - 1], attr_int(call, 0), Lower));
+                                  out->shape[out->rank - 2], out->shape[out->rank - 1], attr_int(call, 0), lower));
   });
 }
+int tril(const wry_call *call) { return keep_triangle(call, true); }
+int triu(const wry_call *call) { return keep_triangle(call, false); }
 
 // ---- adjoints of views ----------------------------------------------------------------------------
 
@@ -331,21 +323,7 @@ int shape_of(const wry_call *call) {
   return check(call, wry_launch(write_sizes, dim3(1), dim3(32), 0, stream(call), sizes, data<int32_t>(output(call, 0))));
 }
 
-const wry_kernel_entry table[] = {
-    WRY_ANY_ROW("copy", WRY_STRIDED_OUTPUT, copy),
-    WRY_ANY_ROW("concat", 0, concat),
-    WRY_ANY_ROW("pad", 0, pad),
-    WRY_ANY_ROW("flip", 0, flip),
-    WRY_ANY_ROW("roll", 0, roll),
-    WRY_ANY_ROW("repeat_interleave", 0, repeat_interleave),
-    WRY_ANY_ROW("tril", 0, keep_triangle<true>),
-    WRY_ANY_ROW("triu", 0, keep_triangle<false>),
-    WRY_ANY_ROW("slice_put", WRY_MAY_ALIAS | WRY_STRIDED_OUTPUT, slice_put),
-    WRY_ANY_ROW("slice_vjp", 0, slice_vjp),
-    WRY_ANY_ROW("select_vjp", 0, select_vjp),
-    WRY_ANY_ROW("diagonal_vjp", 0, diagonal_vjp),
-    WRY_ANY_ROW("shape_of", 0, shape_of),
-};
+#include <wherry/kernels/rows/movement.h>
 
 }  // namespace
 }  // namespace cuda

@@ -890,18 +890,7 @@ int dropout_vjp(const wry_call *call) {
                                 are_aligned(call), data<T>(ct), data<uint8_t>(input(call, 1)), data<T>(output(call, 0))));
 }
 
-const wry_kernel_entry table[] = {
-    WRY_FLOAT_ROWS("layer_norm", WRY_WANTS_CONTIGUOUS, layer_norm),
-    WRY_FLOAT_ROWS("layer_norm_vjp", WRY_WANTS_CONTIGUOUS, layer_norm_vjp),
-    WRY_FLOAT_ROWS("group_norm", WRY_WANTS_CONTIGUOUS, group_norm),
-    WRY_FLOAT_ROWS("group_norm_vjp", WRY_WANTS_CONTIGUOUS, group_norm_vjp),
-    WRY_FLOAT_ROWS("batch_norm", WRY_WANTS_CONTIGUOUS, batch_norm),
-    WRY_FLOAT_ROWS("batch_norm_infer", WRY_WANTS_CONTIGUOUS, batch_norm_infer),
-    WRY_FLOAT_ROWS("batch_norm_vjp", WRY_WANTS_CONTIGUOUS, batch_norm_vjp),
-    WRY_FLOAT_ROWS("dropout", WRY_WANTS_CONTIGUOUS | WRY_USES_RANDOM, dropout),
-    WRY_FLOAT_ROWS("dropout_add", WRY_WANTS_CONTIGUOUS | WRY_USES_RANDOM, dropout_add),
-    WRY_FLOAT_ROWS("dropout_vjp", WRY_WANTS_CONTIGUOUS, dropout_vjp),
-};
+#include <wherry/kernels/rows/normalization.h>
 
 }  // namespace
 }  // namespace cuda

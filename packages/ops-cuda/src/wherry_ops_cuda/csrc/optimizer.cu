@@ -625,21 +625,7 @@ int sum_of_all(const wry_call *call, const char *op) {
 int sum_of_squares(const wry_call *call) { return sum_of_all<true>(call, "sum_of_squares"); }
 int all_finite(const wry_call *call) { return sum_of_all<false>(call, "all_finite"); }
 
-constexpr uint32_t flags = WRY_WANTS_CONTIGUOUS | WRY_MAY_ALIAS;
-
-const wry_kernel_entry table[] = {
-    WRY_FLOAT_ROWS("sgd", flags, sgd),
-    WRY_FLOAT_ROWS("momentum", flags, momentum),
-    WRY_FLOAT_ROWS("adam", flags, adam),
-    WRY_FLOAT_ROWS("adamw", flags, adamw),
-    WRY_FLOAT_ROWS("adagrad", flags, adagrad),
-    WRY_FLOAT_ROWS("adadelta", flags, adadelta),
-    WRY_FLOAT_ROWS("adamax", flags, adamax),
-    WRY_FLOAT_ROWS("rmsprop", flags, rmsprop),
-    WRY_FLOAT_ROWS("lamb", flags, lamb),
-    WRY_ANY_ROW("sum_of_squares", WRY_WANTS_CONTIGUOUS, sum_of_squares),
-    WRY_ANY_ROW("all_finite", WRY_WANTS_CONTIGUOUS, all_finite),
-};
+#include <wherry/kernels/rows/optimizer.h>
 
 }  // namespace
 

@@ -309,11 +309,6 @@ int pointwise3(const wry_call *call, const F &f) {
   return pointwise3<TO, T, U, V>(call, output(call, 0), input(call, 0), input(call, 1), input(call, 2), f);
 }
 
-struct Identity {
-  template <typename T>
-  WRY_GPU T operator()(T x) const { return x; }
-};
-
 }  // namespace cuda
 }  // namespace wherry
 

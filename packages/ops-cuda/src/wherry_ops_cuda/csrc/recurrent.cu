@@ -392,10 +392,7 @@ int in_float(const wry_call *call) {
       {op, WRY_FLOAT16, WRY_WANTS_CONTIGUOUS, in_float<half, kernel<float>>, nullptr},                 \
   { op, WRY_BFLOAT16, WRY_WANTS_CONTIGUOUS, in_float<bfloat16, kernel<float>>, nullptr }
 #endif
-const wry_kernel_entry table[] = {
-    RECURRENT_ROWS("lstm", lstm), RECURRENT_ROWS("lstm_vjp", lstm_vjp), RECURRENT_ROWS("gru", gru), RECURRENT_ROWS("gru_vjp", gru_vjp),
-    RECURRENT_ROWS("simple_rnn", simple_rnn), RECURRENT_ROWS("simple_rnn_vjp", simple_rnn_vjp),
-};
+#include <wherry/kernels/rows/recurrent.h>
 
 }  // namespace
 }  // namespace cuda

@@ -9,19 +9,11 @@
 #include "bounds.h"
 #include "sorting.h"
 
+#include <wherry/kernels/indices.h>
+
 namespace wherry {
 namespace cuda {
 namespace {
-
-struct Sizes {
-  int64_t outer, places, row, results, taps;
-};
-Sizes sizes_of(const wry_tensor *x, const wry_tensor *index, int axis) {
-  Sizes z = {1, x->shape[axis], 1, index->shape[0], index->shape[1]};
-  for (int i = 0; i < axis; ++i) z.outer *= x->shape[i];
-  for (int i = axis + 1; i < x->rank; ++i) z.row *= x->shape[i];
-  return z;
-}
 
 // Places, held against the axis: what is wrong is reported, and is place 0 then.
 struct Places {
@@ -41,7 +33,7 @@ int places_of(const wry_call *call, const char *op, const wry_tensor *x, int axi
 // neighbouring columns.
 constexpr int at_once = 8;
 template <typename T>
-__global__ void __launch_bounds__(block_size, 1) gather_terms(Sizes z, Places places, const T *weight, const T *x, T *out) {
+__global__ void __launch_bounds__(block_size, 1) gather_terms(ResampleSizes z, Places places, const T *weight, const T *x, T *out) {
   using A = arithmetic_t<T>;
   const int64_t each = z.results * z.row;
   for WRY_EACH (at, (z.outer + at_once - 1) / at_once * each) {
@@ -64,7 +56,7 @@ template <typename T>
 int resample(const wry_call *call) {
   const wry_tensor *x = input(call, 0), *out = output(call, 0);
   const int axis = int(attr_int(call, 0));
-  const Sizes z = sizes_of(x, input(call, 1), axis);
+  const ResampleSizes z = resample_sizes(x, input(call, 1), axis);
   if (out->size == 0) return WRY_OK;
   Places places;
   if (const int status = places_of(call, "resample", x, axis, &places)) return status;
@@ -76,7 +68,7 @@ int resample(const wry_call *call) {
 
 // items: (place, which term), grouped by place; the thread of a group's first term adds it up.
 template <typename K, typename T>
-__global__ void __launch_bounds__(block_size) add_terms(Sizes z, int64_t terms, const Item<K> *items, const T *weight, const T *ct, T *out) {
+__global__ void __launch_bounds__(block_size) add_terms(ResampleSizes z, int64_t terms, const Item<K> *items, const T *weight, const T *ct, T *out) {
   using A = arithmetic_t<T>;
   for WRY_EACH (at, z.outer * terms * z.row) {
     const int64_t c = at % z.row, p = at / z.row % terms, o = at / z.row / terms;
@@ -95,7 +87,7 @@ template <typename T>
 int resample_vjp(const wry_call *call) {
   const wry_tensor *like = output(call, 0);
   const int axis = int(attr_int(call, 0));
-  const Sizes z = sizes_of(like, input(call, 1), axis);
+  const ResampleSizes z = resample_sizes(like, input(call, 1), axis);
   const int64_t terms = z.results * z.taps, all = z.outer * terms * z.row;
   Places places;
   if (const int status = places_of(call, "resample_vjp", like, axis, &places)) return status;
@@ -113,10 +105,7 @@ int resample_vjp(const wry_call *call) {
   return is_small(terms, z.places) ? run(uint32_t()) : run(uint64_t());
 }
 
-const wry_kernel_entry table[] = {
-    WRY_FLOAT_ROWS("resample", WRY_WANTS_CONTIGUOUS, resample),
-    WRY_FLOAT_ROWS("resample_vjp", WRY_WANTS_CONTIGUOUS, resample_vjp),
-};
+#include <wherry/kernels/rows/resampling.h>
 
 }  // namespace
 }  // namespace cuda

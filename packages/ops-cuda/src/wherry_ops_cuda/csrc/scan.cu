@@ -356,15 +356,7 @@ int linear_scan(const wry_call *call) {
               Linear<T>{data<T>(a), data<T>(input(call, 1)), data<T>(output(call, 0))});
 }
 
-const wry_kernel_entry table[] = {
-    WRY_NUMBER_ROWS("cumsum", WRY_WANTS_CONTIGUOUS, cumsum),
-    WRY_NUMBER_ROWS("cumprod", WRY_WANTS_CONTIGUOUS, cumprod),
-    WRY_FLOAT_ROWS("logcumsumexp", WRY_WANTS_CONTIGUOUS, logcumsumexp),
-    WRY_REAL_ROWS("cummax", WRY_WANTS_CONTIGUOUS, cummax),
-    WRY_REAL_ROWS("cummin", WRY_WANTS_CONTIGUOUS, cummin),
-    WRY_FLOAT_ROWS("linear_scan", WRY_WANTS_CONTIGUOUS, linear_scan),
-    WRY_COMPLEX_ROWS("linear_scan", WRY_WANTS_CONTIGUOUS, linear_scan),
-};
+#include <wherry/kernels/rows/scan.h>
 
 }  // namespace
 }  // namespace cuda

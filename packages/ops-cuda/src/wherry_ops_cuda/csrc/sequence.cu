@@ -6,8 +6,9 @@
 // of states with the same symbol are added by one thread, in the order of the states.
 //
 // log_probs [T, B, C]; labels [B, L]; both lengths [B]; alpha [B, T, 2 L + 1], -inf past the end of an example.
-#include "labels.h"
 #include "totals.h"
+
+#include <wherry/kernels/labels.h>
 
 namespace wherry {
 namespace cuda {
@@ -317,11 +318,7 @@ int ctc_loss_curvature(const wry_call *call) {
                                 data<T>(input(call, 0)), data<T>(input(call, 1)), data<T>(input(call, 2)), data<A>(input(call, 6)), scratch, data<T>(out)));
 }
 
-const wry_kernel_entry table[] = {
-    WRY_FLOAT_ROWS("ctc_loss", WRY_WANTS_CONTIGUOUS, ctc_loss),
-    WRY_FLOAT_ROWS("ctc_loss_vjp", WRY_WANTS_CONTIGUOUS, ctc_loss_vjp),
-    WRY_FLOAT_ROWS("ctc_loss_curvature", WRY_WANTS_CONTIGUOUS, ctc_loss_curvature),
-};
+#include <wherry/kernels/rows/sequence.h>
 
 }  // namespace
 }  // namespace cuda

@@ -1,6 +1,7 @@
 // softmax, log_softmax and cross entropy, with their gradients; what is read is read once (rows.h).
-#include "labels.h"
 #include "rows.h"
+
+#include <wherry/kernels/labels.h>
 
 namespace wherry {
 namespace cuda {
@@ -236,14 +237,7 @@ int cross_entropy_vjp(const wry_call *call) {
   });
 }
 
-const wry_kernel_entry table[] = {
-    WRY_FLOAT_ROWS("softmax", WRY_WANTS_CONTIGUOUS, softmax),
-    WRY_FLOAT_ROWS("log_softmax", WRY_WANTS_CONTIGUOUS, log_softmax),
-    WRY_FLOAT_ROWS("softmax_vjp", WRY_WANTS_CONTIGUOUS, softmax_vjp),
-    WRY_FLOAT_ROWS("log_softmax_vjp", WRY_WANTS_CONTIGUOUS, log_softmax_vjp),
-    WRY_FLOAT_ROWS("cross_entropy", WRY_WANTS_CONTIGUOUS, cross_entropy),
-    WRY_FLOAT_ROWS("cross_entropy_vjp", WRY_WANTS_CONTIGUOUS, cross_entropy_vjp),
-};
+#include <wherry/kernels/rows/softmax.h>
 
 }  // namespace
 }  // namespace cuda

@@ -2,8 +2,9 @@
 //
 // Edges are grouped by target first (a stable sort, unless they come in order), then each element of a result is computed by one
 // thread, in the order of its edges: no atomics, and the same bits each time.
-#include "labels.h"
 #include "sorting.h"
+
+#include <wherry/kernels/labels.h>
 
 namespace wherry {
 namespace cuda {
@@ -237,21 +238,7 @@ int csr_transpose(const wry_call *call) {
   return check(call, wry_launch(name_rows, blocks_for(m.count, threads), dim3(threads), 0, stream(call), m, groups.order, data<int64_t>(output(call, 1))));
 }
 
-constexpr uint32_t dense = WRY_WANTS_CONTIGUOUS;
-
-const wry_kernel_entry table[] = {
-    WRY_ROW("edge_sum", float, dense, edge_sum),
-    WRY_ROW("edge_sum", double, dense, edge_sum),
-    WRY_ROW("edge_sum", int32_t, dense, edge_sum),
-    WRY_ROW("edge_sum", int64_t, dense, edge_sum),
-    WRY_FLOAT_ROWS("edge_extreme", dense, edge_extreme),
-    WRY_INT_ROWS("edge_extreme", dense, edge_extreme),
-    WRY_ROW("csr_matmul", float, dense, csr_matmul),
-    WRY_ROW("csr_matmul", double, dense, csr_matmul),
-    WRY_ROW("csr_sample", float, dense, csr_sample),
-    WRY_ROW("csr_sample", double, dense, csr_sample),
-    WRY_ANY_ROW("csr_transpose", dense, csr_transpose),
-};
+#include <wherry/kernels/rows/sparse.h>
 
 }  // namespace
 }  // namespace cuda

@@ -180,7 +180,7 @@ __global__ void __launch_bounds__(block_size, 1) transform(Pass<R> a) {
   const Plan &plan = a.plan;
   const int radix = plan.radix, lines = plan.lines, pitch = plan.pitch;
   const int64_t all = a.outer * a.m * a.s * a.inner;
-  // Where neighbouring lines are no neighbours in memory, elements are.
+  // Where neighbouring lines are not neighbours in memory, elements are.
   const bool reads_lines = a.inner * a.s * a.m > 1, writes_lines = a.inner * a.s > 1;
   for (int64_t first = int64_t(blockIdx.x) * lines; first < all; first += int64_t(gridDim.x) * lines) {
     const int count = int(all - first < lines ? all - first : lines);
@@ -455,12 +455,7 @@ int fft_c2r(const wry_call *call) {
   return transform_axis(call, "fft_c2r", axis, in, to);
 }
 
-const wry_kernel_entry table[] = {
-    WRY_COMPLEX_ROWS("fft_c2c", WRY_WANTS_CONTIGUOUS, fft_c2c),
-    WRY_ROW("fft_r2c", float, WRY_WANTS_CONTIGUOUS, fft_r2c),
-    WRY_ROW("fft_r2c", double, WRY_WANTS_CONTIGUOUS, fft_r2c),
-    WRY_COMPLEX_ROWS("fft_c2r", WRY_WANTS_CONTIGUOUS, fft_c2r),
-};
+#include <wherry/kernels/rows/spectral.h>
 
 }  // namespace
 }  // namespace cuda

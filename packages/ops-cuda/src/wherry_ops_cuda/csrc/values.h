@@ -22,34 +22,20 @@ namespace wherry {
 namespace cuda {
 
 using half = __half;
+using float16 = half;  // its name in wherry/kernels
 using bfloat16 = __nv_bfloat16;
 
-// Not cuComplex, which has no operators.
-template <typename R>
-struct alignas(2 * sizeof(R)) complex {
-  R re, im;
-  complex() = default;
-  WRY_BOTH complex(R re_, R im_ = R(0)) : re(re_), im(im_) {}
-  template <typename Q>
-  WRY_BOTH explicit complex(const complex<Q> &other) : re(R(other.re)), im(R(other.im)) {}
-  friend WRY_BOTH complex operator+(complex a, complex b) { return {a.re + b.re, a.im + b.im}; }
-  friend WRY_BOTH complex operator-(complex a, complex b) { return {a.re - b.re, a.im - b.im}; }
-  friend WRY_BOTH complex operator-(complex a) { return {-a.re, -a.im}; }
-  friend WRY_BOTH complex operator*(complex a, complex b) { return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
-  friend WRY_BOTH bool operator==(complex a, complex b) { return a.re == b.re && a.im == b.im; }
-  friend WRY_BOTH bool operator!=(complex a, complex b) { return !(a == b); }
-};
-using complex64 = complex<float>;
-using complex128 = complex<double>;
+}  // namespace cuda
+}  // namespace wherry
 
-template <typename T>
-struct is_complex : std::false_type {
-  using real = T;
-};
-template <typename R>
-struct is_complex<complex<R>> : std::true_type {
-  using real = R;
-};
+#define WRY_NAMESPACE wherry::cuda
+#define WRY_FN WRY_BOTH
+#define WRY_COMPLEX_ALIGNMENT(R) alignas(2 * sizeof(R))
+#include <wherry/kernels/numbers.h>
+
+namespace wherry {
+namespace cuda {
+
 template <typename T>
 constexpr bool is_integer = std::is_integral<T>::value && !std::is_same<T, bool>::value;
 template <typename T>
@@ -85,6 +71,15 @@ WRY_GPU T narrow(V value) {
   else if constexpr (std::is_same<T, bfloat16>::value) return __float2bfloat16(float(value));
   else return T(value);
 }
+
+// ---- functors of every family ---------------------------------------------------------------------
+
+struct Identity {
+  template <typename T>
+  WRY_GPU T operator()(T x) const { return x; }
+};
+// In the place of an input that a call leaves out.
+struct Absent {};
 
 // ---- what is wrong with data ----------------------------------------------------------------------
 
