@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 import wherry_nn as nn
 import wherry_tensor as wt
-from wherry_graph import Program
-from wherry_graph.capture import capture
-from wherry_graph.executor import compiled
 from wherry_graph.jit.convert import converted_function, text_of, why_not
 from wherry_graph.jit.convert.trace import Trace
-from wherry_graph.structure import flatten
 from wherry_graph.testing.python_programs import function_of, functions
+from wherry_program import Program
+from wherry_program.program.capture import capture
+from wherry_program.program.structure import flatten
+from wherry_program.run.executor import compiled
 from wherry_tensor import Tensor, int64
 from wherry_tensor.sizes import Size
 
@@ -36,7 +36,7 @@ def captured(function, *args, shapes=None):
     trace = Trace()
     program = trace.program
     feeds = [program.feed(shapes[i] if shapes else x.shape, x.dtype, f"x{i}") for i, x in enumerate(args)]
-    with trace.on() as recording:
+    with trace as recording:
         leaves = [x.tensor() if isinstance(x, Size) else x for x in flatten(converted_function(function)(*feeds))]
         fetches = [recording.variable_of(x) for x in leaves if isinstance(x, Tensor)]
     values = iter(compiled(program, feeds, fetches)(*args))
@@ -684,7 +684,7 @@ def test_a_loop_whose_variable_changes_its_kind_is_refused():
             y = x
         return y
 
-    with pytest.raises(TypeError, match="y changes in a loop that depends on a tensor, and is no tensor"):
+    with pytest.raises(TypeError, match="y changes in a loop that depends on a tensor, and is not a tensor"):
         captured(f, tensor(1.0))
 
 
@@ -719,7 +719,7 @@ def test_functions_that_look_at_their_own_variables_stay_as_they_are():
     assert converted_function(f) is f
     assert "locals()" in why_not(f)
     assert "source cannot be read" in why_not(eval("lambda x: x"))
-    assert why_not(len) == "it is no Python function but builtin_function_or_method"
+    assert why_not(len) == "it is not a Python function but builtin_function_or_method"
 
 
 # Lines.

@@ -3,9 +3,9 @@ import pytest
 
 import wherry_nn as nn
 from wherry_graph import jit, static
-from wherry_graph.counting import operations
-from wherry_graph.input_spec import InputSpec
 from wherry_nn import functional as F
+from wherry_program.program.counting import operations
+from wherry_program.program.input_spec import InputSpec
 from wherry_train.tables import flops, summary
 
 

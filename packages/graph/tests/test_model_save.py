@@ -5,7 +5,7 @@ import pytest
 import wherry_nn as nn
 import wherry_tensor as wt
 from wherry_graph import jit
-from wherry_graph.input_spec import InputSpec
+from wherry_program.program.input_spec import InputSpec
 from wherry_train import Model
 
 

@@ -4,10 +4,10 @@ import pytest
 
 import wherry_nn as nn
 from wherry_graph import jit, static
-from wherry_graph.capture import capture
-from wherry_graph.input_spec import InputSpec
-from wherry_graph.paddle_files import desc
 from wherry_nn.functional.fused import fused_dropout_add
+from wherry_paddle_files import desc
+from wherry_program.program.capture import capture
+from wherry_program.program.input_spec import InputSpec
 from wherry_tensor import ones, to_tensor
 from wherry_train import load
 

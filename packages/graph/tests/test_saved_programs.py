@@ -8,9 +8,9 @@ import wherry_graph.jit as jit
 import wherry_nn as nn
 import wherry_tensor as wt
 from wherry_autograd import PyLayer, no_grad
-from wherry_graph.input_spec import InputSpec
-from wherry_graph.ir import Program
 from wherry_nn import functional as F
+from wherry_program.program.input_spec import InputSpec
+from wherry_program.program.ir import Program
 from wherry_train.optimizer import SGD
 
 wt.seed(0)
@@ -212,6 +212,98 @@ def test_names_of_the_process_that_saved_do_not_stand_in_the_way(path):
     assert x.grad.numpy().tolist() == [2.0, 2.0]
 
 
+def test_a_loaded_layer_takes_nested_tensors_one_after_the_other_or_as_they_were(path):
+    class Nested(nn.Layer):
+        def forward(self, x, more, factor=3):
+            out = x * factor + more["z"] * 10 - more["b"][0]
+            return {"z": out, "b": -out}
+
+    row = InputSpec([None, 2])
+    x, z, b = wt.ones([1, 2]), wt.ones([1, 2]) * 2, wt.ones([1, 2]) * 5
+    jit.save(Nested(), path, input_spec=[row, {"z": row, "b": [row]}])
+    loaded = jit.load(path)
+    for given in [x, b, z], [x, {"z": z, "b": [b]}], [x, {"b": [b], "z": z}, 3], [x.numpy(), {"z": z.numpy(), "b": (b,)}]:
+        assert [out.tolist() for out in loaded(*given)] == [[[-18.0] * 2], [[18.0] * 2]]  # by sorted keys, as in Paddle
+    with pytest.raises(ValueError, match="got 2 inputs, expected 3"):
+        loaded(x, {"z": z})
+
+
+@pytest.mark.parametrize("mode", ["nearest", "bilinear", "bicubic"])
+@pytest.mark.parametrize("scale", [2, 1, 0.5, 1.5, [1, 0.3]])
+def test_interpolation_of_open_sizes_by_a_scale(mode, scale, path):
+    def resized(x):
+        return F.interpolate(x, scale_factor=scale, mode=mode)
+
+    jit.save(resized, path, input_spec=[InputSpec([None, 2, None, None], "float32")])
+    loaded = jit.load(path)
+    for sides in (4, 8), (5, 7), (3, 4), (2, 6):
+        x = wt.rand([2, 2, *sides])
+        np.testing.assert_allclose(loaded(x).numpy(), resized(x).numpy(), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("align_corners", [False, True])
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_interpolation_to_sizes_that_a_tensor_says(mode, align_corners, path):
+    def resized(x, like):
+        shape = wt.shape(like)
+        a = F.interpolate(x, shape[2:], mode=mode, align_corners=align_corners)
+        return a + F.interpolate(x, [shape[2], shape[3]], mode=mode, align_corners=align_corners)
+
+    jit.save(resized, path, input_spec=[InputSpec([None, 2, None, None], "float32"), InputSpec([None, 2, None, None], "float32")])
+    loaded = jit.load(path)
+    for sides, wanted in ((4, 8), (9, 3)), ((5, 1), (1, 4)), ((1, 1), (1, 1)), ((3, 3), (1, 1)):
+        x, like = wt.rand([2, 2, *sides]), wt.rand([2, 2, *wanted])
+        np.testing.assert_allclose(loaded(x, like).numpy(), resized(x, like).numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_norm_that_was_captured_with_one_batch_takes_another(path):
+    weight = nn.Linear(1, 4).bias
+    jit.save(lambda x: (x + weight) / wt.norm(x + weight, axis=1, keepdim=True), path, input_spec=[InputSpec([3, 4], "float32")])
+    assert jit.load(path)(wt.ones([5, 4])).shape == [5, 4]
+
+
+def grown(x):
+    out = []
+    for i in range(wt.shape(x)[0]):
+        out.append(x[i] * 2)
+    return wt.stack(out)
+
+
+def grown_by_choice(x):
+    out = []
+    for i in range(wt.shape(x)[0]):
+        if x[i].sum() > 1:
+            out.append(x[i])
+    out.append(x[0])
+    return wt.concat(out, axis=0)
+
+
+def grown_by_lists(x):
+    left, right = [], []
+    for i in range(wt.shape(x)[0]):
+        left.extend([x[i], -x[i]])
+        right.append(x[i])
+    left.extend(right)
+    return wt.stack(left, axis=1)
+
+
+@pytest.mark.parametrize("function", [grown, grown_by_choice, grown_by_lists])
+def test_lists_that_grow_by_items_of_open_size(function, path):
+    jit.save(function, path, input_spec=[InputSpec([None, None, 2], "float32")])
+    loaded = jit.load(path)
+    for rows, columns in (2, 3), (4, 1), (3, 5):
+        x = wt.randn([rows, columns, 2])
+        np.testing.assert_allclose(loaded(x).numpy(), function(x).numpy(), rtol=1e-6)
+
+
+def test_a_list_of_numbers_is_one_tensor_for_a_loaded_layer(path):
+    jit.save(lambda x: x * 2, path, input_spec=[InputSpec([None, 2])])
+    loaded = jit.load(path)
+    assert loaded([[1.0, 2.0]]).tolist() == [[2.0, 4.0]]
+    assert loaded([wt.ones([2])]).tolist() == [[2.0, 2.0]]
+    assert loaded([wt.ones([1, 2])]).tolist() == [[2.0, 2.0]]
+
+
 def test_what_cannot_be_saved_or_loaded_is_refused(path, tmp_path):
     with pytest.raises(TypeError, match="should be 'Layer' or 'Function'"):
         jit.save(3, path)
@@ -258,7 +350,7 @@ def test_a_traced_layer_runs_and_is_saved(path):
     np.testing.assert_allclose(jit.load(path)(wt.ones([1, 2])).numpy(), out.numpy(), rtol=1e-6)
     with pytest.raises(ValueError, match="feed holds positions"):
         traced.save_inference_model(path, feed=[3])
-    with pytest.raises(TypeError, match="this is no layer"):
+    with pytest.raises(TypeError, match="this is not a layer"):
         jit.TracedLayer.trace(lambda x: x, [wt.ones([1])])
 
 

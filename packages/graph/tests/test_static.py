@@ -283,7 +283,7 @@ def test_static_pylayer_refuses_what_does_not_fit():
         ((lambda a: a, [x], 5), TypeError, "backward_fn has to be callable"),
         ((lambda a: a * 2, [x]), ValueError, "expected to be True, when ``backward_fn == None``"),
         ((lambda a: a * 2, [x], lambda d: (d, d)), ValueError, "got 1 and 2"),
-        ((lambda a, b: a * b, [x, 3.0], lambda d: (d, d)), TypeError, "input 1 is no tensor"),
+        ((lambda a, b: a * b, [x, 3.0], lambda d: (d, d)), TypeError, "input 1 is not a tensor"),
     ]:
         with pytest.raises(error, match=match):
             static.nn.static_pylayer(*arguments)

@@ -6,9 +6,9 @@ import pytest
 
 import wherry_nn as nn
 from wherry_graph import static
-from wherry_graph.paddle_files import desc
 from wherry_nn import functional as F
 from wherry_nn import unique_name
+from wherry_paddle_files import desc
 from wherry_tensor import to_tensor
 from wherry_train import load, optimizer, save
 

@@ -4,8 +4,8 @@ import pytest
 
 import wherry_nn as nn
 from wherry_graph import jit, static
-from wherry_graph.input_spec import InputSpec
 from wherry_nn import unique_name
+from wherry_program.program.input_spec import InputSpec
 from wherry_tensor import seed
 from wherry_train import Model, callbacks, load, metric, optimizer
 from wherry_train.io import TensorDataset

@@ -109,7 +109,7 @@ def test_what_a_loop_needs_is_named():
             rnn.step_input(static.data("z", [None, 2]))
         with pytest.raises(ValueError, match="at least need shape and batch_ref"):
             rnn.memory(shape=[-1, 2])
-        with pytest.raises(ValueError, match="this is no memory"):
+        with pytest.raises(ValueError, match="this is not a memory"):
             rnn.update_memory(word, word)
         rnn.step_output(word)
     with pytest.raises(ValueError, match="has one step"), rnn.step():
@@ -170,5 +170,5 @@ def test_decoding_outside_of_programs_names_what_to_use():
     static.disable_static()
     with pytest.raises(RuntimeError, match=r"paddle\.text\.viterbi_decode"):
         static.nn.crf_decoding(ones([2, 3]), None)
-    with pytest.raises(ValueError, match=r"'input' has another number of axes"):
+    with pytest.raises(ValueError, match=r"'input' has the wrong number of axes"):
         static.nn.crf_decoding(ones([2, 3, 4]), None)

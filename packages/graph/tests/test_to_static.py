@@ -1,5 +1,6 @@
 """`to_static`: programs in place of functions and layers, trained and not."""
 import copy
+import sys
 import warnings
 
 import numpy as np
@@ -9,9 +10,11 @@ import wherry_graph.jit as jit
 import wherry_nn as nn
 import wherry_tensor as wt
 from wherry_autograd import PyLayer, grad, no_grad
-from wherry_graph.input_spec import InputSpec
-from wherry_graph.ir import Variable
+from wherry_graph.jit.convert import trace as recorder
 from wherry_nn import functional as F
+from wherry_program.program.input_spec import InputSpec
+from wherry_program.program.ir import Variable
+from wherry_tensor import _core
 from wherry_train import amp
 from wherry_train.optimizer import SGD, Adam
 
@@ -790,3 +793,85 @@ def test_the_environment_asks_for_tracebacks_with_all_entries(monkeypatch):
     few = ours()
     monkeypatch.setenv("TRANSLATOR_DISABLE_NEW_ERROR", "1")
     assert ours() > few
+
+
+def test_backward_inside_of_a_captured_function_is_refused_and_leaves_parameters_as_they_are():
+    net = nn.Linear(2, 2)
+
+    def train(x):
+        loss = net(x).sum()
+        loss.backward()
+        return loss
+
+    with pytest.raises(RuntimeError, match=r"backward: the gradients of 2 tensors .*at .*test_to_static\.py:\d+, expected.*paddle\.grad"):
+        static(train)(wt.ones([1, 2]))
+    assert net.weight.grad is None
+    with pytest.warns(UserWarning, match="runs op by op, because of .*backward: the gradients of 2 tensors"):
+        jit.to_static(train)(wt.ones([1, 2]))
+    np.testing.assert_array_equal(net.weight.grad.numpy(), np.ones((2, 2), "float32"))
+    with pytest.raises(RuntimeError, match="backward: the gradients of 2 tensors"):  # each run would add to what is there
+        static(train)(wt.ones([3, 2]))
+    np.testing.assert_array_equal(net.weight.grad.numpy(), np.ones((2, 2), "float32"))
+
+
+def test_a_whole_step_of_training_is_captured():
+    def step(net, optimizer, x):
+        loss = (net(x) - 1).square().mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        return loss
+
+    found = []
+    for wrap in (lambda f: f, static):
+        net = nn.Linear(2, 1)
+        net.weight.set_value(wt.to_tensor([[0.5], [-0.5]]))
+        optimizer = SGD(0.01, parameters=net.parameters())
+        run = wrap(lambda x, net=net, optimizer=optimizer: step(net, optimizer, x))
+        found.append([run(wt.to_tensor([[1.0, 2.0], [3.0, 4.0]])).item() for _ in range(4)])
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-6)
+    assert found[0][-1] < found[0][0]
+
+
+class Interrupt(BaseException):
+    """Ctrl-C."""
+
+
+def interrupted(call, at):
+    """Interrupt the recording inside of `call()` at its event number `at`, between two lines of Python; False where it ends before that."""
+    files = tuple(sys.modules[f"wherry_graph.jit.{name}"].__file__ for name in ("convert.trace", "static_function"))
+    events = 0
+
+    def trace(frame, event, arg):
+        nonlocal events
+        if frame.f_code.co_filename not in files:
+            return None
+        if recorder._lock.locked():  # signals come at calls, of which the end of `with _lock` has none, but an event of a line
+            return trace
+        events += 1
+        if events == at:
+            raise Interrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        call()
+    except Interrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+def test_an_interrupt_wherever_it_comes_leaves_nothing_recording():
+    x, at = wt.ones([2, 4]), 1
+    while True:
+        net = nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1D(3))
+        if not interrupted(lambda net=net: static(net)(x), at):
+            break
+        assert _core.inner_layers() == () and not recorder.inside_trace()
+        assert not any(_core.is_symbolic(value) for value in net.state_dict().values())
+        assert not _core.is_symbolic(x + x)
+        at += 3
+    assert at > 100

@@ -1,6 +1,8 @@
-"""Programs for Wherry: what eager code computes, recorded, changed, run, differentiated and saved."""
-from wherry_graph.ir import Block, Node, Program, Variable
+"""`paddle.jit` and `paddle.static`: programs captured from Python code, and static programs."""
+from wherry_graph import members
 
-__all__ = ["Block", "Node", "Program", "Variable"]
+__all__: list[str] = []
 
-__version__ = "0.6.0"
+__version__ = "0.7.0"
+
+members.attach()

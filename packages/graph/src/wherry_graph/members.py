@@ -1,23 +1,22 @@
-"""What Paddle's users find on programs, blocks, operators and variables of static programs, beside what `ir` is made for."""
+"""Paddle's members of static programs, blocks, operators and variables, beyond those of `ir`.
+
+`attach` gives it to the classes when this package is imported, as `add_methods` gives Tensor its methods: what a program is does not
+depend on static mode, which loads when one of these members needs it.
+"""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from wherry_nn import Parameter
+from wherry_program.program.ir import Block, Node, Program, Variable
 from wherry_tensor import _core
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import integer
 from wherry_tensor.dtype import as_dtype
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, OutOfRangeError, PreconditionNotMetError, short
 
-if TYPE_CHECKING:
-    from wherry_graph.ir import Block, Node, Program, Variable
-
-__all__ = ["BlockMembers", "NodeMembers", "ProgramMembers", "VariableMembers"]
-
-_stop_gradient = Tensor.__dict__["stop_gradient"]
-
+__all__ = ["attach"]
 
 
 def _create_parameter(*args: Any, **kwargs: Any) -> Any:
@@ -37,18 +36,6 @@ def _create_tensor(dtype: Any, name: str | None = None, persistable: bool = Fals
 class VariableMembers:
     """Of `paddle.static.Variable`; what computes is what Tensor has."""
 
-    @property
-    def stop_gradient(self) -> bool:
-        """Does no gradient pass it?"""
-        return _stop_gradient.__get__(self)
-
-    @stop_gradient.setter
-    def stop_gradient(self, value: bool) -> None:
-        _stop_gradient.__set__(self, value)
-        self.__dict__["cuts_gradient"] = bool(value)
-
-    lod_level = 0  # how deep sequences are nested in it
-
     create_parameter = staticmethod(_create_parameter)
     create_tensor = staticmethod(_create_tensor)
 
@@ -63,10 +50,10 @@ class VariableMembers:
         return f"{self.name}@GRAD"  # type: ignore[attr-defined]
 
     def to_string(self, throw_on_error: bool = True, with_details: bool = False) -> str:
-        """It as text.
+        """A description as text.
 
         Args:
-            throw_on_error: accepted for compatibility; unused.
+            throw_on_error: no effect.
             with_details: also what its Python object knows.
 
         Source:
@@ -76,7 +63,7 @@ class VariableMembers:
         return f"{text}\nname = {self.name}\npersistable = {self.persistable}\nis_data = {self.is_data}" if with_details else text  # type: ignore[attr-defined]
 
     def get_value(self, scope: Any = None) -> Tensor:
-        """Its value in a scope: a Tensor on the same memory.
+        """The value in a scope: a Tensor on the same memory.
 
         Args:
             scope: None is `static.global_scope()`.
@@ -90,7 +77,7 @@ class VariableMembers:
         return _value_of(self, scope)
 
     def set_value(self, value: Any, scope: Any = None) -> None:
-        """Give it a value in a scope.
+        """Set the value in a scope.
 
         Args:
             value: an array or Tensor of the same shape.
@@ -122,14 +109,14 @@ class VariableMembers:
 
     @property
     def dist_attr(self) -> None:
-        """How it is spread over processes: programs of one process spread nothing."""
+        """How it is distributed over processes; None for programs of one process."""
         return None
 
     def append(self, var: Tensor) -> None:
-        """Put a tensor behind the others of a list of tensors.
+        """Append a tensor to a list of tensors.
 
         Raises:
-            TypeError: it is no list.
+            TypeError: it is not a list.
 
         Source:
             `paddle.static.Variable.append`.
@@ -139,10 +126,10 @@ class VariableMembers:
         array_write(var, None, _array(self, "append"))
 
     def pop(self, *args: Any) -> Any:
-        """Take the last tensor from a list of tensors; only lists of which the length is known when the program is built can.
+        """Remove the last tensor from a list of tensors, whose length must be known when the program is built.
 
         Raises:
-            TypeError: it is no list.
+            TypeError: it is not a list.
 
         Source:
             `paddle.static.Variable.pop`.
@@ -164,8 +151,6 @@ def _array(x: Any, what: str) -> Any:
 class NodeMembers:
     """Of an operator of Paddle's programs. The types are names of the vocabulary."""
 
-    __slots__ = ()
-
     if TYPE_CHECKING:
         op: Any
         attrs: tuple[Any, ...]
@@ -175,22 +160,22 @@ class NodeMembers:
 
     @property
     def input_names(self) -> list[str]:
-        """What the op calls its inputs."""
+        """The names of the op's inputs."""
         return [name for name, _ in _slots(self)]
 
     @property
     def output_names(self) -> list[str]:
-        """What the op calls its outputs."""
+        """The names of the op's outputs."""
         return list(_output_slots(self))
 
     @property
     def input_arg_names(self) -> list[str]:
-        """The names of the variables that go in."""
+        """The names of the input variables."""
         return [x.name for x in self.inputs if x is not None]
 
     @property
     def output_arg_names(self) -> list[str]:
-        """The names of the variables that come out."""
+        """The names of the output variables."""
         return [x.name for x in self.outputs]
 
     def input(self, name: str) -> list[str]:
@@ -207,7 +192,7 @@ class NodeMembers:
         return list(self.op.attr_names)
 
     def has_attr(self, name: str) -> bool:
-        """Has it an attribute of this name?"""
+        """Whether it has an attribute of this name."""
         return name in self.op.attr_names
 
     def attr_type(self, name: str) -> type:
@@ -220,11 +205,11 @@ class NodeMembers:
 
     @property
     def idx(self) -> int:
-        """Its place in its block."""
+        """Its index in its block."""
         return next(i for i, node in enumerate(self.block.nodes) if node is self)
 
     def to_string(self, throw_on_error: bool = True) -> str:
-        """It as text."""
+        """A description as text."""
         return repr(self)
 
 
@@ -265,14 +250,14 @@ class BlockMembers:
         return -1 if self.parent is None else self.parent.index
 
     def has_var(self, name: str) -> bool:
-        """Has it a variable of this name?"""
+        """Whether it has a variable of this name."""
         return name in self.vars
 
     def var(self, name: str) -> Variable:
         """The variable of this name.
 
         Raises:
-            TypeError: `name` is no str.
+            TypeError: `name` is not a str.
             ValueError: there is none.
         """
         if not isinstance(name, str):
@@ -304,9 +289,9 @@ class BlockMembers:
             persistable: does it last between runs?
             stop_gradient: does no gradient pass it?
             is_data: is it fed?
-            type: accepted for compatibility; unused.
+            type: no effect.
             initializer: fills it in the startup program, where it is persistable.
-            kwargs: accepted for compatibility; unused.
+            kwargs: no effect.
 
         Raises:
             ValueError: the name is taken.
@@ -342,7 +327,7 @@ class BlockMembers:
             inputs: variables, by the op's names of its inputs; lists for variadic ops.
             outputs: variables, by the op's names of its outputs.
             attrs: all attributes of the op.
-            kwargs: accepted for compatibility; unused.
+            kwargs: no effect.
 
         Raises:
             ValueError: there is no such op, or inputs, outputs or attributes do not fit.
@@ -350,7 +335,7 @@ class BlockMembers:
         return _append_op(self, type, dict(inputs or {}), dict(outputs or {}), dict(attrs or {}))
 
     def to_string(self, throw_on_error: bool = True, with_details: bool = False) -> str:
-        """It as text."""
+        """A description as text."""
         return repr(self)
 
 
@@ -399,13 +384,17 @@ def _append_op(block: Any, type: Any, inputs: dict[str, Any], outputs: dict[str,
 class ProgramMembers:
     """Of `paddle.static.Program`."""
 
-    random_seed = 0  # what an Executor seeds the generator with before a run; 0 leaves it alone
+    random_seed = 0  # of a program that says nothing else: the generator is left alone
 
     if TYPE_CHECKING:
         blocks: list[Block]
 
     def global_block(self) -> Block:
-        """The first block. Source: `paddle.static.Program.global_block`."""
+        """The first block.
+
+        Source:
+            `paddle.static.Program.global_block`.
+        """
         return self.blocks[0]
 
     def block(self, index: int) -> Block:
@@ -426,29 +415,49 @@ class ProgramMembers:
 
     @property
     def num_blocks(self) -> int:
-        """How many blocks it has. Source: `paddle.static.Program.num_blocks`."""
+        """The number of blocks.
+
+        Source:
+            `paddle.static.Program.num_blocks`.
+        """
         return len(self.blocks)
 
     def current_block(self) -> Block:
-        """The block that static mode records in. Source: `paddle.static.Program.current_block`."""
+        """The block that static mode records in.
+
+        Source:
+            `paddle.static.Program.current_block`.
+        """
         recording = self.__dict__.get("_capture")
         return self.blocks[0] if recording is None else recording.block
 
     def list_vars(self) -> Iterator[Variable]:
-        """Its variables. Source: `paddle.static.Program.list_vars`."""
+        """Its variables.
+
+        Source:
+            `paddle.static.Program.list_vars`.
+        """
         for block in self.blocks:
             yield from block.vars.values()
 
     def all_parameters(self) -> list[Any]:
-        """Its parameters. Source: `paddle.static.Program.all_parameters`."""
+        """Its parameters.
+
+        Source:
+            `paddle.static.Program.all_parameters`.
+        """
         return [x for x in self.list_vars() if x.is_parameter]
 
     def global_seed(self, seed: int = 0) -> None:
-        """Set `random_seed`. Source: `paddle.static.Program.global_seed`."""
+        """Set `random_seed`.
+
+        Source:
+            `paddle.static.Program.global_seed`.
+        """
         self.random_seed = seed
 
     def clone(self, for_test: bool = False) -> Any:
-        """A program that is the same.
+        """A copy of the program.
 
         Args:
             for_test: leave out what only training needs (gradients, updates), and let dropout and batch normalization do what they do
@@ -474,7 +483,7 @@ class ProgramMembers:
         return self.clone()
 
     def state_dict(self, mode: str = "all", scope: Any = None) -> dict[str, Tensor]:
-        """The values of what lasts, by name.
+        """The values of persistable variables, by name.
 
         Args:
             mode: "param" for parameters, "opt" for the state of optimizers, "all" for both.
@@ -491,14 +500,14 @@ class ProgramMembers:
         return {x.name: _value_of(x, scope) for x in _lasting(self, mode)}
 
     def set_state_dict(self, state_dict: Mapping[str, Any], scope: Any = None) -> None:
-        """Set the values of what lasts. Names that the program does not have are passed by with a warning.
+        """Set the values of persistable variables. Names that the program does not have are skipped with a warning.
 
         Args:
             state_dict: values by name.
             scope: None is `static.global_scope()`.
 
         Raises:
-            TypeError: `state_dict` is no dict.
+            TypeError: `state_dict` is not a dict.
             ValueError: a shape or dtype differs.
 
         Source:
@@ -518,14 +527,14 @@ class ProgramMembers:
                 warnings.warn(f"Skip loading for '{name}': the program has no variable of this name that lasts.", stacklevel=2)
 
     def to_string(self, throw_on_error: bool, with_details: bool = False) -> str:
-        """It as text.
+        """A description as text.
 
         Args:
-            throw_on_error: accepted for compatibility; unused.
+            throw_on_error: no effect.
             with_details: also what the objects of its variables know.
 
         Raises:
-            TypeError: an argument is no bool.
+            TypeError: an argument is not a bool.
 
         Source:
             `paddle.static.Program.to_string`.
@@ -542,7 +551,7 @@ class ProgramMembers:
         """The program that a `.pdmodel` file of Paddle describes, given its bytes.
 
         Raises:
-            ValueError: the bytes are no such file.
+            ValueError: the bytes are not a saved program.
 
         Source:
             `paddle.static.Program.parse_from_string`.
@@ -600,3 +609,11 @@ def _write_value(x: Any, value: Any, scope: Any, create: bool = False) -> None:
             ops.copy.into((target,), new)
         finally:
             _core.set_grad_mode(before)
+
+
+def attach() -> None:
+    """Give the classes of programs these members."""
+    for members, to in (VariableMembers, Variable), (NodeMembers, Node), (BlockMembers, Block), (ProgramMembers, Program):
+        for name, member in vars(members).items():
+            if name == "__deepcopy__" or not name.startswith("__"):
+                setattr(to, name, member)

@@ -1,14 +1,14 @@
-"""`to_static` and what says which functions it converts; older names for the same."""
+"""`to_static`, the functions that choose what it converts, and older names for them."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
-from wherry_graph.ir import Program, Variable
 from wherry_graph.jit.convert import converted, ignore_modules, keep_as_is, text_of
 from wherry_graph.jit.static_function import ConcreteProgram, StaticFunction, enable_to_static
 from wherry_nn import Layer
+from wherry_program.program.ir import Program, Variable
 from wherry_tensor.errors import InvalidTypeError, short
 
 __all__ = ["ProgramTranslator", "ignore_module", "not_to_static", "to_static"]
@@ -27,8 +27,8 @@ def to_static(
         function: a function, a method of a layer, or a layer, whose `forward` is meant. None gives the decorator.
         input_spec: one entry for each argument, in order: an InputSpec or a Tensor for a tensor, any other value for itself, lists and dicts of
             them. Arguments with a default may be left out. None: each shape of the inputs has a program of its own.
-        build_strategy: accepted for compatibility; unused.
-        backend: accepted for compatibility; only None and "CINN" are known, and change nothing.
+        build_strategy: no effect.
+        backend: no effect; only None and "CINN" are known, and change nothing.
         **kwargs: `full_graph` (False): whether a function that cannot be captured is an error; otherwise it runs op by op, with one warning
             that names the line.
 
@@ -36,7 +36,7 @@ def to_static(
         A StaticFunction in place of a function; a layer itself.
 
     Raises:
-        TypeError: `function` is neither a function nor a layer, or `input_spec` is no list.
+        TypeError: `function` is neither a function nor a layer, or `input_spec` is not a list.
 
     Source:
         `paddle.jit.to_static`. There, `full_graph=False` ignores `input_spec` and has no `.code`; here both work.
@@ -87,7 +87,7 @@ def to_static(
 
 
 def not_to_static(func: Callable[..., Any] | None = None) -> Any:
-    """Never convert a function: called from one that is captured, it runs as it is written.
+    """Mark a function that is never converted: called from a captured function, it runs as it is written.
 
     Args:
         func: the function; None gives the decorator.
@@ -112,13 +112,13 @@ def not_to_static(func: Callable[..., Any] | None = None) -> Any:
 
 
 def ignore_module(modules: Iterable[ModuleType | str]) -> None:
-    """Convert no function of these modules.
+    """Mark modules whose functions are never converted.
 
     Args:
         modules: a list of modules.
 
     Raises:
-        TypeError: it is no list.
+        TypeError: `modules` is not a list.
 
     Source:
         `paddle.jit.ignore_module`. The standard library, NumPy and other well-known libraries are ignored anyway.
@@ -136,7 +136,7 @@ def ignore_module(modules: Iterable[ModuleType | str]) -> None:
 
 
 class ProgramTranslator:
-    """What `to_static` does, step by step. There is one.
+    """The parts of `to_static`, as methods of a singleton.
 
     Source:
         `paddle.jit.ProgramTranslator` (2.3); later versions have `to_static` alone.
@@ -163,14 +163,14 @@ class ProgramTranslator:
 
     @classmethod
     def get_instance(cls) -> ProgramTranslator:
-        """The one that there is."""
+        """The singleton."""
         return cls()
 
     def enable(self, enable_static: bool) -> None:
         """Let functions of `to_static` run as programs, or op by op; see `enable_to_static`.
 
         Raises:
-            TypeError: it is no bool.
+            TypeError: `enable_static` is not a bool.
         """
         if not isinstance(enable_static, bool):
             raise InvalidTypeError(f"ProgramTranslator.enable: Got {enable_static!r} ({type(enable_static).__name__}), expected True or False.")
@@ -189,13 +189,13 @@ class ProgramTranslator:
         return converted(_plain(dygraph_func))  # type: ignore[no-any-return]
 
     def get_output(self, dygraph_func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """What the captured function returns for these arguments."""
+        """The result of the captured function for these arguments."""
         return self._static(dygraph_func)(*args, **kwargs)
 
     def get_program(
         self, dygraph_func: Callable[..., Any], *args: Any, **kwargs: Any
     ) -> tuple[Program, Program, list[Variable], list[Variable]]:
-        """What is captured for these arguments: the program, a startup program, feeds and fetches."""
+        """The captured program for these arguments, a startup program, feeds and fetches."""
         concrete: ConcreteProgram = self._static(dygraph_func).get_concrete_program(*args, **kwargs)[0]
         return concrete.main_program, concrete.startup_program, [x for x in concrete.inputs if isinstance(x, Variable)], concrete.outputs
 

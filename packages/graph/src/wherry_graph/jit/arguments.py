@@ -1,11 +1,11 @@
-"""Arguments of captured functions: which of them are tensors, and what the others are."""
+"""Arguments of captured functions: tensors and other values."""
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wherry_graph.input_spec import InputSpec
+from wherry_program.program.input_spec import InputSpec
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import numpy_module
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError
@@ -15,7 +15,7 @@ __all__ = ["FunctionSpec", "is_array", "specified", "split"]
 
 
 class FunctionSpec:
-    """The parameters of a function, and what is declared of them.
+    """The parameters of a function, and their InputSpecs.
 
     Attributes:
         function: it.
@@ -88,7 +88,7 @@ class FunctionSpec:
 
 
 def is_array(x: Any) -> bool:
-    """Is it an array of NumPy?"""
+    """Whether it is a NumPy array."""
     numpy = numpy_module()
     return numpy is not None and isinstance(x, numpy.ndarray)
 
@@ -135,5 +135,5 @@ def specified(value: Any, spec: Any) -> Any:
 
 
 def fits(x: Tensor, spec: InputSpec) -> bool:
-    """Is `x` what the spec declares?"""
+    """Whether `x` fits the spec."""
     return x.dtype is spec.dtype and x.ndim == len(spec.shape) and all(s in (-1, n) for n, s in zip(x.shape, spec.shape, strict=True))

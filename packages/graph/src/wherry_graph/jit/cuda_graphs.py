@@ -19,7 +19,7 @@ def wrap_cuda_graph(function: Callable[..., Any], mode: str = "thread_local", me
     Args:
         function: a function or Layer.
         mode: "global", "thread_local" or "relaxed"; accepted for compatibility.
-        memory_pool: accepted for compatibility; unused.
+        memory_pool: no effect.
 
     Returns:
         What `to_static` makes of it; a call gives what `function` gives.

@@ -1,4 +1,4 @@
-"""Tracebacks of converted code: they read as those of the code that the user wrote."""
+"""Tracebacks of converted code, made to show the code that the user wrote."""
 from __future__ import annotations
 
 import os
@@ -27,17 +27,17 @@ def tidy_converted(error: BaseException) -> None:
         if is_generated(code) and before is not code and (before.co_filename, before.co_name) == (code.co_filename, code.co_name):
             kept.pop()
         kept.append(entry)
-    for one, following in zip(kept, [*kept[1:], None], strict=True):
+    for one, following in zip(kept, [*kept[1:], None]):
         one.tb_next = following
     error.__traceback__ = kept[0] if kept else None
 
 
 def user_place(error: BaseException) -> str:
-    """`file:line` of the last line of the user's that led to the error."""
-    place = "an unknown line"
+    """`file:line: ` of the last line of the user's that led to the error; "" for one that says itself which it is."""
+    place = ""
     for entry in _entries(error.__traceback__):
         if not is_ours(entry.tb_frame.f_globals.get("__name__", "")):
-            place = f"{entry.tb_frame.f_code.co_filename}:{entry.tb_lineno}"
+            place = f"{entry.tb_frame.f_code.co_filename}:{entry.tb_lineno}: "
     return place
 
 

@@ -5,12 +5,14 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wherry_graph.capture import current_capture
-from wherry_graph.input_spec import InputSpec
-from wherry_graph.ir import Program, Variable
+from wherry_graph.jit.arguments import is_array
 from wherry_graph.jit.partial import OUTPUT, PartialProgram
-from wherry_graph.replay import replayed
 from wherry_nn import Layer, Parameter, unique_name
+from wherry_program.program.capture import current_capture
+from wherry_program.program.input_spec import InputSpec
+from wherry_program.program.ir import Program, Variable
+from wherry_program.program.replay import replayed
+from wherry_program.program.structure import flatten_sorted
 from wherry_tensor import _core
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import path_of, require
@@ -22,14 +24,20 @@ __all__ = ["TranslatedLayer", "load"]
 
 
 class TranslatedLayer(Layer):
-    """A layer made of programs that were saved: it predicts, trains on, and is saved again.
+    """A layer loaded from saved programs: it predicts, can be trained further, and saved again.
 
     `train()` brings dropout back, and lets the running statistics of batch normalization move that was in training mode when it was saved;
-    `eval()` takes both away.
+    `eval()` switches both off.
 
     Args:
         programs: what its methods run, by name; "forward" is what a call runs.
         persistable_vars: its parameters and buffers, by name.
+
+    Shape:
+        As the program that was saved: `[...]` of each input and output.
+
+    Raises:
+        TypeError: `programs` is not a mapping (also a ValueError).
 
     Source:
         `paddle.jit.TranslatedLayer`; `load` makes it.
@@ -66,7 +74,12 @@ class TranslatedLayer(Layer):
         self.training = False
 
     def forward(self, *inputs: Any) -> Any:
-        """Run the program, with one tensor for each of its inputs; one tensor, or a list where it has several outputs."""
+        """Run the program; one tensor, or a list where it has several outputs.
+
+        Args:
+            *inputs: one tensor for each input of the program, one after the other. Those that the function took in lists and dicts come in
+                their places, dicts by their sorted keys; the lists and dicts themselves are taken too.
+        """
         if "forward" not in self._runs:
             raise InvalidArgumentError(f"TranslatedLayer: it was saved without forward. Expected a call of one of {sorted(self._runs)}. Call that.")
         return self._runs["forward"](*inputs)
@@ -92,11 +105,11 @@ class TranslatedLayer(Layer):
         return self.programs[method_name]  # type: ignore[no-any-return]
 
     def _input_spec(self, method_name: str = "forward") -> list[InputSpec]:
-        """What the inputs of a method look like."""
+        """The InputSpecs of the inputs of a method."""
         return [InputSpec(x.sizes, x.dtype, x.name) for x in self.program(method_name).feeds]
 
     def _output_spec(self, method_name: str = "forward") -> list[InputSpec]:
-        """What the outputs of a method look like."""
+        """The InputSpecs of the outputs of a method."""
         return [InputSpec(x.sizes, x.dtype, x.name) for x in self.program(method_name).fetches]
 
 
@@ -109,17 +122,18 @@ class _Method:
         self._partials: dict[tuple[bool, tuple[bool, ...]], PartialProgram] = {}
 
     def _present(self) -> Program:
-        """The program as the mode of the layer has it."""
+        """The program for the mode of the layer, training or evaluation."""
         if not self.layer.training:
             return self.program
         if self._in_training is None:
-            from wherry_graph.paddle_files.models import in_training
+            from wherry_paddle_files.models import in_training
 
             self._in_training = in_training(self.program)
         return self._in_training
 
     def __call__(self, *inputs: Any) -> Any:
         feeds = self.program.feeds
+        inputs = _flat(inputs, feeds)
         if len(inputs) != len(feeds):
             raise InvalidArgumentError(
                 f"TranslatedLayer.{self.name}: got {len(inputs)} inputs, expected {len(feeds)}, one for each of "
@@ -161,6 +175,20 @@ class _Method:
 
         replayed(program.nodes, env, find)
         return _single([env[id(x)] if id(x) in env else find(x) for x in program.fetches])
+
+
+def _flat(inputs: tuple[Any, ...], feeds: Sequence[Variable]) -> tuple[Any, ...]:
+    """The tensors of the arguments, one after the other, where these are nested as the function took them; else the arguments.
+
+    Lists of numbers are values of a tensor. A list of tensors may be one too: it is taken apart where the parts are what is fed.
+    """
+    if not any(isinstance(x, (list, tuple, dict)) for x in inputs):
+        return inputs
+    nested = any(isinstance(x, dict) for x in inputs) or len(inputs) != len(feeds)
+    leaves = tuple(leaf for leaf in flatten_sorted(inputs) if isinstance(leaf, Tensor) or is_array(leaf))
+    if len(leaves) == len(feeds) and (nested or all(x.ndim == feed.ndim for x, feed in zip(leaves, feeds, strict=True))):
+        return leaves
+    return inputs
 
 
 def _make_room(program: Program) -> None:
@@ -217,7 +245,7 @@ def load(path: str, **configs: Any) -> TranslatedLayer:
             f"sure that *.pdmodel exists "
             f"or don't using ``skip_forward=True`` to jit.save."
         )
-    from wherry_graph.paddle_files.models import load_model
+    from wherry_paddle_files.models import load_model
 
     programs: dict[str, Program] = {}
     lasting: dict[str, Tensor] = {}

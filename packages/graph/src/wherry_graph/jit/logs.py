@@ -1,4 +1,4 @@
-"""What the conversion says of itself: `set_verbosity`, `set_code_level`, and the environment variables that stand for them."""
+"""Logs of the conversion: `set_verbosity`, `set_code_level`, and their environment variables."""
 from __future__ import annotations
 
 import os
@@ -18,10 +18,10 @@ ALL_STEPS = 100
 
 
 def set_verbosity(level: int = 0, also_to_stdout: bool = False) -> None:
-    """Say what the conversion of functions does, on standard error.
+    """Log the conversion of functions to standard error.
 
     Args:
-        level: 0 says nothing; 1 says which functions are converted, and shows their source; 2 and more also say which stay as they are, and why.
+        level: 0 logs nothing; 1 says which functions are converted, and shows their source; 2 and more also say which stay as they are, and why.
         also_to_stdout: say it on standard output too.
 
     Raises:
@@ -58,7 +58,7 @@ def set_code_level(level: int = ALL_STEPS, also_to_stdout: bool = False) -> None
 
 
 def converted(function: Callable[..., Any], text: str, reason: str | None) -> None:
-    """Say that a function was converted to `text`, or why it was not."""
+    """Log that a function was converted to `text`, or why it was not."""
     level, name = _level("verbosity"), function.__qualname__
     if reason is not None:
         if level >= 2:

@@ -1,16 +1,16 @@
-"""A captured function as something to call with tensors: forwards, and backwards where gradients are asked for."""
+"""Calling a captured function: the forward pass, and the backward pass if gradients are required."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wherry_graph import passes
-from wherry_graph._calls import Trained
-from wherry_graph.backward import gradients
-from wherry_graph.executor import Executor, compiled
-from wherry_graph.ir import BACKWARD, FORWARD, Node, Program, Variable
-from wherry_graph.needs import alias_classes, draws, required_nodes
-from wherry_graph.structure import map_structure
+from wherry_program import passes
+from wherry_program.program.backward import gradients
+from wherry_program.program.ir import BACKWARD, FORWARD, Program, Variable
+from wherry_program.program.needs import alias_classes, draws, required_nodes
+from wherry_program.program.structure import map_structure
+from wherry_program.run._calls import Trained
+from wherry_program.run.executor import Executor, compiled
 from wherry_tensor import _core
 from wherry_tensor._core import Tensor
 from wherry_tensor.dtype import is_complex, is_floating_point
@@ -41,7 +41,7 @@ class PartialProgram:
         """Run it; returns the structure that the function returns."""
         if _core.is_grad_enabled() and any(self.wanted):
             if self._trained is None:
-                self._trained = _trained(self)
+                self._trained = split_forward_backward(self)
             values = self._trained(tensors)
         else:
             if self._forward is None:
@@ -65,73 +65,108 @@ OUTPUT_ROWS = _Output(lambda x: [x[i] for i in range(x.shape[0])])  # a list tha
 OUTPUT_NUMBER = _Output(lambda x: int(x))  # a size
 
 
-# What works on single nodes. Others may join nodes of both passes, and run on each.
+# Passes on single nodes. Others could merge nodes of both passes, so they run on each.
 _BEFORE_DIVISION = (passes.dead_code, passes.constants, passes.common_subexpressions, passes.redundant, passes.dead_code)
 
 
-def _trained(partial: PartialProgram) -> Trained:
-    """The forward pass with what the backward pass needs kept, and the backward pass, as two programs."""
-    joint, new = partial.program.copy()
-    fetches = [new[id(x)] for x in partial.fetches]
-    # What is returned as it was given is itself, as in eager code.
-    given = {id(x): i for i, x in enumerate(joint.feeds)}
-    computed = {id(x): x for x in fetches if id(x) not in given and x.bound is None}
-    targets = {id(x): x for x, wanted in zip(fetches, partial.wanted, strict=True) if wanted and id(x) in computed and _floats(x)}
-    from_call = [i for i, x in enumerate(joint.feeds) if not x.stop_gradient and _floats(x)]
-    bound = [x for x in joint.bound_variables() if x.bound is not None and not x.bound.stop_gradient and _floats(x)]
-    inputs = [*(joint.feeds[i] for i in from_call), *bound]
-    block = joint.blocks[0]
-    cotangents = [block.variable(x.sizes, x.dtype, None, is_data=True) for x in targets.values()]
-    with auto_cast(enable=False):
-        found = gradients(list(targets.values()), inputs, cotangents) if targets else [None] * len(inputs)
-    grads = [g for g in found if g is not None]
-    order = {at: k for k, at in enumerate(computed)}
+class _Joint:
+    """A captured program with its gradients behind it.
 
-    n_feeds, n_computed = len(joint.feeds), len(computed)
-    joint.feeds = [*joint.feeds, *cotangents]
-    joint.fetches = [*computed.values(), *grads]
-    again = _Again(joint, n_feeds, grads)  # passes take out what only derivatives need
-    for one in _BEFORE_DIVISION:
-        joint = one(joint)
-    feeds, cotangents = joint.feeds[:n_feeds], joint.feeds[n_feeds:]
-    outs, grads = joint.fetches[:n_computed], joint.fetches[n_computed:]
-    nodes = joint.nodes
-    made = {id(x) for node in nodes if node.role != BACKWARD for x in node.outputs} | {id(x) for x in feeds}
-    needed: dict[int, Variable] = {}
-    for x in (*(x for node in nodes if node.role == BACKWARD for x in node.reads()), *grads):
-        if id(x) in made:
-            needed.setdefault(id(x), x)
-    saved = list(needed.values())
-    read = {id(x): x.bound for node in nodes if node.role == BACKWARD for x in node.reads() if x.bound is not None}
+    Attributes:
+        program: a copy of the captured one; its feeds are those of the function, then the cotangents of `targets`; its fetches are
+            what the function computes, then the gradients.
+        n_feeds: how many feeds the function has.
+        fetches: what the function returns.
+        computed: by id, those of the fetches that a run computes: the others are arguments, or last.
+        targets: by id, those of the computed ones that a gradient may arrive at.
+        grads: the gradients.
+        from_call: positions of the feeds that gradients are for.
+        from_bound: the tensors with data that gradients are for.
+    """
+
+    def __init__(self, partial: PartialProgram) -> None:
+        self.program, new = partial.program.copy()
+        self.fetches = [new[id(x)] for x in partial.fetches]
+        self.n_feeds = len(self.program.feeds)
+        self.given = {id(x): i for i, x in enumerate(self.program.feeds)}
+        self.computed = {id(x): x for x in self.fetches if id(x) not in self.given and x.bound is None}
+        self.targets = {
+            id(x): x for x, wanted in zip(self.fetches, partial.wanted, strict=True) if wanted and id(x) in self.computed and _floats(x)
+        }
+        self._add_gradients()
+
+    def _add_gradients(self) -> None:
+        program = self.program
+        from_call = [i for i, x in enumerate(program.feeds) if not x.stop_gradient and _floats(x)]
+        bound = [x for x in program.bound_variables() if x.bound is not None and not x.bound.stop_gradient and _floats(x)]
+        inputs = [*(program.feeds[i] for i in from_call), *bound]
+        cotangents = [program.blocks[0].variable(x.sizes, x.dtype, None, is_data=True) for x in self.targets.values()]
+        with auto_cast(enable=False):
+            found = gradients(list(self.targets.values()), inputs, cotangents) if self.targets else [None] * len(inputs)
+        self.grads = [g for g in found if g is not None]
+        self.from_call = [i for i, g in zip(from_call, found, strict=False) if g is not None]
+        self.from_bound = [x.bound for x, g in zip(bound, found[len(from_call):], strict=True) if g is not None and x.bound is not None]
+        program.feeds = [*program.feeds, *cotangents]
+        program.fetches = [*self.computed.values(), *self.grads]
+
+    def handed(self) -> list[tuple[int | None, int | None, Tensor | None]]:
+        """Of each fetch: its place among the computed ones, or among the arguments, or the tensor that it is.
+
+        What is returned as it was given is itself, as in eager code.
+        """
+        order = {at: k for k, at in enumerate(self.computed)}
+        return [(order.get(id(x)), self.given.get(id(x)), None if id(x) in self.given else x.bound) for x in self.fetches]
+
+
+def split_forward_backward(partial: PartialProgram) -> Trained:
+    """A captured program as two: the forward pass, which also gives what the backward pass needs, and the backward pass."""
+    joint = _Joint(partial)
+    again = HigherOrderGradient(joint)  # before the passes, which take out what only derivatives need
+    program = passes.through(joint.program, _BEFORE_DIVISION)
+    n_computed = len(joint.computed)
+    feeds, cotangents = program.feeds[: joint.n_feeds], program.feeds[joint.n_feeds :]
+    outs, grads = program.fetches[:n_computed], program.fetches[n_computed:]
+    saved = _read_by_backward(program, feeds, grads)
+    at_hand = {id(x) for x in saved}
+    behind = {id(x): x for node in program.nodes if node.role == BACKWARD for x in node.reads()}
+    order = {at: k for k, at in enumerate(joint.computed)}
+    forward, new = program.copy()
     return Trained(
-        _part(joint, lambda node: node.role != BACKWARD, feeds, [*outs, *saved]),
-        _part(joint, lambda node: node.role == BACKWARD, [*saved, *cotangents], grads),
+        _compiled_part(forward, False, [new[id(x)] for x in feeds], [new[id(x)] for x in (*outs, *saved)]),
+        _compiled_part(program, True, [*saved, *cotangents], grads),
         n_computed,
-        targets=[order[at] for at in targets],
-        # Where gradients come from: tensors of the call, by position, and tensors that the program is bound to.
-        from_call=[i for i, g in zip(from_call, found, strict=False) if g is not None],
-        from_bound=[x.bound for x, g in zip(bound, found[len(from_call):], strict=True) if g is not None and x.bound is not None],
-        watched=[tensor for at, tensor in read.items() if at not in needed],
-        handed=[(order.get(id(x)), given.get(id(x)), None if id(x) in given else x.bound) for x in fetches],
+        targets=[order[at] for at in joint.targets],
+        from_call=joint.from_call,
+        from_bound=joint.from_bound,
+        watched=[x.bound for at, x in behind.items() if x.bound is not None and at not in at_hand],
+        handed=joint.handed(),
         again=again,
     )
 
 
-def _part(joint: Program, belongs: Callable[[Node], bool], feeds: Sequence[Variable], fetches: Sequence[Variable]) -> Executor:
-    program, new = joint.copy()
-    program.blocks[0].nodes[:] = [node for node, old in zip(program.nodes, joint.nodes, strict=True) if belongs(old)]
-    return compiled(program, [new[id(x)] for x in feeds], [new[id(x)] for x in fetches], level=passes.EXACT)
+def _read_by_backward(program: Program, feeds: Sequence[Variable], grads: Sequence[Variable]) -> list[Variable]:
+    """What the backward pass takes from the forward pass: feeds, and what its nodes make."""
+    made = {id(x) for node in program.nodes if node.role != BACKWARD for x in node.outputs} | {id(x) for x in feeds}
+    read = (*(x for node in program.nodes if node.role == BACKWARD for x in node.reads()), *grads)
+    return list({id(x): x for x in read if id(x) in made}.values())
 
 
-class _Again:
+def _compiled_part(program: Program, backward: bool, feeds: Sequence[Variable], fetches: Sequence[Variable]) -> Executor:
+    """Compile the forward or the backward pass of a program, which may be changed."""
+    program.blocks[0].nodes[:] = [node for node in program.nodes if (node.role == BACKWARD) is backward]
+    program.in_passes = True
+    return compiled(program, feeds, fetches, level=passes.EXACT)
+
+
+class HigherOrderGradient:
     """The gradients of a captured function as one more captured function, of its tensors and the cotangents: what can be differentiated.
 
     It computes the forward pass once more. Random ops draw what they drew: the state of the generators before each call is noted.
     """
 
-    def __init__(self, joint: Program, n_feeds: int, grads: Sequence[Variable]) -> None:
-        self.joint, self.n_feeds, self.grads = joint, n_feeds, list(grads)
-        self.draws = any(draws(node) for node in joint.nodes)
+    def __init__(self, joint: _Joint) -> None:
+        self.joint = joint
+        self.draws = any(draws(node) for node in joint.program.nodes)
         self.partial: PartialProgram | None = None
 
     def note(self, state: list[Any]) -> None:
@@ -154,8 +189,8 @@ class _Again:
                 generator.set_state(after)
 
     def _captured(self) -> PartialProgram:
-        program, new = self.joint.copy()
-        program.fetches = [new[id(x)] for x in self.grads]
+        program, new = self.joint.program.copy()
+        program.fetches = [new[id(x)] for x in self.joint.grads]
         program.blocks[0].nodes[:] = required_nodes(program.blocks[0], program.fetches, lasting=False, random=True)
         memory = alias_classes(program)
         outside = {memory[id(x)] for x in (*program.bound_variables(), *program.feeds)}
@@ -168,7 +203,7 @@ class _Again:
             )
         for node in program.walk():
             node.role = FORWARD
-        for x in program.feeds[self.n_feeds :]:
+        for x in program.feeds[self.joint.n_feeds :]:
             x.stop_gradient = False
         fetches = program.fetches
         return PartialProgram(program, [OUTPUT] * len(fetches), fetches, [True] * len(fetches))

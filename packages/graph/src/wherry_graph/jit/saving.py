@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-from wherry_graph.ir import Program, Variable
 from wherry_graph.jit.loading import TranslatedLayer
 from wherry_graph.jit.static_function import ConcreteProgram, StaticFunction
 from wherry_nn import Layer, Parameter
+from wherry_program.program.ir import Program, Variable
 from wherry_tensor.arguments import path_of
-from wherry_tensor.building import building
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.static_builder import building
 
 __all__ = ["save"]
 
@@ -71,11 +71,12 @@ def save(layer: Any, path: str, input_spec: Sequence[Any] | None = None, **confi
             f"the files begin with. Write {path}model."
         )
     if isinstance(layer, TranslatedLayer) and input_spec is None:
-        from wherry_graph.paddle_files.models import save_again
+        from wherry_paddle_files.models import files_again, replace_models
 
-        for name, program in layer.programs.items():
-            first = name == "forward"
-            save_again(path if first else f"{path}.{name}", program, _info_of(layer, program) if first else None)
+        infos = {name: _info_of(layer, program) if name == "forward" else None for name, program in layer.programs.items()}
+        replace_models([
+            files_again(path if name == "forward" else f"{path}.{name}", program, infos[name]) for name, program in layer.programs.items()
+        ], f"{path}.pdmodel")
         return
     if isinstance(layer, Layer):
         methods = _methods_of(layer, input_spec, bool(configs.get("skip_forward")))
@@ -93,11 +94,18 @@ def save(layer: Any, path: str, input_spec: Sequence[Any] | None = None, **confi
     # Chosen outputs are named after those of the program that runs.
     with nullcontext() if configs.get("output_spec") else _keeping_dropout():
         captured = {name: method.concrete_program_specify_input_spec(input_spec) for name, method in methods.items()}
+    from wherry_paddle_files.models import files_of_model, replace_models
+
+    models = []
     for name, concrete in captured.items():
-        fetches = _wanted_outputs(concrete, configs.get("output_spec"))
-        first = name == next(iter(captured))
-        prefix = path if name == "forward" else f"{path}.{name}"
-        _write(prefix, concrete.main_program, concrete.main_program.feeds, fetches, owner if first else None, path)
+        program, fetches = concrete.main_program, _wanted_outputs(concrete, configs.get("output_spec"))
+        first = name == next(iter(captured))  # what the layer calls its parameters is said once, under the name of all
+        models.append(files_of_model(
+            path if name == "forward" else f"{path}.{name}", program, concrete.feeds, fetches,
+            info=_info_of(owner, program) if first and owner is not None else None,
+            info_path=f"{path}.pdiparams.info" if first and owner is not None else None, for_prediction=True,
+        ))
+    replace_models(models, f"{path}.pdmodel")
 
 
 @contextmanager
@@ -146,10 +154,10 @@ def _methods_of(layer: Layer, input_spec: Any, skip_forward: bool) -> dict[str, 
 
 def _wanted_outputs(concrete: ConcreteProgram, output_spec: Any) -> list[Variable]:
     if output_spec is None:
-        return concrete.outputs
-    wanted = []
+        return concrete.fetches
+    wanted, outputs = [], concrete.fetches
     for one in output_spec:
-        names = [x.name for x in concrete.outputs]
+        names = [x.name for x in outputs]
         name = getattr(one, "name", one)
         at = one if type(one) is int else names.index(name) if name in names else -1
         if not 0 <= at < len(names):
@@ -157,23 +165,12 @@ def _wanted_outputs(concrete: ConcreteProgram, output_spec: Any) -> list[Variabl
                 f"save: the outputs have no {short(one)}. Got it in output_spec, expected positions below {len(names)} or names among {names}. "
                 f"Take it out."
             )
-        wanted.append(concrete.outputs[at])
+        wanted.append(outputs[at])
     return wanted
 
 
-def _write(
-    prefix: str, program: Program, feeds: Sequence[Variable], fetches: Sequence[Variable], owner: Layer | None, info_prefix: str | None = None
-) -> None:
-    from wherry_graph.paddle_files.models import save_model
-
-    info = None if owner is None else _info_of(owner, program)
-    save_model(prefix, program, feeds, fetches, info=info, for_prediction=True)
-    if info is not None and info_prefix not in (None, prefix):
-        os.replace(f"{prefix}.pdiparams.info", f"{info_prefix}.pdiparams.info")
-
-
 def _info_of(layer: Layer, program: Program) -> dict[str, dict[str, Any]]:
-    """What `.pdiparams.info` says of the parameters and buffers of a layer."""
+    """The `.pdiparams.info` for the parameters and buffers of a layer."""
     names = {id(x.bound): x.name for x in program.bound_variables()}
     out = {}
     for structured, value in layer.state_dict().items():

@@ -8,25 +8,25 @@ from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import Any
 
-from wherry_graph._calls import Guard
-from wherry_graph.capture import current_capture
-from wherry_graph.input_spec import InputSpec
-from wherry_graph.ir import Program, Variable
 from wherry_graph.jit.arguments import FunctionSpec, is_array, specified, split
 from wherry_graph.jit.convert import converted, text_of
 from wherry_graph.jit.convert.symbolic import TensorList, scalar
 from wherry_graph.jit.convert.trace import Trace
 from wherry_graph.jit.errors import tidy_converted, user_place
 from wherry_graph.jit.partial import OUTPUT, OUTPUT_NUMBER, OUTPUT_ROWS, PartialProgram
-from wherry_graph.structure import flatten, map_structure
 from wherry_nn import Layer, Parameter
+from wherry_program.program.capture import current_capture
+from wherry_program.program.input_spec import InputSpec
+from wherry_program.program.ir import Program, Variable
+from wherry_program.program.structure import flatten, flatten_sorted, map_structure
+from wherry_program.run._calls import Guard
 from wherry_tensor import _core
 from wherry_tensor._core import Tensor
-from wherry_tensor.building import building
 from wherry_tensor.dtype import default_dtype
 from wherry_tensor.errors import InvalidTypeError, short
 from wherry_tensor.functions.creation import to_tensor
 from wherry_tensor.sizes import Size
+from wherry_tensor.static_builder import building
 from wherry_tensor.tracebacks import warn
 from wherry_train.amp.casting import current_rules
 
@@ -61,18 +61,21 @@ class ConcreteProgram:
     """A function captured for one kind of arguments.
 
     Attributes:
-        inputs: what stood for the arguments, in order: variables, and values that are no tensors.
+        inputs: what stood for the arguments, in order: variables, and values that are not tensors.
         outputs: the variables that it returns, in order.
         parameters: the tensors with data that it uses: parameters and buffers of layers, and others.
         main_program: the program.
         startup_program: an empty one; parameters have their values already.
         function: that was captured.
         kwargs: options of `to_static`.
+        feeds: variables that stood for tensors, in the order of a file: dicts by their sorted keys.
     """
 
     def __init__(
         self, function: Callable[..., Any], partial: PartialProgram, inputs: list[Any], modes: list[tuple[Layer, bool]], kwargs: dict[str, Any],
+        feeds: list[Variable],
     ) -> None:
+        self.feeds = feeds
         self.function, self.partial, self.inputs, self.modes, self.kwargs = function, partial, inputs, modes, kwargs
         self.startup_program = Program()
         used = [x.bound for x in partial.program.bound_variables()]
@@ -87,22 +90,50 @@ class ConcreteProgram:
         return self.partial.fetches
 
     @property
+    def fetches(self) -> list[Variable]:
+        """The outputs in the order of a file: dicts by their sorted keys."""
+        left = iter(self.outputs)
+        marks = (OUTPUT, OUTPUT_NUMBER, OUTPUT_ROWS)
+        placed = map_structure(lambda leaf: next(left) if any(leaf is mark for mark in marks) else leaf, self.partial.outputs)
+        return [leaf for leaf in flatten_sorted(placed) if isinstance(leaf, Variable)]
+
+    @property
     def parameters(self) -> list[Tensor]:
         return [x.bound for x in self.main_program.bound_variables() if x.bound is not None and x.persistable]
 
     def holds(self) -> bool:
-        """Are the layers in the mode in which it was captured, and the same parameters frozen?"""
+        """Whether the layers are in the mode of the capture, and the same parameters are frozen."""
         return all(layer.training is mode for layer, mode in self.modes) and all(x.stop_gradient is stop for x, stop in self.stops)
 
 
 class StaticFunction:
-    """A function that is captured as a program when it is called, and runs as this program.
+    """A function that is captured as a program at its first call, and runs as that program.
 
     Each kind of arguments (shapes and dtypes of tensors, values of everything else, the modes of layers) has a program of its own. Made by
     `to_static`.
 
+    Args:
+        function: the function or method.
+        input_spec: an InputSpec for each argument; None takes those of each call.
+        full_graph: whether all of the function must be captured.
+        build_strategy: accepted for compatibility.
+        backend: accepted for compatibility.
+        instance: the layer whose method it is.
+
     Attributes:
         program_cache: what was captured, by kind of arguments.
+
+    Raises:
+        TypeError: `function` cannot be called (also a ValueError).
+
+    Examples:
+        >>> @wherry.jit.to_static
+        ... def double(x):
+        ...     return x * 2
+        >>> type(double).__name__
+        'StaticFunction'
+        >>> print(double(wherry.ones([2])).numpy())
+        [2. 2.]
     """
 
     def __init__(
@@ -231,7 +262,7 @@ class StaticFunction:
         if not self._warned:
             self._warned = True
             warn(
-                f"to_static: {self._function.__qualname__} cannot be captured and runs op by op, because of {place}: {reason.rstrip('.')}. "
+                f"to_static: {self._function.__qualname__} cannot be captured and runs op by op, because of {place}{reason.rstrip('.')}. "
                 f"With full_graph=True this is an error."
             )
         return None
@@ -263,39 +294,45 @@ class StaticFunction:
 
         args, kwargs = _with_tensors(args), _with_tensors(kwargs)
         values = [fed(name, value) for name, value in zip(names, (*args, *kwargs.values()), strict=True)]
+        feeds = [leaf for leaf in flatten_sorted(values) if isinstance(leaf, Variable)]  # before the function may change a dict
         function = converted(self.dygraph_function)
         if isinstance(self._instance, Layer):
             trace.saw(self._instance)
-        with trace.on() as recording:
-            returned = function(*values[: len(args)], **dict(zip(kwargs, values[len(args):], strict=True)))
-            if inspect.isgenerator(returned) or inspect.iscoroutine(returned):
-                raise TypeError(
-                    f"to_static: {self._function.__qualname__} is a generator. Got what it yields as its result, expected tensors. Return a list, or "
-                    f"call it from a function that is converted."
-                )
-            fetches: list[Variable] = []
-            wanted: list[bool] = []
+        try:
+            with trace as recording:
+                returned = function(*values[: len(args)], **dict(zip(kwargs, values[len(args):], strict=True)))
+                if inspect.isgenerator(returned) or inspect.iscoroutine(returned):
+                    raise TypeError(
+                        f"to_static: {self._function.__qualname__} is a generator. Got what it yields as its result, expected tensors. "
+                        f"Return a list, or call it from a function that is converted."
+                    )
+                fetches: list[Variable] = []
+                wanted: list[bool] = []
 
-            def output(leaf: Any) -> Any:
-                mark = OUTPUT
-                if isinstance(leaf, TensorList):
-                    leaf, mark = leaf.data, OUTPUT_ROWS
-                elif isinstance(leaf, Size):
-                    leaf, mark = scalar(leaf), OUTPUT_NUMBER
-                if not isinstance(leaf, Tensor):
-                    return leaf
-                fetches.append(recording.variable_of(leaf))
-                wanted.append(not leaf.stop_gradient)
-                return mark
+                def output(leaf: Any) -> Any:
+                    mark = OUTPUT
+                    if isinstance(leaf, TensorList):
+                        leaf, mark = leaf.data, OUTPUT_ROWS
+                    elif isinstance(leaf, Size):
+                        leaf, mark = scalar(leaf), OUTPUT_NUMBER
+                    if not isinstance(leaf, Tensor):
+                        return leaf
+                    fetches.append(recording.variable_of(leaf))
+                    wanted.append(not leaf.stop_gradient)
+                    return mark
 
-            outputs = map_structure(output, returned)
+                outputs = map_structure(output, returned)
+        except BaseException:
+            trace.end()  # an interrupt may have come before the `with` could
+            raise
         trace.program.fetches = fetches
-        return ConcreteProgram(self.dygraph_function, PartialProgram(trace.program, outputs, fetches, wanted), inputs, trace.modes, self._options)
+        partial = PartialProgram(trace.program, outputs, fetches, wanted)
+        return ConcreteProgram(self.dygraph_function, partial, inputs, trace.modes, self._options, feeds)
 
     def _eager(self, args: Any, kwargs: Any) -> Any:
         return self.dygraph_function(*args, **kwargs)
 
-    # What is known of it.
+    # Properties.
 
     @property
     def dygraph_function(self) -> Callable[..., Any]:
@@ -304,7 +341,7 @@ class StaticFunction:
 
     @property
     def function_spec(self) -> FunctionSpec:
-        """Its parameters and what is declared of them."""
+        """Its parameters and their InputSpecs."""
         if self._function_spec is None:
             self._function_spec = FunctionSpec(self._function, self._spec_given, False)
         return self._function_spec
@@ -382,7 +419,7 @@ class StaticFunction:
         return concrete, concrete.partial
 
     def get_traced_count(self) -> int:
-        """How many programs there are."""
+        """The number of programs."""
         return sum(entry is not None for entries in self.program_cache.values() for entry in entries)
 
     @property
@@ -406,7 +443,7 @@ class StaticFunction:
         return None if self._last is None else list(self._arguments_of(self._last)[0])
 
     def rollback(self) -> Callable[..., Any]:
-        """Give the function back as it was written; a layer of which this is a method has that again."""
+        """Return the original function; if this is a method of a layer, the layer gets it back."""
         function = self.dygraph_function
         own = getattr(self._instance, "__dict__", {})
         name = self._function.__name__
@@ -428,7 +465,7 @@ class StaticFunction:
 
 
 def _surroundings() -> Any:
-    """What changes what ops do, besides their arguments."""
+    """The state, besides arguments, on which the results of ops depend."""
     rules = current_rules()
     return _core.is_grad_enabled(), default_dtype(), building.keeps_dropout, None if rules is None else (id(rules[0]), rules[1])
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from wherry_graph.ir import Program, Variable
 from wherry_graph.jit.partial import OUTPUT, PartialProgram
 from wherry_graph.jit.static_function import StaticFunction
-from wherry_graph.structure import flatten
 from wherry_nn import Layer
+from wherry_program.program.ir import Program, Variable
+from wherry_program.program.structure import flatten
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import require
 from wherry_tensor.dtype import is_floating_point
@@ -18,13 +18,17 @@ __all__ = ["TracedLayer"]
 
 
 class TracedLayer:
-    """A layer captured for the shapes of example inputs. `trace` makes it; `to_static` is what to use in new code.
+    """A layer captured for the shapes of example inputs. `trace` makes it; use `to_static` in new code.
 
     Args:
         program: the captured program.
         parameters: the tensors that it uses.
         feed_names: of the variables that a call gives values to.
         fetch_names: of the variables that a call returns.
+
+    Raises:
+        TypeError: `program` is not a Program (also a ValueError).
+        ValueError: a call has another number of inputs than the layer was traced with.
 
     Source:
         `paddle.jit.TracedLayer` (2.3); later versions have `to_static` alone.
@@ -64,11 +68,11 @@ class TracedLayer:
             What the layer returns, and the TracedLayer.
 
         Raises:
-            TypeError: `layer` is no layer, or an input is no Tensor.
+            TypeError: `layer` is not a layer, or an input is not a Tensor.
         """
         if not isinstance(layer, Layer):
             raise InvalidTypeError(
-                f"TracedLayer.trace: this is no layer. Got {type(layer).__name__}, expected an nn.Layer. Use to_static for functions."
+                f"TracedLayer.trace: this is not a layer. Got {type(layer).__name__}, expected an nn.Layer. Use to_static for functions."
             )
         inputs = [inputs] if isinstance(inputs, Tensor) else list(inputs)
         for x in inputs:
@@ -110,7 +114,7 @@ class TracedLayer:
         Raises:
             ValueError: a position is out of range.
         """
-        from wherry_graph.paddle_files.models import save_model
+        from wherry_paddle_files.models import save_model
 
         chosen: list[list[Variable]] = []
         for what, positions, variables in ("feed", feed, self.program.feeds), ("fetch", fetch, self.program.fetches):

@@ -1,6 +1,4 @@
-"""`paddle.static`: programs that are described first and run then."""
-from wherry_graph.input_spec import InputSpec
-from wherry_graph.ir import Program, Variable
+"""`paddle.static`: programs that are built first and run later."""
 from wherry_graph.static import amp as amp
 from wherry_graph.static import nn as nn
 from wherry_graph.static.averages import ExponentialMovingAverage
@@ -26,8 +24,6 @@ from wherry_graph.static.mode import (
     default_main_program,
     default_startup_program,
     device_guard,
-    disable_static,
-    enable_static,
     in_static_mode,
     name_scope,
     program_guard,
@@ -45,9 +41,12 @@ from wherry_graph.static.places import (
 )
 from wherry_graph.static.scope import Scope, global_scope, scope_guard
 from wherry_graph.static.strategies import BuildStrategy, ExecutionStrategy
+from wherry_graph.static.switching import disable_static, enable_static
 from wherry_graph.static.training import append_backward, gradients
 from wherry_graph.static.variables import Print, create_global_var, create_parameter, data, py_func
 from wherry_nn import WeightNormParamAttr
+from wherry_program.program.input_spec import InputSpec
+from wherry_program.program.ir import Program, Variable
 
 __all__ = [
     "BuildStrategy", "CompiledProgram", "ExecutionStrategy", "Executor", "ExponentialMovingAverage", "InputSpec", "IpuCompiledProgram", "IpuStrategy",

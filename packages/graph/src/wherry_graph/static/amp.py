@@ -1,6 +1,6 @@
 """`paddle.static.amp`: programs in mixed precision.
 
-A program is described in float32 and changed when it is to be trained (`decorate(optimizer).minimize(loss)`): the ops of its forward pass
+A program is built in float32 and changed when it is to be trained (`decorate(optimizer).minimize(loss)`): the ops of its forward pass
 are applied once more under autocast, whose rules are those of eager code (`wherry_train.amp`). Steps whose gradients are not finite are left out.
 """
 from __future__ import annotations
@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from wherry_graph import control
-from wherry_graph.ir import FORWARD, OPTIMIZE, Block, Node, Program, StaticParameter, Variable
 from wherry_graph.static.builder import lasting_variable
 from wherry_graph.static.mode import default_startup_program, name_scope, paused, program_guard, recording_into
 from wherry_graph.static.scope import chosen_scope
 from wherry_graph.static.training import append_backward
 from wherry_nn import unique_name
+from wherry_program.program import control
+from wherry_program.program.ir import FORWARD, OPTIMIZE, Block, Node, Program, StaticParameter, Variable
 from wherry_tensor import _core, ops
 from wherry_tensor._core import DType, Tensor
 from wherry_tensor.arguments import names_of, require
@@ -87,10 +87,22 @@ def _half(dtype: Any) -> DType:
 
 @contextmanager
 def fp16_guard() -> Iterator[None]:
-    """The ops that are recorded in a `with` block are those that run in 16 bits, where `decorate(use_fp16_guard=True)` asks for it.
+    """A context: the ops recorded in it run in 16 bits, and others do not, where `decorate(use_fp16_guard=True)` asks for it.
 
     Source:
         `paddle.static.amp.fp16_guard`.
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None, 2])
+        ...     with wherry.static.amp.fp16_guard():
+        ...         hidden = wherry.static.nn.fc(x, 2, weight_attr="inside_w", bias_attr=False)
+        ...     y = wherry.static.nn.fc(hidden, 1, weight_attr="outside_w", bias_attr=False)
+        >>> wherry.static.amp.cast_model_to_fp16(main, use_fp16_guard=True)
+        {'inside_w'}
+        >>> wherry.disable_static()
     """
     with name_scope(_GUARD):
         yield
@@ -103,7 +115,7 @@ def cast_model_to_fp16(
     """Change a program, in place: ops of its forward pass compute in 16 bits.
 
     Args:
-        program: it.
+        program: the program.
         amp_lists: which ops; None are the lists of `paddle.amp`.
         use_fp16_guard: only ops recorded in `fp16_guard()`.
         dest_type: "float16" or "bfloat16".
@@ -114,14 +126,24 @@ def cast_model_to_fp16(
         The names of the parameters that are of 16 bits now: `cast_parameters_to_fp16` changes their values.
 
     Raises:
-        TypeError: `program` is no Program.
+        TypeError: `program` is not a Program.
         ValueError: another level or dtype.
 
     Source:
         `paddle.static.amp.cast_model_to_fp16`.
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None, 2])
+        ...     y = wherry.static.nn.fc(x, 1, weight_attr="cast_w", bias_attr=False)
+        >>> wherry.static.amp.cast_model_to_fp16(main, use_fp16_guard=False)
+        {'cast_w'}
+        >>> wherry.disable_static()
     """
     if not isinstance(program, Program):
-        raise InvalidTypeError(f"cast_model_to_fp16: this is no Program. Got {short(program)} ({type(program).__name__}), expected a Program.")
+        raise InvalidTypeError(f"cast_model_to_fp16: this is not a Program. Got {short(program)} ({type(program).__name__}), expected a Program.")
     if level not in ("O1", "O2"):
         raise InvalidArgumentError(f"cast_model_to_fp16: the level is 'O1' or 'O2'. Got {short(level)}.")
     chosen = AutoMixedPrecisionLists() if amp_lists is None else amp_lists
@@ -144,11 +166,11 @@ class _Caster:
         self.rules = lists.table(level, use_promote, chosen.custom_white_list, chosen.custom_black_list)
 
     def takes(self, node: Node) -> bool:
-        """Is it the forward pass, and where the guard allows it?"""
+        """Whether the node is in the forward pass, and allowed by the guard."""
         return node.role == FORWARD and (not self.guarded or _GUARD in node.scope)
 
     def cast_parameters(self) -> set[str]:
-        """Give 16 bits to the parameters that only ops of 16 bits read."""
+        """Cast the parameters that only ops of 16 bits read."""
         wide: set[int] = set()
         narrow: dict[int, Variable] = {}
         for node in self.program.walk():
@@ -197,7 +219,7 @@ class _Caster:
         made = results if isinstance(results, tuple) else (results,)
         last = block.nodes[-1]
         last.line = node.line
-        if [id(x) for x in last.outputs] != [id(x) for x in made]:  # an op that gave back its input
+        if [id(x) for x in last.outputs] != [id(x) for x in made]:  # an op that returned its input
             made = tuple(ops.copy(x) for x in made)
             last = block.nodes[-1]
         for x, y in zip(node.outputs, made, strict=True):
@@ -217,7 +239,7 @@ class _Caster:
 @contextmanager
 def recording_into_block(program: Program, block: Block) -> Iterator[Any]:
     """Record at the end of one block; the scope and role of what is recorded there come back afterwards."""
-    from wherry_graph.capture import capture
+    from wherry_program.program.capture import capture
 
     with capture(block) as recording:
         yield recording
@@ -227,19 +249,37 @@ def cast_parameters_to_fp16(
     place: Any, program: Program, scope: Any = None, to_fp16_var_names: Iterable[str] | None = None, dest_type: Any = "float16",
     rewrite_master_weight: bool = False, master_weights: Any = None,
 ) -> None:
-    """Give the values of parameters 16 bits.
+    """Cast the values of parameters to 16 bits.
 
     Args:
-        place: accepted for compatibility; values stay where they are.
+        place: no effect; values stay where they are.
         program: whose parameters they are.
-        scope: where the values lie; None is `static.global_scope()`.
+        scope: the scope of the values; None is `static.global_scope()`.
         to_fp16_var_names: which; None takes all that are of 16 bits in the program.
         dest_type: "float16" or "bfloat16".
         rewrite_master_weight: write the values into the float32 copies of `master_weights` too.
         master_weights: variables of float32 copies by the names of parameters.
 
+    Raises:
+        TypeError: `program` is not a Program (also a ValueError), or `dest_type` is unknown.
+
     Source:
         `paddle.static.amp.cast_parameters_to_fp16`.
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None, 2])
+        ...     y = wherry.static.nn.fc(x, 1, weight_attr="half_w", bias_attr=False)
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> names = wherry.static.amp.cast_model_to_fp16(main, use_fp16_guard=False)
+        >>> wherry.static.amp.cast_parameters_to_fp16(wherry.CPUPlace(), main, to_fp16_var_names=names)
+        >>> wherry.static.global_scope().find_var("half_w").get_tensor().numpy().dtype
+        dtype('float16')
+        >>> wherry.disable_static()
     """
     require(program, Program, "cast_parameters_to_fp16", "program", "Pass the one that was built, such as default_main_program().")
     low = _half(dest_type)
@@ -264,7 +304,25 @@ def _require_loss(loss: Any, what: str) -> Variable:
 
 
 class OptimizerWithMixedPrecision:
-    """An optimizer that trains programs in mixed precision; made by `decorate`."""
+    """An optimizer that trains programs in mixed precision; made by `decorate`.
+
+    Raises:
+        TypeError: `optimizer` is not an Optimizer (also a ValueError).
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     loss = wherry.static.nn.fc(wherry.static.data("x", [None, 2]), 1).mean()
+        ...     optimizer = wherry.static.amp.decorate(wherry.optimizer.SGD(0.1), init_loss_scaling=128.0)
+        ...     _ = optimizer.minimize(loss)
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> exe.run(main, feed={"x": np.ones([4, 2], "float32")}, fetch_list=[optimizer.get_loss_scaling()])
+        [array([128.], dtype=float32)]
+        >>> wherry.disable_static()
+    """
 
     def __init__(
         self, optimizer: Optimizer, amp_lists: AutoMixedPrecisionLists, level: str, dtype: DType, init_loss_scaling: float,
@@ -302,8 +360,8 @@ class OptimizerWithMixedPrecision:
         """For level O2: give the values of parameters 16 bits. Call it once the startup program has run.
 
         Args:
-            place: accepted for compatibility; values stay where they are.
-            scope: where the values lie; None is `static.global_scope()`.
+            place: no effect; values stay where they are.
+            scope: the scope of the values; None is `static.global_scope()`.
             test_program: is changed likewise, with `use_fp16_test`.
             use_fp16_test: let `test_program` compute in 16 bits.
             rewrite_master_weight: write the values into the float32 copies too: after loading a checkpoint.
@@ -424,7 +482,7 @@ def decorate(
         level: "O1": products in 16 bits. "O2": nearly everything, parameters too; call `amp_init` behind the startup program.
         dtype: "float16" or "bfloat16".
         master_weight: in O2 keep float32 copies of parameters; None and True do.
-        master_grad: accepted for compatibility; gradients become float32 before they are clipped and used.
+        master_grad: no effect; gradients become float32 before they are clipped and used.
         init_loss_scaling: what the loss is multiplied by at the beginning.
         incr_every_n_steps: after so many good steps the factor grows,
         decr_every_n_nan_or_inf: after so many bad ones it shrinks,
@@ -435,7 +493,7 @@ def decorate(
         use_pure_fp16, use_fp16_guard, use_bf16: old names of level "O2", `use_amp_guard` and dtype "bfloat16".
 
     Raises:
-        TypeError: `optimizer` is no Optimizer.
+        TypeError: `optimizer` is not an Optimizer.
         ValueError: another level or dtype.
 
     Source:
@@ -452,7 +510,7 @@ def decorate(
         >>> wherry.disable_static()
     """
     if not isinstance(optimizer, Optimizer):
-        raise InvalidTypeError(f"decorate: this is no optimizer. Got {short(optimizer)} ({type(optimizer).__name__}), expected an Optimizer.")
+        raise InvalidTypeError(f"decorate: this is not an optimizer. Got {short(optimizer)} ({type(optimizer).__name__}), expected an Optimizer.")
     if use_pure_fp16:
         level = "O2"
     if level not in ("O1", "O2"):

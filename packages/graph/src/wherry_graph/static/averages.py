@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from wherry_graph.ir import OPTIMIZE
 from wherry_graph.static.builder import lasting_variable
 from wherry_graph.static.mode import default_main_program, paused, recording_into
 from wherry_graph.static.scope import global_scope
 from wherry_nn import unique_name
+from wherry_program.program.ir import OPTIMIZE
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, float32, int64
 from wherry_tensor.errors import PreconditionNotMetError
@@ -19,16 +19,22 @@ __all__ = ["ExponentialMovingAverage"]
 
 
 class ExponentialMovingAverage:
-    """Averages of parameters in which each step counts less than the one behind it, for evaluation.
+    """Exponential moving averages of parameters, for evaluation.
 
         average = decay * average + (1 - decay) * parameter
 
     The averages begin with 0; `apply` divides them by `1 - decay ** steps`.
 
     Args:
-        decay: how much of the average stays.
+        decay: the part of the average that is kept at each step.
         thres_steps: a variable with the number of steps; the decay is then `min(decay, (thres_steps + 1) / (thres_steps + 10))`.
         name: begins the names of the averages.
+
+    Shape:
+        thres_steps: `[]` or `[1]`. An average has the shape of its parameter.
+
+    Raises:
+        ValueError: `decay` is not a number.
 
     Source:
         `paddle.static.ExponentialMovingAverage`.
@@ -65,13 +71,13 @@ class ExponentialMovingAverage:
             self._steps = lasting_variable(
                 unique_name.generate(f"{self._name}@EMA_STEP_COUNTER@"), partial(ops.full, shape=(1,), value=0, dtype=int64)
             )
-            # What is left of the zeros at the beginning: the product of all decays.
+            # The weight of the initial zeros: the product of all decays.
             self._left = lasting_variable(
                 unique_name.generate(f"{self._name}ema_decay_product"), partial(ops.full, shape=(1,), value=1.0, dtype=float32)
             )
 
     def update(self) -> None:
-        """Let the program update the averages each time it runs; call it behind `minimize`.
+        """Add the update of the averages to the program; call it after `minimize`.
 
         Source:
             `paddle.static.ExponentialMovingAverage.update`.
@@ -93,11 +99,11 @@ class ExponentialMovingAverage:
 
     @contextmanager
     def apply(self, executor: Any, need_restore: bool = True) -> Iterator[None]:
-        """Let the averages stand in for the parameters inside of a `with` block.
+        """A context: inside, the parameters hold their averages.
 
         Args:
-            executor: accepted for compatibility; unused.
-            need_restore: give the parameters back at the end; else `restore` does.
+            executor: no effect.
+            need_restore: restore the parameters at the end; else `restore` does.
 
         Raises:
             RuntimeError: `update` has not run, or the startup program.
@@ -121,7 +127,11 @@ class ExponentialMovingAverage:
                 self.restore(executor)
 
     def restore(self, executor: Any) -> None:
-        """Give the parameters back. Source: `paddle.static.ExponentialMovingAverage.restore`."""
+        """Restore the parameters.
+
+        Source:
+            `paddle.static.ExponentialMovingAverage.restore`.
+        """
         scope = global_scope()
         with paused():
             for name, kept in self._kept.items():

@@ -1,13 +1,14 @@
-"""What static mode does where eager code makes values that last: variables in the main program, first values in the startup program."""
+"""Persistable values in static mode: variables in the main program, initial values in the startup program."""
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
 from wherry_autograd import no_grad
-from wherry_graph.ir import Program, StaticParameter, Variable
+from wherry_graph.static import training
 from wherry_graph.static.mode import default_main_program, default_startup_program, paused, recording_into
 from wherry_nn import Parameter, WeightNormParamAttr, unique_name
+from wherry_program.program.ir import Program, StaticParameter, Variable
 from wherry_tensor import ops
 from wherry_tensor._core import DType, Tensor
 from wherry_tensor.errors import InvalidArgumentError
@@ -16,7 +17,7 @@ __all__ = ["StaticBuilder", "lasting_variable"]
 
 
 class StaticBuilder:
-    """The builder of a thread in static mode; see `wherry_tensor.building`."""
+    """The builder of a thread in static mode; see `wherry_tensor.static_builder`."""
 
     def parameter(
         self, shape: tuple[int, ...], dtype: DType, name: str, fill: Callable[[Any], object], given: bool, *, attr: Any = None, **options: Any
@@ -56,22 +57,18 @@ class StaticBuilder:
         return ops.multiply(v, ops.divide(g, _length(v, attr.dim)))
 
     def lasting(self, name: str, make: Callable[..., Tensor], inputs: tuple[Tensor, ...]) -> Tensor:
-        """A variable of the main program that `make` fills in the startup program."""
+        """A persistable variable of the main program, which `make` fills in the startup program."""
         return lasting_variable(name, make, inputs)
 
     def minimize(
         self, optimizer: Any, loss: Tensor, startup_program: Any, parameters: Any, no_grad_set: Any
     ) -> tuple[list[Any], list[tuple[Any, Any]]]:
         """Let the program of `loss` take the steps of `optimizer`. Returns the nodes of the update, and the pairs (parameter, gradient)."""
-        from wherry_graph.static.training import minimize
-
-        return minimize(optimizer, loss, startup_program, parameters, no_grad_set)
+        return training.minimize(optimizer, loss, startup_program, parameters, no_grad_set)
 
     def updating(self, optimizer: Any) -> Any:
-        """A context: what is recorded inside is the update of `optimizer`."""
-        from wherry_graph.static.training import updating
-
-        return updating(optimizer)
+        """A context: the ops recorded inside are the update of `optimizer`."""
+        return training.updating(optimizer)
 
     def paused(self) -> Any:
         """A context: the ops inside run at once."""
@@ -81,9 +78,7 @@ class StaticBuilder:
         self, optimizer: Any, loss: Tensor, startup_program: Any, parameters: Any, no_grad_set: Any, callbacks: Any
     ) -> list[tuple[Any, Any]]:
         """Let the program of `loss` compute the gradients of the parameters."""
-        from wherry_graph.static.training import parameter_gradients
-
-        return parameter_gradients(optimizer, loss, parameters, no_grad_set, callbacks)
+        return training.parameter_gradients(optimizer, loss, parameters, no_grad_set, callbacks)
 
 
 def _length(v: Tensor, dim: int | None) -> Tensor:
@@ -119,7 +114,7 @@ def lasting_variable(
 
 
 def _in_startup(startup: Program, x: Tensor) -> Tensor:
-    """What stands for `x`, of a main program, where first values are made."""
+    """The counterpart of `x`, of a main program, in its startup program."""
     if not isinstance(x, Variable):
         return x
     if x.bound is not None:
@@ -133,7 +128,7 @@ def _in_startup(startup: Program, x: Tensor) -> Tensor:
 
 
 def fill_in_startup(x: Variable, initializer: Any) -> None:
-    """Let the default startup program give a variable that lasts its first values."""
+    """Let the default startup program initialize a persistable variable."""
     startup = default_startup_program()
     twin = _in_startup(startup, x)
     with recording_into(startup):

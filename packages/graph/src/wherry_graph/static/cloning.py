@@ -1,11 +1,11 @@
-"""Copies of programs: for evaluation, and of what some results need alone."""
+"""Copies of programs: for evaluation, and pruned to what some fetches need."""
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wherry_graph.evaluation import as_in_evaluation
-from wherry_graph.ir import FORWARD, Program, Variable
-from wherry_graph.needs import required_nodes
+from wherry_program.passes.evaluation import as_in_evaluation
+from wherry_program.program.ir import FORWARD, Program, Variable
+from wherry_program.program.needs import required_nodes
 
 __all__ = ["clone", "pruned"]
 
@@ -34,7 +34,7 @@ def copied(program: Program) -> tuple[Program, dict[int, Variable]]:
 
 
 def pruned(program: Program, feeds: Sequence[Variable], fetches: Sequence[Variable]) -> tuple[Program, list[Variable], list[Variable]]:
-    """A copy with what computes the fetches from the feeds alone, and these variables in it."""
+    """A copy with only the nodes that compute the fetches from the feeds, and these variables in it."""
     out, new = copied(program)
     found = [new[id(x)] for x in feeds], [new[id(x)] for x in fetches]
     out.blocks[0].nodes[:] = required_nodes(out.blocks[0], found[1], lasting=False, given=found[0])
@@ -44,7 +44,7 @@ def pruned(program: Program, feeds: Sequence[Variable], fetches: Sequence[Variab
 
 
 def _forget_unused(program: Program, *others: Sequence[Variable]) -> None:
-    """Drop the blocks that no node has any more, and the variables of the first one that none needs and that neither last nor are fed."""
+    """Remove blocks without a node, and variables of the first block that are unused, not persistable and not fed."""
     kept = {id(block) for node in program.walk() for block in node.blocks}
     program.blocks[1:] = [block for block in program.blocks[1:] if id(block) in kept]
     for i, block in enumerate(program.blocks):

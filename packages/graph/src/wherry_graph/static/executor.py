@@ -1,17 +1,17 @@
-"""Running programs: `Executor`, and what Paddle's users set around it."""
+"""`Executor`, which runs programs, and the classes that Paddle has around it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from wherry_graph.executor import compiled
-from wherry_graph.ir import Program, Variable
 from wherry_graph.static.cloning import copied, pruned
 from wherry_graph.static.lod import LoDTensor
 from wherry_graph.static.mode import default_main_program, paused
 from wherry_graph.static.scope import Scope, chosen_scope
 from wherry_graph.static.strategies import BuildStrategy, ExecutionStrategy
+from wherry_program.program.ir import Program, Variable
+from wherry_program.run.executor import compiled
 from wherry_tensor import _core, ops, to_tensor
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import require
@@ -26,14 +26,14 @@ _KEPT = 64  # compiled forms of programs that an Executor keeps
 
 
 class CompiledProgram:
-    """A program with wishes about how it is run: what an Executor takes in place of the program.
+    """A program with build options, which an Executor takes in place of the program.
 
     Args:
         program_or_graph: the Program.
         build_strategy: see `BuildStrategy`.
 
     Raises:
-        TypeError: it is no Program.
+        TypeError: it is not a Program.
 
     Source:
         `paddle.static.CompiledProgram`.
@@ -60,10 +60,10 @@ class CompiledProgram:
         """Ask for several devices: one process runs a program on one.
 
         Args:
-            loss_name: accepted for compatibility; unused.
+            loss_name: no effect.
             build_strategy: replaces the one of the constructor.
-            exec_strategy: accepted for compatibility; unused.
-            share_vars_from: accepted for compatibility; all programs of a scope share their variables.
+            exec_strategy: no effect.
+            share_vars_from: no effect; all programs of a scope share their variables.
             places: at most one.
 
         Raises:
@@ -129,11 +129,11 @@ class Executor:
             program: a Program or CompiledProgram; None is `default_main_program()`.
             feed: values by the names of variables: arrays, Tensors, LoDTensors, numbers.
             fetch_list: variables, or their names, of which to return the values.
-            feed_var_name: accepted for compatibility; unused.
-            fetch_var_name: accepted for compatibility; unused.
-            scope: where what lasts lies; None is `global_scope()`.
+            feed_var_name: no effect.
+            fetch_var_name: no effect.
+            scope: the scope of persistable variables; None is `global_scope()`.
             return_numpy: arrays of NumPy; False gives LoDTensors.
-            use_program_cache: accepted for compatibility; compiled programs are always kept.
+            use_program_cache: no effect; compiled programs are always kept.
             use_prune: run only what the fetches need: without the update of parameters, unless it is fetched.
 
         Returns:
@@ -181,12 +181,20 @@ class Executor:
         return found
 
     def close(self) -> None:
-        """Let go of what it keeps; it runs nothing afterwards. Source: `paddle.static.Executor.close`."""
+        """Free what it keeps. It cannot run programs afterwards.
+
+        Source:
+            `paddle.static.Executor.close`.
+        """
         self._compiled.clear()
         self._closed = True
 
     def flush(self) -> None:
-        """Wait until all is done: nothing waits. Source: `paddle.static.Executor.flush`."""
+        """Wait until all work is done. It does nothing, as runs are complete when they return.
+
+        Source:
+            `paddle.static.Executor.flush`.
+        """
 
     def infer_from_dataset(
         self, program: Any = None, dataset: Any = None, scope: Any = None, thread: int = 0, debug: bool = False, fetch_list: Any = None,
@@ -198,12 +206,12 @@ class Executor:
             program: None is `default_main_program()`.
             dataset: gives dicts of feeds when it is iterated over.
             scope: where what lasts lies.
-            thread: accepted for compatibility; batches run one after the other.
-            debug: accepted for compatibility; unused.
+            thread: no effect; batches run one after the other.
+            debug: no effect.
             fetch_list: what to print.
             fetch_info: what to print before each.
             print_period: how many batches pass between two prints.
-            fetch_handler: accepted for compatibility; unused.
+            fetch_handler: no effect.
 
         Raises:
             TypeError: `dataset` gives no dicts.
@@ -221,7 +229,11 @@ class Executor:
         self, program: Any = None, dataset: Any = None, scope: Any = None, thread: int = 0, debug: bool = False, fetch_list: Any = None,
         fetch_info: Any = None, print_period: int = 100, fetch_handler: Any = None,
     ) -> None:
-        """As `infer_from_dataset`, with the update of parameters. Source: `paddle.static.Executor.train_from_dataset`."""
+        """As `infer_from_dataset`, with the update of parameters.
+
+        Source:
+            `paddle.static.Executor.train_from_dataset`.
+        """
         self._over("train_from_dataset", program, dataset, scope, fetch_list, fetch_info, print_period)
 
     def _over(self, what: str, program: Any, dataset: Any, scope: Any, fetch_list: Any, fetch_info: Any, print_period: int) -> None:
@@ -266,24 +278,33 @@ class Executor:
 
 
 class ParallelExecutor:
-    """The Executor of old programs that knows its program.
+    """An Executor of one program, for old code.
 
     Args:
-        use_cuda: run on a GPU?
-        loss_name: accepted for compatibility; unused.
+        use_cuda: whether to run on a GPU.
+        loss_name: no effect.
         main_program: None is `default_main_program()`.
-        share_vars_from: accepted for compatibility; all programs of a scope share their variables.
-        exec_strategy: accepted for compatibility; unused.
-        build_strategy: accepted for compatibility; unused.
+        share_vars_from: no effect; all programs of a scope share their variables.
+        exec_strategy: no effect.
+        build_strategy: no effect.
         num_trainers: 1.
         trainer_id: 0.
-        scope: where what lasts lies; None is `global_scope()`.
+        scope: the scope of persistable variables; None is `global_scope()`.
 
     Raises:
         NotImplementedError: more than one trainer.
 
     Source:
         `paddle.static.ParallelExecutor` of Paddle 2.3; 2.6 no longer has it.
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> with wherry.static.program_guard(wherry.static.Program()):
+        ...     x = wherry.static.data("x", [2])
+        ...     y = x * 2
+        >>> wherry.static.ParallelExecutor(use_cuda=False, main_program=y.program).run([y], feed={"x": [1.0, 2.0]})
+        [array([2., 4.], dtype=float32)]
+        >>> wherry.disable_static()
     """
 
     def __init__(
@@ -300,7 +321,7 @@ class ParallelExecutor:
 
     @property
     def device_count(self) -> int:
-        """On how many devices it runs."""
+        """The number of devices on which it runs."""
         return 1
 
     def run(self, fetch_list: Any, feed: Any = None, feed_dict: Any = None, return_numpy: bool = True) -> list[Any]:
@@ -308,11 +329,11 @@ class ParallelExecutor:
         return self._executor.run(self._program, feed_dict if feed is None else feed, fetch_list, scope=self._scope, return_numpy=return_numpy)
 
     def drop_local_exe_scopes(self) -> None:
-        """Let go of temporary values: a run keeps none."""
+        """Free temporary values. It does nothing, as a run keeps none."""
 
 
 class _Done:
-    """A fetch that is no variable: the nodes of `minimize`, which Paddle's users put there."""
+    """A fetch that is not a variable: the nodes of `minimize`, which Paddle's users put there."""
 
 
 class _Run:
@@ -330,7 +351,7 @@ class _Run:
         self.device = device
         self.scope: Scope | None = None
         self.filled_here = _filled_here(program, given)
-        # What a node makes anew and what lasts: put back into the scope afterwards.
+        # Persistable variables that a node computes: put back into the scope after a run.
         self.kept = [
             x for x in program.blocks[0].vars.values()
             if x.persistable and x.made_by is not None and x.bound is None and id(x) not in given and x.made_by.block is program.blocks[0]
@@ -424,7 +445,7 @@ class _Found:
 
 
 def _filled_here(program: Program, given: set[int]) -> set[int]:
-    """The variables that last and that the program writes before it reads them."""
+    """The persistable variables that the program writes before it reads them."""
     seen: set[int] = set(given)
     found: set[int] = set()
     for node in program.blocks[0].nodes:
@@ -438,7 +459,7 @@ def _filled_here(program: Program, given: set[int]) -> set[int]:
 
 
 def _version(program: Program) -> tuple[Any, ...]:
-    """What changes when a program is changed."""
+    """A value that changes whenever the program is changed."""
     return program.__dict__.get("_changes", 0), *((len(block.nodes), len(block.vars)) for block in program.blocks)
 
 
@@ -460,7 +481,7 @@ def _feeds(feed: Any) -> dict[str, Any]:
 
 
 def _fetched(program: Program, x: Any) -> Any:
-    from wherry_graph.ir import Node
+    from wherry_program.program.ir import Node
 
     if isinstance(x, Node):
         return _Done()
@@ -516,7 +537,7 @@ def _fed(program: Program, given: dict[str, Any]) -> tuple[list[Variable], list[
 
 
 def _checked(x: Variable, value: Any) -> Tensor:
-    """A value as a Tensor of the dtype and shape that the variable says."""
+    """A value as a Tensor with the dtype and shape of the variable."""
     if isinstance(value, Tensor):
         tensor = value
     elif hasattr(value, "dtype") or hasattr(value, "__array__"):

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import Any
 
-from wherry_graph.evaluation import as_in_evaluation
-from wherry_graph.ir import FORWARD, Program, Variable
-from wherry_graph.paddle_files.models import (
+from wherry_graph.static.cloning import copied, pruned
+from wherry_graph.static.mode import default_main_program, paused
+from wherry_graph.static.scope import chosen_scope, global_scope
+from wherry_paddle_files.models import (
     load_model,
     params_from_bytes,
     read_program,
@@ -17,17 +18,16 @@ from wherry_graph.paddle_files.models import (
     write_bare,
     write_program,
 )
-from wherry_graph.paddle_files.params import load_params, params_of, write_params
-from wherry_graph.paddle_files.store import replace_files
-from wherry_graph.static.cloning import copied, pruned
-from wherry_graph.static.mode import default_main_program, paused
-from wherry_graph.static.scope import chosen_scope, global_scope
+from wherry_paddle_files.params import load_params, params_of, write_params
+from wherry_program.passes.evaluation import as_in_evaluation
+from wherry_program.program.ir import FORWARD, Program, Variable
 from wherry_tensor import to_tensor
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import path_of, require
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, PreconditionNotMetError, short
 from wherry_train import load as load_pickle
 from wherry_train import save as save_pickle
+from wherry_train.atomic_files import replace_files
 
 __all__ = [
     "deserialize_persistables", "deserialize_program", "load", "load_from_file", "load_inference_model", "load_program_state",
@@ -36,19 +36,19 @@ __all__ = [
 
 
 def normalize_program(program: Program, feed_vars: Any, fetch_vars: Any, **kwargs: Any) -> Program:
-    """A copy for prediction: what computes the fetches from the feeds alone, as in evaluation.
+    """A copy for inference: the part that computes the fetches from the feeds, in evaluation mode.
 
     Args:
-        program: it.
+        program: the program.
         feed_vars: a variable, or several, that are fed.
         fetch_vars: a variable, or several, that are wanted.
-        kwargs: accepted for compatibility; unused.
+        kwargs: no effect.
 
     Returns:
         A program whose `feeds` and `fetches` these variables are.
 
     Raises:
-        TypeError: something is no Program or no variable of it.
+        TypeError: an argument is not a Program, or not a variable of it.
 
     Source:
         `paddle.static.normalize_program`.
@@ -108,7 +108,7 @@ def _name_of(x: Any, what: str) -> str:
 
 
 def _values_of(program: Program, scope: Any = None) -> dict[str, Tensor]:
-    """The values of what lasts, by name."""
+    """The values of persistable variables, by name."""
     there = chosen_scope(scope)
     found: dict[str, Tensor] = {}
     for x in program.list_vars():
@@ -125,22 +125,39 @@ def _values_of(program: Program, scope: Any = None) -> dict[str, Tensor]:
 
 
 def save_inference_model(path_prefix: str, feed_vars: Any, fetch_vars: Any, executor: Any, **kwargs: Any) -> None:
-    """Save what computes `fetch_vars` from `feed_vars`: `path_prefix.pdmodel` and `path_prefix.pdiparams`, which Paddle loads.
+    """Save the part of a program that computes `fetch_vars` from `feed_vars`: `path_prefix.pdmodel` and `path_prefix.pdiparams`, which Paddle loads.
 
     Args:
         path_prefix: of the names of the files; missing folders are made.
         feed_vars: a variable, or several, that are fed.
         fetch_vars: a variable, or several, that are wanted.
-        executor: accepted for compatibility; values come from `global_scope()`.
+        executor: no effect; values come from `global_scope()`.
         kwargs: `program`: whose variables these are; None is theirs. Others are accepted for compatibility.
 
     Raises:
-        TypeError: something is no variable of the program.
+        TypeError: an argument is not a variable of the program.
         RuntimeError: a parameter has no value.
         NotImplementedError: an op cannot be written.
 
     Source:
         `paddle.static.save_inference_model`.
+
+    Examples:
+        >>> import os, tempfile
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None, 2])
+        ...     weight = wherry.ParamAttr(name="infer_w", initializer=wherry.nn.initializer.Constant(2.0))
+        ...     y = wherry.static.nn.fc(x, 1, weight_attr=weight, bias_attr=False)
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     wherry.static.save_inference_model(folder + "/net", x, y, exe)
+        ...     sorted(os.listdir(folder))
+        ['net.pdiparams', 'net.pdmodel']
+        >>> wherry.disable_static()
     """
     prefix = path_of(path_prefix, "save_inference_model", "path_prefix")
     if prefix.endswith("/"):
@@ -155,7 +172,7 @@ def load_inference_model(path_prefix: str | None, executor: Any, **kwargs: Any) 
 
     Args:
         path_prefix: of the names of the files; None: `model_filename` and `params_filename` are their contents, as bytes.
-        executor: accepted for compatibility; values go to `global_scope()`.
+        executor: no effect; values go to `global_scope()`.
         kwargs: `model_filename`, `params_filename`: other names than `.pdmodel` and `.pdiparams`.
 
     Returns:
@@ -163,10 +180,28 @@ def load_inference_model(path_prefix: str | None, executor: Any, **kwargs: Any) 
 
     Raises:
         ValueError: the files are damaged, or an op cannot be read.
-        FileNotFoundError: there are none.
+        FileNotFoundError: there are no such files.
 
     Source:
         `paddle.static.load_inference_model`.
+
+    Examples:
+        >>> import tempfile
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None, 2])
+        ...     weight = wherry.ParamAttr(name="load_infer_w", initializer=wherry.nn.initializer.Constant(2.0))
+        ...     y = wherry.static.nn.fc(x, 1, weight_attr=weight, bias_attr=False)
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     wherry.static.save_inference_model(folder + "/net", x, y, exe)
+        ...     program, feeds, fetches = wherry.static.load_inference_model(folder + "/net", exe)
+        >>> exe.run(program, feed={feeds[0]: [[1.0, 2.0]]}, fetch_list=fetches)
+        [array([[6.]], dtype=float32)]
+        >>> wherry.disable_static()
     """
     model, params = kwargs.get("model_filename"), kwargs.get("params_filename")
     with paused():
@@ -191,15 +226,39 @@ def load_inference_model(path_prefix: str | None, executor: Any, **kwargs: Any) 
 
 
 def _inside(folder: str, name: str) -> str:
-    """A file that is named beside the prefix, with its ending or without."""
+    """The path of a file in the folder of the prefix, with or without extension."""
     return os.path.join(folder, path_of(name, "load_inference_model", "the name of a file"))
 
 
 def serialize_program(feed_vars: Any, fetch_vars: Any, **kwargs: Any) -> bytes:
     """The content of the `.pdmodel` that `save_inference_model` writes.
 
+    Args:
+        feed_vars: a variable, or several, that are fed.
+        fetch_vars: a variable, or several, that are wanted.
+        kwargs: as `save_inference_model`.
+
+    Raises:
+        TypeError: an argument is not a variable of the program (also a ValueError).
+        NotImplementedError: `fetch_vars` need a variable that is not fed, or an op cannot be written.
+
     Source:
         `paddle.static.serialize_program`.
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None, 2])
+        ...     weight = wherry.ParamAttr(name="sp_w", initializer=wherry.nn.initializer.Constant(2.0))
+        ...     y = wherry.static.nn.fc(x, 1, weight_attr=weight, bias_attr=False)
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> data = wherry.static.serialize_program(x, y)
+        >>> [variable.name for variable in wherry.static.deserialize_program(data).feeds]
+        ['x']
+        >>> wherry.disable_static()
     """
     program = normalize_program(_chosen_program(kwargs.get("program"), fetch_vars), feed_vars, fetch_vars)
     with paused():
@@ -221,11 +280,32 @@ def content_of(program: Program) -> bytes:
 def serialize_persistables(feed_vars: Any, fetch_vars: Any, executor: Any, **kwargs: Any) -> bytes:
     """The content of the `.pdiparams` that `save_inference_model` writes.
 
+    Args:
+        feed_vars: a variable, or several, that are fed.
+        fetch_vars: a variable, or several, that are wanted.
+        executor: no effect.
+        kwargs: as `save_inference_model`.
+
     Raises:
         RuntimeError: a parameter has no value.
+        TypeError: an argument is not a variable of the program (also a ValueError).
 
     Source:
         `paddle.static.serialize_persistables`.
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None, 2])
+        ...     weight = wherry.ParamAttr(name="sv_w", initializer=wherry.nn.initializer.Constant(2.0))
+        ...     y = wherry.static.nn.fc(x, 1, weight_attr=weight, bias_attr=False)
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> len(wherry.static.serialize_persistables(x, y, exe)) > 2 * 4  # the two numbers, and what they are
+        True
+        >>> wherry.disable_static()
     """
     program = normalize_program(_chosen_program(kwargs.get("program"), fetch_vars), feed_vars, fetch_vars)
     out = BytesIO()
@@ -235,14 +315,33 @@ def serialize_persistables(feed_vars: Any, fetch_vars: Any, executor: Any, **kwa
 
 
 def deserialize_program(data: bytes) -> Program:
-    """The program of a `.pdmodel`, given its content.
+    """Read a program from the content of a `.pdmodel`.
+
+    Args:
+        data: the content, as `serialize_program` returns it.
 
     Raises:
         TypeError: `data` is not bytes.
-        ValueError: it is no such content.
+        ValueError: `data` is not the content of a `.pdmodel`.
 
     Source:
         `paddle.static.deserialize_program`.
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None, 2])
+        ...     weight = wherry.ParamAttr(name="dp_w", initializer=wherry.nn.initializer.Constant(2.0))
+        ...     y = wherry.static.nn.fc(x, 1, weight_attr=weight, bias_attr=False)
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> program = wherry.static.deserialize_program(wherry.static.serialize_program(x, y))
+        >>> wherry.static.deserialize_persistables(program, wherry.static.serialize_persistables(x, y, exe), exe)
+        >>> exe.run(program, feed={"x": [[1.0, 2.0]]}, fetch_list=program.fetches)
+        [array([[6.]], dtype=float32)]
+        >>> wherry.disable_static()
     """
     if not isinstance(data, (bytes, bytearray)):
         raise InvalidTypeError(f"deserialize_program: the content of a file is bytes. Got {type(data).__name__}, expected bytes.")
@@ -251,19 +350,35 @@ def deserialize_program(data: bytes) -> Program:
 
 
 def deserialize_persistables(program: Program, data: bytes, executor: Any) -> None:
-    """Put the values of a `.pdiparams`, given its content, into `global_scope()`.
+    """Load the content of a `.pdiparams` into `global_scope()`.
 
     Args:
         program: whose parameters they are.
         data: the content.
-        executor: accepted for compatibility; unused.
+        executor: no effect.
 
     Raises:
         TypeError: `data` is not bytes.
-        ValueError: it is no such content, or of another program.
+        ValueError: `data` is not the content of a `.pdiparams`, or that of another program.
 
     Source:
         `paddle.static.deserialize_persistables`.
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None, 2])
+        ...     weight = wherry.ParamAttr(name="dv_w", initializer=wherry.nn.initializer.Constant(2.0))
+        ...     y = wherry.static.nn.fc(x, 1, weight_attr=weight, bias_attr=False)
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> program = wherry.static.deserialize_program(wherry.static.serialize_program(x, y))
+        >>> wherry.static.deserialize_persistables(program, wherry.static.serialize_persistables(x, y, exe), exe)
+        >>> exe.run(program, feed={"x": [[1.0, 2.0]]}, fetch_list=program.fetches)
+        [array([[6.]], dtype=float32)]
+        >>> wherry.disable_static()
     """
     if not isinstance(data, (bytes, bytearray)):
         raise InvalidTypeError(f"deserialize_persistables: the content of a file is bytes. Got {type(data).__name__}, expected bytes.")
@@ -274,13 +389,20 @@ def deserialize_persistables(program: Program, data: bytes, executor: Any) -> No
 
 
 def save_to_file(path: str, content: bytes) -> None:
-    """Write bytes to a file, which is replaced when they are complete.
+    """Write bytes to a file, which is replaced atomically.
 
     Raises:
         TypeError: `content` is not bytes (also a ValueError).
 
     Source:
         `paddle.static.save_to_file`.
+
+    Examples:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     wherry.static.save_to_file(folder + "/a.pdmodel", b"content")
+        ...     wherry.static.load_from_file(folder + "/a.pdmodel")
+        b'content'
     """
     if not isinstance(content, bytes):
         raise InvalidTypeError(f"save_to_file: 'content' type should be bytes. Got {type(content).__name__}, expected bytes.")
@@ -288,28 +410,60 @@ def save_to_file(path: str, content: bytes) -> None:
 
 
 def load_from_file(path: str) -> bytes:
-    """The content of a file. Source: `paddle.static.load_from_file`."""
+    """The content of a file.
+
+    Raises:
+        TypeError: `path` is not a file name (also a ValueError).
+        FileNotFoundError: there is no such file.
+
+    Source:
+        `paddle.static.load_from_file`.
+
+    Examples:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     wherry.static.save_to_file(folder + "/a.pdmodel", b"content")
+        ...     wherry.static.load_from_file(folder + "/a.pdmodel")
+        b'content'
+    """
     with open(path_of(path, "load_from_file"), "rb") as file:
         return file.read()
 
 
 def save(program: Program, model_path: str, protocol: int = 4, **configs: Any) -> None:
-    """Save a program for training: `model_path.pdparams` (parameters), `.pdopt` (what else lasts), `.pdmodel` (the program).
+    """Save a program for training: `model_path.pdparams` (parameters), `.pdopt` (other persistable variables, if any), `.pdmodel` (the program).
 
     An op of the program that Paddle's files have no name for is named in a warning, and the `.pdmodel` left out; `load` needs the values alone.
 
     Args:
-        program: it.
+        program: the program.
         model_path: the beginning of the names of the files.
         protocol: of pickle, 2 to 4.
-        configs: accepted for compatibility; unused.
+        configs: no effect.
 
     Raises:
         ValueError: `model_path` ends with a slash.
-        RuntimeError: something has no value: the startup program has not run.
+        RuntimeError: a variable has no value: the startup program has not run.
 
     Source:
         `paddle.static.save`.
+
+    Examples:
+        >>> import os, tempfile
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None, 2])
+        ...     weight = wherry.ParamAttr(name="save_w", initializer=wherry.nn.initializer.Constant(2.0))
+        ...     y = wherry.static.nn.fc(x, 1, weight_attr=weight, bias_attr=False)
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     wherry.static.save(main, folder + "/net")
+        ...     sorted(os.listdir(folder))
+        ['net.pdmodel', 'net.pdparams']
+        >>> wherry.disable_static()
     """
     _require_program(program, "save")
     prefix = path_of(model_path, "save", "model_path")
@@ -333,19 +487,38 @@ def save(program: Program, model_path: str, protocol: int = 4, **configs: Any) -
 
 
 def load(program: Program, model_path: str, executor: Any = None, var_list: Sequence[Variable] | None = None) -> None:
-    """Give a program the values that `save` (or old functions of Paddle) saved.
+    """Load the values that `save` (or old functions of Paddle) saved into a program.
 
     Args:
-        program: it.
+        program: the program.
         model_path: the beginning of the names of the files; or a folder with a file for each variable.
-        executor: accepted for compatibility; values go to `global_scope()`.
-        var_list: of old files: which variables; None takes all that last.
+        executor: no effect; values go to `global_scope()`.
+        var_list: of old files: which variables; None takes all persistable ones.
 
     Raises:
         ValueError: there are no such files, a variable is not in them, or its shape differs.
 
     Source:
         `paddle.static.load`.
+
+    Examples:
+        >>> import tempfile
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None, 2])
+        ...     weight = wherry.ParamAttr(name="load_w", initializer=wherry.nn.initializer.Constant(2.0))
+        ...     y = wherry.static.nn.fc(x, 1, weight_attr=weight, bias_attr=False)
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     wherry.static.save(main, folder + "/net")
+        ...     wherry.static.global_scope().find_var("load_w").get_tensor().set(np.zeros([2, 1], "float32"))
+        ...     wherry.static.load(main, folder + "/net")
+        >>> wherry.static.global_scope().find_var("load_w").get_tensor().numpy().tolist()
+        [[2.0], [2.0]]
+        >>> wherry.disable_static()
     """
     _require_program(program, "load")
     wanted = [x for x in program.list_vars() if x.persistable and not x.is_data] if var_list is None else var_list
@@ -372,6 +545,24 @@ def load_program_state(model_path: str, var_list: Sequence[Variable] | None = No
 
     Source:
         `paddle.static.load_program_state`.
+
+    Examples:
+        >>> import tempfile
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None, 2])
+        ...     weight = wherry.ParamAttr(name="state_w", initializer=wherry.nn.initializer.Constant(2.0))
+        ...     y = wherry.static.nn.fc(x, 1, weight_attr=weight, bias_attr=False)
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     wherry.static.save(main, folder + "/net")
+        ...     state = wherry.static.load_program_state(folder + "/net")
+        >>> state["state_w"].tolist()
+        [[2.0], [2.0]]
+        >>> wherry.disable_static()
     """
     prefix = path_of(model_path, "load_program_state", "model_path")
     for ending in (".pdparams", ".pdopt", ".pdmodel"):
@@ -404,13 +595,28 @@ def _arrays(state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def set_program_state(program: Program, state_dict: Mapping[str, Any]) -> None:
-    """Give a program values by name; what it has and `state_dict` has not is named in a warning.
+    """Set the values of a program by name; variables that `state_dict` does not have are named in a warning.
 
     Raises:
         ValueError: a shape or dtype differs.
 
     Source:
         `paddle.static.set_program_state`.
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None, 2])
+        ...     weight = wherry.ParamAttr(name="set_w", initializer=wherry.nn.initializer.Constant(2.0))
+        ...     y = wherry.static.nn.fc(x, 1, weight_attr=weight, bias_attr=False)
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> wherry.static.set_program_state(main, {"set_w": np.ones([2, 1], "float32")})
+        >>> exe.run(main, feed={"x": [[1.0, 2.0]]}, fetch_list=[y])
+        [array([[3.]], dtype=float32)]
+        >>> wherry.disable_static()
     """
     _require_program(program, "set_program_state")
     require(state_dict, Mapping, "set_program_state", "state_dict", "load_program_state returns one.")  # type: ignore[type-abstract]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
-from wherry_graph.ir import Variable
+from wherry_program.program.ir import Variable
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import InvalidArgumentError
 

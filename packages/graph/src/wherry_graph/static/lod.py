@@ -1,6 +1,6 @@
 """LoDTensor: sequences of different lengths in one tensor.
 
-The rows of all sequences lie one behind the other in one tensor; where each begins is said by offsets, `[0, 2, 5]` for one of two rows
+The rows of all sequences are concatenated in one tensor; offsets say where each begins, `[0, 2, 5]` for one of two rows
 and one of three. Offsets may be nested: those of an outer level count sequences of the next one.
 """
 from __future__ import annotations
@@ -16,10 +16,21 @@ __all__ = ["LoDTensor", "create_lod_tensor"]
 
 
 class LoDTensor:
-    """A tensor, perhaps with the offsets of sequences in it: what lies in a scope, and what `return_numpy=False` gives.
+    """A tensor with the offsets of the sequences in it, if any: the value of a variable in a scope, and what `return_numpy=False` returns.
+
+    Args:
+        tensor: the Tensor; None as long as there is no value.
+        lod: the offsets of sequences, for each level.
 
     Attributes:
         tensor: the Tensor; None as long as there is no value.
+
+    Shape:
+        tensor: `[rows, ...]`.
+
+    Raises:
+        TypeError: `tensor` is not a Tensor (also a ValueError).
+        ValueError: the offsets do not fit the rows.
 
     Source:
         `paddle.base.core.LoDTensor`, which Paddle does not export.
@@ -43,7 +54,7 @@ class LoDTensor:
 
         Args:
             array: an array, Tensor or nested list.
-            place: accepted for compatibility; values go where the tensor is, or to the current device.
+            place: no effect; values go where the tensor is, or to the current device.
         """
         from wherry_graph.static.mode import paused
         from wherry_tensor import _core, ops, to_tensor
@@ -70,7 +81,7 @@ class LoDTensor:
         return self.tensor
 
     def shape(self) -> list[int]:
-        """Its sizes."""
+        """Its shape."""
         return list(self._value().shape) if self.tensor is not None else []
 
     def numpy(self) -> Any:
@@ -116,7 +127,7 @@ class LoDTensor:
         self.set_lod([_offsets(level) for level in lengths])
 
     def has_valid_recursive_sequence_lengths(self) -> bool:
-        """Do the offsets fit each other and the rows?"""
+        """Whether the offsets fit each other and the rows."""
         return _fits(self._lod, self.tensor)
 
     def __repr__(self) -> str:
@@ -145,13 +156,21 @@ def create_lod_tensor(data: Any, recursive_seq_lens: Sequence[Sequence[int]], pl
     Args:
         data: an array, Tensor, LoDTensor, or a list of sequences (each a list of rows).
         recursive_seq_lens: of each level.
-        place: accepted for compatibility; the current device is taken.
+        place: no effect; the current device is taken.
+
+    Shape:
+        `[rows, ...]`; the lengths of the last level add up to the rows.
 
     Raises:
         ValueError: the lengths do not fit.
 
     Source:
         `paddle.base.create_lod_tensor`.
+
+    Examples:
+        >>> rows = wherry.static.create_lod_tensor(np.array([[1.0], [2.0], [3.0]], "float32"), [[2, 1]])
+        >>> rows.lod(), rows.numpy().tolist()
+        ([[0, 2, 3]], [[1.0], [2.0], [3.0]])
     """
     out = LoDTensor()
     out.set(data._value() if isinstance(data, LoDTensor) else data)

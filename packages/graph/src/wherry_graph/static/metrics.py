@@ -29,7 +29,7 @@ def accuracy(input: Tensor, label: Tensor, k: int = 1, correct: Tensor | None = 
         `[N, C]`, `[N, 1]` to `[]`.
 
     Raises:
-        TypeError: something is no Tensor.
+        TypeError: an argument is not a Tensor.
 
     Source:
         `paddle.static.accuracy`.
@@ -62,12 +62,12 @@ def auc(
     """The area under the ROC curve of binary predictions, over all runs of a program, and over the last ones.
 
     Args:
-        input: floating, `[N, 2]` (or `[N, 1]`); the last column is the probability of "yes".
+        input: floating, `[N, 2]` (or `[N, 1]`); the last column is the probability of the positive class.
         label: integers, `[N, 1]`: 0 or 1.
         curve: "ROC".
-        num_thresholds: into how many steps probabilities are divided.
-        topk: accepted for compatibility; unused.
-        slide_steps: over how many of the last runs the second area goes; 0: all.
+        num_thresholds: the number of thresholds.
+        topk: no effect.
+        slide_steps: the number of last runs for the second area; 0: all.
         ins_tag_weight: floating, `[N, 1]`: rows with 0 are left out.
 
     Returns:
@@ -75,12 +75,25 @@ def auc(
         runs, yes and no of all, by threshold.
 
     Raises:
-        TypeError: something is no Tensor.
+        TypeError: an argument is not a Tensor.
         ValueError: the input has more than two columns.
         NotImplementedError: another curve.
 
     Source:
         `paddle.static.auc`, whose counts of the last runs are laid out otherwise.
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     area, last, counts = wherry.static.auc(wherry.static.data("p", [None, 2]), wherry.static.data("y", [None, 1], "int64"))
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> feed = {"p": np.array([[0.9, 0.1], [0.2, 0.8]], "float32"), "y": np.array([[0], [1]])}
+        >>> float(exe.run(main, feed=feed, fetch_list=[area])[0])
+        1.0
+        >>> wherry.disable_static()
     """
     for name, value in ("input", input), ("label", label):
         require_tensor(value, "auc", name)
@@ -141,11 +154,24 @@ def ctr_metric_bundle(input: Tensor, label: Tensor, ins_tag_weight: Tensor | Non
         Variables with the sums of squared errors, absolute errors, probabilities, their sigmoids, clicks, and the number of rows.
 
     Raises:
-        TypeError: something is no Tensor.
+        TypeError: an argument is not a Tensor.
         ValueError: the shapes differ.
 
     Source:
         `paddle.static.ctr_metric_bundle`.
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     sums = wherry.static.ctr_metric_bundle(wherry.static.data("p", [None, 1]), wherry.static.data("y", [None, 1]))
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> feed = {"p": np.array([[0.5], [1.0]], "float32"), "y": np.array([[0.0], [1.0]], "float32")}
+        >>> [x.tolist() for x in exe.run(main, feed=feed, fetch_list=[sums[0], sums[1], sums[4], sums[5]])]
+        [[0.25], [0.5], [1.0], [[2.0]]]
+        >>> wherry.disable_static()
     """
     for name, value in ("input", input), ("label", label):
         require_tensor(value, "ctr_metric_bundle", name)

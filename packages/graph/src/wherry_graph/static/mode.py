@@ -1,24 +1,23 @@
-"""Static mode: the default programs, and the capture that writes what user code calls into them.
+"""Static mode: the default programs, and the capture that records user code into them.
 
 The mode belongs to a thread. While it is on, one capture is on, that of the default main program; `program_guard` puts another program's
-in its place. Parameters and other lasting values come from the builder (`static/builder.py`), which records in the default startup program.
+in its place. `switching` turns it on and off.
 """
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
-from wherry_graph.capture import Capture, captures_of_thread
-from wherry_graph.ir import Program
-from wherry_tensor.building import building
-from wherry_tensor.device import device_code, names_device, set_device
+from wherry_program.program.capture import Capture, captures_of_thread
+from wherry_program.program.ir import Program
+from wherry_tensor.device import device_code, names_device
 from wherry_tensor.errors import InvalidArgumentError, InvalidTypeError, short
+from wherry_tensor.static_builder import building
 
 __all__ = [
-    "capture_of", "default_main_program", "default_startup_program", "device_guard", "disable_static", "enable_static",
-    "in_static_mode", "name_scope", "paused", "program_guard",
+    "capture_of", "default_main_program", "default_startup_program", "device_guard", "in_static_mode", "name_scope", "paused", "program_guard",
+    "switch",
 ]
 
 
@@ -76,52 +75,17 @@ def capture_of(program: Program) -> Capture:
 
 
 def in_static_mode() -> bool:
-    """Is static mode on in this thread?"""
+    """Whether static mode is on in this thread.
+
+    Examples:
+        >>> wherry.static.in_static_mode()
+        False
+    """
     return _mode.on is not None
 
 
-def enable_static() -> None:
-    """Record programs instead of running op by op: what follows in this thread describes `static.default_main_program()`.
-
-    Source:
-        `paddle.enable_static`.
-
-    Examples:
-        >>> wherry.enable_static()
-        >>> wherry.in_dynamic_mode()
-        False
-        >>> wherry.disable_static()
-    """
-    from wherry_graph.static.builder import StaticBuilder
-
-    if _mode.on is None:
-        building.builder = StaticBuilder()
-        _switch(capture_of(default_main_program()))
-
-
-def disable_static(place: Any = None) -> None:
-    """Run op by op again, which is how Wherry begins.
-
-    Args:
-        place: where to run from now on, as `set_device` takes it; None changes nothing.
-
-    Source:
-        `paddle.disable_static`.
-
-    Examples:
-        >>> wherry.disable_static()
-        >>> wherry.in_dynamic_mode()
-        True
-    """
-    if place is not None:
-        set_device(place)
-    if _mode.on is not None:
-        _switch(None)
-        building.builder = None
-
-
-def _switch(to: Capture | None) -> Capture | None:
-    """Let another capture record for static mode; returns the one before."""
+def switch(to: Capture | None) -> Capture | None:
+    """Set the capture of static mode; returns the previous one."""
     before, _mode.on = _mode.on, None
     if before is not None:
         before.__exit__(None, None, None)
@@ -133,22 +97,22 @@ def _switch(to: Capture | None) -> Capture | None:
 
 @contextmanager
 def recording_into(program: Program, role: str | None = None) -> Iterator[Capture]:
-    """Let static mode, which is on, record in another program meanwhile."""
+    """A context in which static mode records into another program."""
     recording = capture_of(program)
     before_role = recording.role
-    before = _switch(recording) if _mode.on is not recording else recording
+    before = switch(recording) if _mode.on is not recording else recording
     recording.role = before_role if role is None else role
     try:
         yield recording
     finally:
         recording.role = before_role
         if before is not recording:
-            _switch(before)
+            switch(before)
 
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """Run ops in this thread at once meanwhile, whatever is being captured around."""
+    """A context in which ops of this thread run at once, even inside of a capture."""
     waiting = list(captures_of_thread())
     builder, building.builder = building.builder, None
     on, _mode.on = _mode.on, None
@@ -164,14 +128,14 @@ def paused() -> Iterator[None]:
 
 @contextmanager
 def program_guard(main_program: Program, startup_program: Program | None = None) -> Iterator[None]:
-    """Make other programs the default ones inside of a `with` block.
+    """A context: inside, other programs are the default ones.
 
     Args:
         main_program: what is recorded goes here.
         startup_program: what gives parameters their first values goes here; None leaves the one there is.
 
     Raises:
-        TypeError: something is no Program.
+        TypeError: an argument is not a Program.
 
     Source:
         `paddle.static.program_guard`.
@@ -197,18 +161,18 @@ def program_guard(main_program: Program, startup_program: Program | None = None)
     if startup_program is not None:
         _mode.startup = startup_program
     was_on = _mode.on is not None and _mode.on is not capture_of(main_program)
-    recording = _switch(capture_of(main_program)) if was_on else None
+    recording = switch(capture_of(main_program)) if was_on else None
     try:
         yield
     finally:
         _mode.main, _mode.startup = before
         if was_on and _mode.on is not None:
-            _switch(recording)
+            switch(recording)
 
 
 @contextmanager
 def name_scope(prefix: str | None = None) -> Iterator[None]:
-    """Note on the ops that are recorded in a `with` block what part of the model they belong to.
+    """A context: marks the ops recorded inside as a part of the model.
 
     Args:
         prefix: the name of the part; parts may lie in parts.
@@ -247,8 +211,10 @@ def name_scope(prefix: str | None = None) -> Iterator[None]:
 
 @contextmanager
 def device_guard(device: str | None = None) -> Iterator[None]:
-    """Say on which kind of device the ops recorded in a `with` block may run. A program runs on one device, that of its Executor, and what has no
-    kernel there runs on the CPU by itself: the guard changes nothing but where it names a device that is not there.
+    """A context: sets the kind of device on which the ops recorded inside may run.
+
+    A program runs on one device, that of its Executor, and ops without a kernel there run on the CPU. So the guard has no effect, except that
+    it refuses a device that is not there.
 
     Args:
         device: "cpu", "gpu", "gpu:0", ...; None leaves it to the Executor.

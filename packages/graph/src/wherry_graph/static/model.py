@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from wherry_graph.ir import Program, Variable
 from wherry_graph.static import amp
 from wherry_graph.static.cloning import copied, pruned
 from wherry_graph.static.executor import Executor
@@ -17,15 +16,15 @@ from wherry_graph.static.files import save_inference_model
 from wherry_graph.static.mode import (
     default_main_program,
     default_startup_program,
-    disable_static,
-    enable_static,
     in_static_mode,
     paused,
     program_guard,
 )
 from wherry_graph.static.scope import Scope, global_scope
+from wherry_graph.static.switching import disable_static, enable_static
 from wherry_graph.static.variables import data
 from wherry_nn import Layer, Parameter, unique_name
+from wherry_program.program.ir import Program, Variable
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import AssertedTypeError, InvalidArgumentError
@@ -34,10 +33,10 @@ __all__ = ["StaticModel"]
 
 
 class StaticModel:
-    """What a Model of static mode records and runs; `Model` calls it.
+    """The programs of a Model in static mode, recorded and run for `Model`.
 
     Args:
-        model: it.
+        model: the Model.
     """
 
     def __init__(self, model: Any) -> None:
@@ -54,7 +53,7 @@ class StaticModel:
         self.lists: Any = None
         self.ready: dict[str, _Ready] = {}
 
-    # What Model asks for.
+    # The interface for Model.
 
     def prepare(self, optimizer: Any, level: str, scaling: Mapping[str, Any], casting: Mapping[str, Any]) -> None:
         """Forget what was recorded; record with these from now on. Arguments as Model reads them from `amp_configs`."""
@@ -83,7 +82,7 @@ class StaticModel:
         return values[: ready.outputs], values[ready.outputs :]
 
     def save(self, path: str) -> None:
-        """Write what predicts as files of `static.save_inference_model`."""
+        """Save the inference program, as `static.save_inference_model` does."""
         ready = self.of("test")
         block = ready.program.blocks[0]
         save_inference_model(path, [block.vars[name] for name in ready.feeds], ready.fetches, self.executor, program=ready.program)
@@ -101,7 +100,7 @@ class StaticModel:
                 self.write(x, values[key])
 
     def optimizer_state(self) -> dict[str, Any]:
-        """What the optimizer remembers."""
+        """The state of the optimizer."""
         self.of("train")
         state = self.model._optimizer.state_dict()
         if "master_weights" in state:
@@ -109,7 +108,7 @@ class StaticModel:
         return {key: self.value(x) if isinstance(x, Tensor) else x for key, x in state.items()}
 
     def set_optimizer_state(self, state: dict[str, Any]) -> None:
-        """Let the optimizer go on where `optimizer_state` was taken, here or in dynamic mode."""
+        """Restore a state of the optimizer, of static or dynamic mode."""
         self.of("train")
         optimizer = self.model._optimizer
         state = optimizer._renamed(dict(state))
@@ -130,7 +129,7 @@ class StaticModel:
         with _standing_in([self.model.network], new):
             yield
 
-    # How it is done.
+    # Implementation.
 
     def of(self, mode: str) -> _Ready:
         """The program of a mode, recorded now if it has not been."""
@@ -171,7 +170,7 @@ class StaticModel:
         return ready
 
     def _give_first_values(self, main: Program, startup: Program) -> None:
-        """Run the startup program for what has no value yet, and leave alone what has."""
+        """Run the startup program for variables without a value; others keep theirs."""
         missing = [
             x.name for x in main.list_vars()
             if x.persistable and not x.is_data and x.bound is None and self.scope.value(x.name) is None
@@ -190,7 +189,7 @@ class StaticModel:
         return (x.bound if x.bound is not None else self.scope.value(x.name)) if isinstance(x, Variable) else x
 
     def write(self, x: Tensor, value: Tensor) -> None:
-        """Put a value in place of that of a variable or tensor."""
+        """Set the value of a variable or tensor."""
         held = self.value(x)
         with paused():
             value = _core.to_device(value.detach(), _core.device_of(held))

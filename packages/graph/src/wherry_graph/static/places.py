@@ -1,4 +1,4 @@
-"""Lists of devices, and what belongs to kinds of devices that Wherry does not run on."""
+"""Lists of places, and stubs for devices that Wherry does not support."""
 from __future__ import annotations
 
 import os
@@ -17,10 +17,13 @@ __all__ = [
 
 
 def cpu_places(device_count: int | None = None) -> list[Place]:
-    """As many CPUPlaces as asked for.
+    """A list of `device_count` CPUPlaces.
 
     Args:
         device_count: None is the environment variable CPU_NUM, or 1.
+
+    Raises:
+        ValueError: `device_count` is not a number from 0 to 65536.
 
     Source:
         `paddle.static.cpu_places`, which counts cores where CPU_NUM is not set.
@@ -52,29 +55,74 @@ def _places(what: str, kind: Any, ids: int | Sequence[int] | None) -> list[Place
 
 
 def cuda_places(device_ids: int | Sequence[int] | None = None) -> list[Place]:
-    """GPUs by number; None: all.
+    """The places of GPUs by their numbers; None takes all.
 
     Raises:
         ValueError, RuntimeError: there is no such GPU, or no kernels for it.
 
     Source:
         `paddle.static.cuda_places`.
+
+    Examples:
+        >>> try:
+        ...     places = wherry.static.cuda_places()
+        ... except RuntimeError:  # GPUs need a package with their kernels
+        ...     places = wherry.static.cpu_places()
     """
     return _places("cuda_places", CUDAPlace, device_ids)
 
 
 def xpu_places(device_ids: int | Sequence[int] | None = None) -> list[Place]:
-    """XPUs by number; None: all. Errors as `cuda_places`. Source: `paddle.static.xpu_places`."""
+    """The places of XPUs by their numbers; None takes all.
+
+    Raises:
+        RuntimeError: there is no such device, or no kernels for it.
+
+    Source:
+        `paddle.static.xpu_places`.
+
+    Examples:
+        >>> try:
+        ...     places = wherry.static.xpu_places()
+        ... except RuntimeError:  # XPUs need a package with their kernels
+        ...     places = wherry.static.cpu_places()
+    """
     return _places("xpu_places", XPUPlace, device_ids)
 
 
 def npu_places(device_ids: int | Sequence[int] | None = None) -> list[Place]:
-    """NPUs by number; None: all. Errors as `cuda_places`. Source: `paddle.static.npu_places` of Paddle 2.3."""
+    """The places of NPUs by their numbers; None takes all.
+
+    Raises:
+        RuntimeError: there is no such device, or no kernels for it.
+
+    Source:
+        `paddle.static.npu_places` of Paddle 2.3.
+
+    Examples:
+        >>> try:
+        ...     places = wherry.static.npu_places()
+        ... except RuntimeError:  # NPUs need a package with their kernels
+        ...     places = wherry.static.cpu_places()
+    """
     return _places("npu_places", NPUPlace, device_ids)
 
 
 def mlu_places(device_ids: int | Sequence[int] | None = None) -> list[Place]:
-    """MLUs by number; None: all. Errors as `cuda_places`. Source: `paddle.static.mlu_places` of Paddle 2.3."""
+    """The places of MLUs by their numbers; None takes all.
+
+    Raises:
+        RuntimeError: there is no such device, or no kernels for it.
+
+    Source:
+        `paddle.static.mlu_places` of Paddle 2.3.
+
+    Examples:
+        >>> try:
+        ...     places = wherry.static.mlu_places()
+        ... except RuntimeError:  # MLUs need a package with their kernels
+        ...     places = wherry.static.cpu_places()
+    """
     return _places("mlu_places", MLUPlace, device_ids)
 
 
@@ -86,36 +134,78 @@ def _no_ipu(what: str) -> NoReturn:
 
 @contextmanager
 def ipu_shard_guard(index: int = -1, stage: int = -1) -> Iterator[None]:
-    """On which IPU ops run: there are none.
+    """Not available: sets the IPU on which ops run.
 
     Raises:
         RuntimeError: always.
 
     Source:
         `paddle.static.ipu_shard_guard`.
+
+    Examples:
+        >>> with wherry.static.ipu_shard_guard():
+        ...     pass
+        Traceback (most recent call last):
+        wherry_tensor.errors.UnavailableError: (Unavailable) ipu_shard_guard: it belongs to Graphcore's IPUs, ...
     """
     _no_ipu("ipu_shard_guard")
     yield
 
 
 def set_ipu_shard(call_func: Any, index: int = -1, stage: int = -1) -> NoReturn:
-    """On which IPU a layer runs: there are none. Raises RuntimeError. Source: `paddle.static.set_ipu_shard`."""
+    """Not available: sets the IPU on which a layer runs.
+
+    Raises:
+        RuntimeError: always: no package has kernels for IPUs.
+
+    Source:
+        `paddle.static.set_ipu_shard`.
+
+    Examples:
+        >>> wherry.static.set_ipu_shard(wherry.nn.ReLU())
+        Traceback (most recent call last):
+        wherry_tensor.errors.UnavailableError: (Unavailable) set_ipu_shard: it belongs to Graphcore's IPUs, ...
+    """
     _no_ipu("set_ipu_shard")
 
 
 class IpuCompiledProgram:
-    """A program compiled for IPUs: there are none. Raises RuntimeError. Source: `paddle.static.IpuCompiledProgram`."""
+    """Not available: a program compiled for IPUs.
+
+    Raises:
+        RuntimeError: always: no package has kernels for IPUs.
+
+    Source:
+        `paddle.static.IpuCompiledProgram`.
+
+    Examples:
+        >>> wherry.static.IpuCompiledProgram()
+        Traceback (most recent call last):
+        wherry_tensor.errors.UnavailableError: (Unavailable) IpuCompiledProgram: it belongs to Graphcore's IPUs, ...
+    """
 
     def __init__(self, program: Any = None, scope: Any = None, ipu_strategy: Any = None) -> None:
         _no_ipu("IpuCompiledProgram")
 
     def compile(self, feed_list: Any, fetch_list: Any) -> NoReturn:
-        """Compile it. Raises RuntimeError."""
+        """Raises RuntimeError."""
         _no_ipu("IpuCompiledProgram.compile")
 
 
 class IpuStrategy:
-    """Wishes of how IPUs run a program: there are none. Raises RuntimeError. Source: `paddle.static.IpuStrategy`."""
+    """Not available: options for programs on IPUs.
+
+    Raises:
+        RuntimeError: always: no package has kernels for IPUs.
+
+    Source:
+        `paddle.static.IpuStrategy`.
+
+    Examples:
+        >>> wherry.static.IpuStrategy()
+        Traceback (most recent call last):
+        wherry_tensor.errors.UnavailableError: (Unavailable) IpuStrategy: it belongs to Graphcore's IPUs, ...
+    """
 
     num_ipus = property(lambda self: _no_ipu("IpuStrategy.num_ipus"), doc="How many IPUs.")
     is_training = property(lambda self: _no_ipu("IpuStrategy.is_training"), doc="Does it train?")

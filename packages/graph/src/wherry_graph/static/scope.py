@@ -1,4 +1,4 @@
-"""Scopes: where the values of variables lie between runs, by name."""
+"""Scopes: the values of variables between runs, by name."""
 from __future__ import annotations
 
 import threading
@@ -15,7 +15,13 @@ __all__ = ["Scope", "ScopeVariable", "chosen_scope", "global_scope", "scope_guar
 
 
 class Scope:
-    """Values by name. Scopes may lie in scopes: what an inner one does not have is looked for around it.
+    """The values of variables by name. Scopes nest: names that an inner scope does not have are looked up in its parents.
+
+    Args:
+        parent: the scope around it; None if there is none.
+
+    Raises:
+        TypeError: `parent` is not a Scope (also a ValueError).
 
     Source:
         `paddle.static.global_scope` returns one.
@@ -56,7 +62,7 @@ class Scope:
         return None if self._parent is None else self._parent.value(name)
 
     def put(self, name: str, value: Tensor) -> None:
-        """Let `value` be what lies under this name."""
+        """Set the value of this name."""
         require_tensor(value, "Scope.put", "value")
         value.name, value.persistable = name, True
         self._values.setdefault(name, LoDTensor()).tensor = value
@@ -67,7 +73,7 @@ class Scope:
             self._values.pop(name, None)
 
     def local_var_names(self) -> list[str]:
-        """The names of the variables that lie here."""
+        """The names of the variables of this scope."""
         return list(self._values)
 
     def new_scope(self) -> Scope:
@@ -77,12 +83,12 @@ class Scope:
         return kid
 
     def drop_kids(self) -> None:
-        """Let go of the scopes in this one."""
+        """Remove the scopes in this one."""
         self._kids.clear()
 
 
 class ScopeVariable:
-    """A variable of a scope: a name and what holds its value."""
+    """A variable of a scope: a name and a LoDTensor with its value."""
 
     def __init__(self, name: str, held: LoDTensor) -> None:
         self._name, self._held = name, held
@@ -96,7 +102,7 @@ class ScopeVariable:
         return self._held
 
     def is_initialized(self) -> bool:
-        """Has it a value?"""
+        """Whether it has a value."""
         return self._held.tensor is not None
 
 
@@ -105,7 +111,7 @@ _thread = threading.local()
 
 
 def global_scope() -> Scope:
-    """The scope that is used where none is named.
+    """The scope that is used if none is given.
 
     Source:
         `paddle.static.global_scope`.
@@ -119,10 +125,10 @@ def global_scope() -> Scope:
 
 @contextmanager
 def scope_guard(scope: Scope) -> Iterator[None]:
-    """Make another scope the global one inside of a `with` block.
+    """A context: inside, another scope is the global one.
 
     Raises:
-        TypeError: `scope` is no Scope.
+        TypeError: `scope` is not a Scope.
 
     Source:
         `paddle.static.scope_guard`.
@@ -135,7 +141,7 @@ def scope_guard(scope: Scope) -> Iterator[None]:
     """
     if not isinstance(scope, Scope):
         raise InvalidTypeError(
-            f"scope_guard: this is no scope. Got {short(scope)} ({type(scope).__name__}), expected a Scope. Write static.Scope()."
+            f"scope_guard: this is not a scope. Got {short(scope)} ({type(scope).__name__}), expected a Scope. Write static.Scope()."
         )
     before = global_scope()
     _thread.scope = scope
@@ -150,7 +156,7 @@ def chosen_scope(scope: Any) -> Scope:
     if scope is None:
         return global_scope()
     if not isinstance(scope, Scope):
-        raise InvalidTypeError(f"scope: this is no scope. Got {short(scope)} ({type(scope).__name__}), expected a Scope or None.")
+        raise InvalidTypeError(f"scope: this is not a scope. Got {short(scope)} ({type(scope).__name__}), expected a Scope or None.")
     return scope
 
 

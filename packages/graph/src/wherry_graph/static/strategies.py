@@ -1,4 +1,4 @@
-"""What can be wished of how programs are run. The executor decides these things itself; wishes are kept so that programs find them."""
+"""Options of how programs are built and run. The executor decides these things itself; options are stored so that programs can read them."""
 from __future__ import annotations
 
 from enum import IntEnum
@@ -10,7 +10,7 @@ __all__ = ["BuildStrategy", "ExecutionStrategy"]
 
 
 class _Wishes:
-    """Attributes with defaults; others are refused."""
+    """Attributes with defaults; setting others raises an error."""
 
     _defaults: ClassVar[dict[str, Any]] = {}
 
@@ -46,14 +46,14 @@ def _option(name: str, text: str) -> property:
 
 
 class ReduceStrategy(IntEnum):
-    """How gradients of several devices are put together."""
+    """How gradients of several devices are reduced."""
 
     AllReduce = 0
     Reduce = 1
 
 
 class GradientScaleStrategy(IntEnum):
-    """What the gradient of the loss begins with on several devices."""
+    """The initial gradient of the loss on several devices."""
 
     CoeffNumDevice = 0
     One = 1
@@ -61,7 +61,7 @@ class GradientScaleStrategy(IntEnum):
 
 
 class BuildStrategy(_Wishes):
-    """Wishes of how a program is changed before it runs. Fusions and memory planning are decided by the executor, whatever is wished here.
+    """Options for building a program. They have no effect: the executor decides fusions and memory planning.
 
     Raises:
         AttributeError: an option that does not exist is set.
@@ -98,7 +98,7 @@ class BuildStrategy(_Wishes):
 
 
 class ExecutionStrategy(_Wishes):
-    """Wishes of how a program is run. The number of threads is that of the process (`OMP_NUM_THREADS`), whatever is wished here.
+    """Options for running a program. They have no effect: the number of threads is that of the process (`OMP_NUM_THREADS`).
 
     Raises:
         AttributeError: an option that does not exist is set.

@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from wherry_graph import backward
-from wherry_graph.ir import OPTIMIZE, Program, Variable
 from wherry_graph.static.mode import (
     default_main_program,
     default_startup_program,
@@ -15,6 +13,8 @@ from wherry_graph.static.mode import (
     recording_into,
 )
 from wherry_nn import Parameter, unique_name
+from wherry_program.program import backward
+from wherry_program.program.ir import OPTIMIZE, Program, Variable
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.errors import AssertedTypeError, InvalidArgumentError, InvalidTypeError, short
@@ -26,21 +26,24 @@ def append_backward(
     loss: Tensor, parameter_list: Sequence[Any] | None = None, no_grad_set: Iterable[Any] | None = None,
     callbacks: Sequence[Callable[..., Any]] | None = None, checkpoints: Sequence[Any] | None = None, distop_context: Any = None,
 ) -> list[tuple[Any, Tensor]]:
-    """Let the program of `loss` compute the gradients of parameters.
+    """Add the computation of the gradients of parameters to the program of `loss`.
 
     Args:
         loss: a variable of one element.
         parameter_list: variables or names; None takes all parameters of the program that train.
-        no_grad_set: variables or names that no gradient passes.
+        no_grad_set: variables or names through which no gradient flows.
         callbacks: called as `callback(block, {"grad": gradient, "param": parameter})` for each gradient.
-        checkpoints: accepted for compatibility; gradients keep what they need.
-        distop_context: accepted for compatibility; unused.
+        checkpoints: no effect; gradients keep what they need.
+        distop_context: no effect.
 
     Returns:
         Pairs of a parameter and its gradient, for the parameters that the loss depends on. The gradient of `w` is named `w@GRAD`.
 
+    Shape:
+        loss: `[]` or `[1]`. A gradient has the shape of its parameter.
+
     Raises:
-        TypeError: `loss` is no variable of a program.
+        TypeError: `loss` is not a variable of a program.
         ValueError: it has more than one element, or a name is not in the program.
 
     Source:
@@ -82,19 +85,22 @@ def append_backward(
 def gradients(
     targets: Any, inputs: Any, target_gradients: Any = None, no_grad_set: Iterable[Any] | None = None
 ) -> list[Tensor | None]:
-    """Let the program compute the gradients of the sum of `targets` with respect to `inputs`.
+    """Add the computation of the gradients of the sum of `targets` with respect to `inputs` to the program.
 
     Args:
         targets: a variable, or several.
         inputs: a variable, or several.
         target_gradients: the gradient of each target, of its shape; None is ones.
-        no_grad_set: variables or names that no gradient passes.
+        no_grad_set: variables or names through which no gradient flows.
 
     Returns:
         The gradient of each input; None where the targets do not depend on it.
 
+    Shape:
+        A gradient has the shape of its input, `[...]`.
+
     Raises:
-        TypeError: something is no variable of a program.
+        TypeError: an argument is not a variable of a program.
         ValueError: the number of target gradients is not that of targets.
 
     Source:
@@ -167,7 +173,7 @@ def parameter_gradients(optimizer: Any, loss: Any, parameters: Any, no_grad_set:
 def minimize(
     optimizer: Any, loss: Any, startup_program: Program | None, parameters: Any, no_grad_set: Any
 ) -> tuple[list[Any], list[tuple[Any, Any]]]:
-    """Let the program of `loss` compute gradients and change the parameters."""
+    """Add gradients and the update of parameters to the program of `loss`."""
     program = _variable("minimize", loss).program
     with program_guard(program, default_startup_program() if startup_program is None else startup_program):
         pairs = optimizer.backward(loss, startup_program, parameters, no_grad_set)
@@ -178,7 +184,7 @@ def minimize(
 
 @contextmanager
 def updating(optimizer: Any) -> Iterator[None]:
-    """What is recorded inside is the update of `optimizer`, whose learning rate follows its schedule."""
+    """A context: the ops recorded inside are the update of `optimizer`, whose learning rate follows its schedule."""
     with recording_into(default_main_program(), OPTIMIZE) as recording:
         if optimizer._refresh_rates not in recording.program.before_run:
             recording.program.before_run.append(optimizer._refresh_rates)
@@ -191,7 +197,7 @@ def _variable(what: str, x: Any, program: Program | None = None) -> Variable:
     if program is not None and isinstance(x, Tensor):
         return program.bind(x)  # a parameter of a layer that was made before static mode
     raise AssertedTypeError(
-        f"{what}: this is no variable of a program. Got {short(x)} ({type(x).__name__}), expected what was computed under "
+        f"{what}: this is not a variable of a program. Got {short(x)} ({type(x).__name__}), expected what was computed under "
         f"paddle.enable_static()."
     )
 
@@ -206,7 +212,7 @@ def _named(program: Program, x: Any, what: str) -> Variable:
         return found
     if isinstance(x, Parameter):
         return program.bind(x)
-    raise InvalidTypeError(f"{what}: this is no variable. Got {short(x)} ({type(x).__name__}), expected a variable or its name.")
+    raise InvalidTypeError(f"{what}: this is not a variable. Got {short(x)} ({type(x).__name__}), expected a variable or its name.")
 
 
 def _listed(x: Any) -> list[Any]:

@@ -1,16 +1,16 @@
-"""Variables that static mode makes by hand: feeds, parameters, lasting values, prints, calls of Python."""
+"""Variables of static programs: feeds, parameters, global variables, prints, calls of Python."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from wherry_graph import control
-from wherry_graph.ir import Variable
 from wherry_graph.static.builder import lasting_variable
 from wherry_graph.static.mode import default_main_program, in_static_mode
-from wherry_nn import ParamAttr, unique_name
 from wherry_nn import create_parameter as _create_parameter
+from wherry_nn import unique_name
+from wherry_program.program import control
+from wherry_program.program.ir import Variable
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64
 from wherry_tensor.arguments import integer
@@ -23,7 +23,7 @@ __all__ = ["Print", "create_global_var", "create_parameter", "data", "py_func"]
 
 
 def data(name: str, shape: Sequence[int | None], dtype: Any = None, lod_level: int = 0) -> Variable:
-    """A variable of the default main program that is given a value for each run.
+    """An input of the default main program, which is fed for each run.
 
     Args:
         name: by which it is fed.
@@ -32,7 +32,7 @@ def data(name: str, shape: Sequence[int | None], dtype: Any = None, lod_level: i
         lod_level: of sequences that are fed as LoDTensors: how deep they are nested, at most 16.
 
     Raises:
-        TypeError: `name` is no str, `shape` no list or tuple, or `lod_level` no int.
+        TypeError: `name` is not a str, `shape` is not a list or tuple, or `lod_level` is not an int.
         ValueError: `lod_level` is out of range, a size is neither an int nor None, or the name is taken by another variable.
 
     Source:
@@ -89,6 +89,18 @@ def create_parameter(
 ) -> Any:
     """A parameter outside of any layer; in static mode of the default main program. See `paddle.create_parameter`.
 
+    Args:
+        shape: a list or tuple of ints.
+        dtype: its dtype.
+        name: of the parameter.
+        attr: a ParamAttr, an initializer, a name, or None.
+        is_bias: None of `attr` then starts with zeros.
+        default_initializer: the initializer if `attr` has none.
+
+    Raises:
+        TypeError: `shape` is not a list or tuple of ints, `dtype` is unknown, or `attr` is not an attribute.
+        ValueError: a size is not positive (also an AssertionError).
+
     Source:
         `paddle.static.create_parameter`.
 
@@ -112,7 +124,7 @@ def create_global_var(
         value: a number.
         dtype: of the variable.
         persistable: is it saved with the program?
-        force_cpu: accepted for compatibility; unused.
+        force_cpu: no effect.
         name: None numbers it.
 
     Raises:
@@ -144,24 +156,36 @@ def Print(  # noqa: N802  Paddle's name
     Args:
         input: the variable.
         first_n: how often; -1 is always.
-        message: stands before it.
+        message: printed before it.
         summarize: how many elements are shown.
         print_tensor_name: show its name.
-        print_tensor_type: accepted for compatibility; shown with the values.
-        print_tensor_shape: accepted for compatibility; shown with the values.
-        print_tensor_layout: accepted for compatibility; all tensors are dense and strided.
-        print_tensor_lod: accepted for compatibility; unused.
+        print_tensor_type: no effect; shown with the values.
+        print_tensor_shape: no effect; shown with the values.
+        print_tensor_layout: no effect; all tensors are dense and strided.
+        print_tensor_lod: no effect.
         print_phase: "forward" or "both"; "backward" prints nothing, since gradients have names of their own to print.
 
     Returns:
         `input`.
 
+    Shape:
+        `[...]` to the same shape.
+
     Raises:
-        TypeError: `input` is no Tensor.
-        ValueError: another phase.
+        TypeError: `input` is not a Tensor.
+        ValueError: `print_phase` is unknown.
 
     Source:
         `paddle.static.Print`.
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> with wherry.static.program_guard(wherry.static.Program()):
+        ...     x = wherry.static.data("x", [2])
+        ...     y = wherry.static.Print(x, message="x is") * 2
+        >>> [out] = wherry.static.Executor().run(y.program, feed={"x": [1.0, 2.0]}, fetch_list=[y])
+        x is...
+        >>> wherry.disable_static()
     """
     if not isinstance(input, Tensor):
         raise InvalidTypeError(f"Print: argument 'input' must be a Tensor. Got {type(input).__name__}, expected a variable.")
@@ -191,7 +215,7 @@ def py_func(
         `out`.
 
     Raises:
-        TypeError: `func` is no function, or something is no variable.
+        TypeError: `func` is not a function, or an argument is not a variable.
 
     Source:
         `paddle.static.py_func`.
@@ -213,7 +237,7 @@ def py_func(
     outs = [] if out is None else list(out) if isinstance(out, (list, tuple)) else [out]
     for one in (*inputs, *outs):
         if not isinstance(one, Variable):
-            raise InvalidTypeError(f"py_func: this is no variable. Got {short(one)} ({type(one).__name__}), expected one of the program.")
+            raise InvalidTypeError(f"py_func: this is not a variable. Got {short(one)} ({type(one).__name__}), expected one of the program.")
     skipped = skip_vars_in_backward_input
     skipped = [] if skipped is None else list(skipped) if isinstance(skipped, (list, tuple)) else [skipped]
     names = {one.name if isinstance(one, Variable) else one for one in skipped}
@@ -234,8 +258,3 @@ def _require_static(what: str) -> None:
         raise PreconditionNotMetError(
             f"{what}: it belongs to static mode. Got a call outside of it, expected paddle.enable_static() before. "
         )
-
-
-def named_attr(attr: Any, name: str | None) -> Any:
-    """`attr` with a name where it has none."""
-    return ParamAttr(name=name) if attr is None and name is not None else attr

@@ -1,1 +1,1 @@
-"""What tests of programs and of their files share."""
+"""What tests of captured code share."""

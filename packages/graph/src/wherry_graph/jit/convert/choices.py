@@ -1,4 +1,4 @@
-"""Choices of converted code that go into the program: `if`, and `a if test else b`.
+"""Conditionals of converted code in the program: `if`, and `a if test else b`.
 
 A branch is recorded with the values from before it; then the values that the two branches leave are made one (`_Merge`).
 """
@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from wherry_graph import control
-from wherry_graph.ir import Block
 from wherry_graph.jit.convert.state import (
     UNBOUND,
     Held,
@@ -29,13 +27,15 @@ from wherry_graph.jit.convert.state import (
 )
 from wherry_graph.jit.convert.symbolic import TensorList, scalar
 from wherry_graph.jit.convert.values import condition, recording_now
+from wherry_program.program import control
+from wherry_program.program.ir import Block
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.sizes import Size, user_line
 
 __all__ = ["branch", "choose", "note_unbound", "unbound_reason"]
 
-_MOST_NESTED = 24  # choices of one place inside each other: a recursion that a tensor would have to end
+_MOST_NESTED = 24  # nested choices of one line: a recursion that depends on a tensor
 
 
 class _Thread(threading.local):
@@ -48,7 +48,7 @@ _thread = _Thread()
 
 
 def unbound_reason(name: str) -> str | None:
-    """Why a variable has no value, if that is because a choice gave it one in one branch only."""
+    """Why a variable has no value, if it was assigned in one branch only."""
     return _thread.unbound.get(name)
 
 
@@ -149,7 +149,7 @@ def _placed(value: Any, outs: list[Tensor]) -> Any:
 
 
 class _Merge:
-    """Makes the values of two branches one."""
+    """Merges the values of two branches."""
 
     def __init__(self, choice: _Choice) -> None:
         self.choice = choice
@@ -157,7 +157,7 @@ class _Merge:
         self._known: dict[tuple[int, int], int] = {}
 
     def value(self, name: str, fill: bool, a: Any, b: Any) -> Any:
-        """What `name` is behind the choice: a value that both branches have, or a structure with pairs in it."""
+        """The value of `name` after the choice: one that both branches have, or a structure with pairs in it."""
         if a is b or (isinstance(a, TensorList) and isinstance(b, TensorList) and a.data is b.data):
             return a
         if a is UNBOUND or b is UNBOUND:
@@ -183,7 +183,7 @@ class _Merge:
         )
 
     def filled(self, name: str, a: Any, b: Any) -> Any:
-        """A value that one branch has, and that is not looked at where the other was taken."""
+        """A value of one branch, which is not used where the other was taken."""
         value = b if a is UNBOUND else a
         if isinstance(value, (list, tuple, dict)):
             return mapped(lambda item: self.filled(name, *((UNBOUND, item) if a is UNBOUND else (item, UNBOUND))), value)
@@ -195,7 +195,7 @@ class _Merge:
         return self.pair(value, other) if here == 0 else self.pair(other, value)
 
     def lists(self, name: str, a: Any, b: Any) -> Any:
-        """Lists of different length: one whose length the program knows."""
+        """Merge lists of different length into a TensorList."""
         shape, dtype = item_of(a, b)
         if dtype is None or not all(is_number(x) for side in (a, b) if isinstance(side, list) for x in side):
             raise TypeError(
@@ -210,7 +210,7 @@ class _Merge:
         return self.pair(data[0], data[1], kind="list")
 
     def numbers(self, name: str, a: Any, b: Any) -> Any:
-        """Tensors, sizes and numbers."""
+        """Merge tensors, sizes and numbers."""
         dtype = common_dtype(a, b)
         if dtype is None:
             raise TypeError(

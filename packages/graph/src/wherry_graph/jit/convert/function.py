@@ -1,4 +1,4 @@
-"""Converted functions: made from others, with the same closure, globals, defaults, file and lines."""
+"""Converted functions, with the closure, globals, defaults, file and lines of the original."""
 from __future__ import annotations
 import __future__
 
@@ -27,15 +27,16 @@ _IGNORED = {
 } - {"__main__", "this", "antigravity"}
 _ignored_modules: set[str] = set()  # those of ignore_module, by full name
 
-# By code: what became of it. Code dies with its functions.
+# By code: its conversion. Code is freed with its functions.
 _known: weakref.WeakKeyDictionary[CodeType, _Converted] = weakref.WeakKeyDictionary()
 _kept: weakref.WeakKeyDictionary[CodeType, bool] = weakref.WeakKeyDictionary()  # marked with not_to_static
 _codes: weakref.WeakKeyDictionary[CodeType, bool] = weakref.WeakKeyDictionary()  # converted code -> was it made, or is it the user's function?
+_runtime: list[ModuleType] = []  # the run time of converted code, which imports this module
 _MARK = "_wherry_converted"  # in the dict of a function: (its code, its defaults, the converted function)
 
 
 class _Converted(NamedTuple):
-    """What became of a function's code: other code, or a reason why there is none."""
+    """The conversion of a function's code: other code, or a reason why there is none."""
 
     filename: str  # equal code in two files is one key
     reason: str | None
@@ -45,7 +46,7 @@ class _Converted(NamedTuple):
 
 
 def converted(callee: Any) -> Any:
-    """What to call in place of `callee` while a program is captured: its converted form, or itself."""
+    """The function to call in place of `callee` while a program is captured: its converted form, or itself."""
     if isinstance(callee, FunctionType):
         return callee if _stays(callee) else converted_function(callee)
     if isinstance(callee, MethodType):
@@ -72,10 +73,8 @@ def converted_function(function: FunctionType) -> FunctionType:
     found = _converted_code(function)
     if found.reason is not None:
         return function
-    from wherry_graph.jit.convert import runtime
-
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    cells[found.runtime] = types.CellType(runtime)
+    cells[found.runtime] = types.CellType(_runtime[0])
     closure = tuple(cells[name] for name in found.code.co_freevars)
     out = FunctionType(found.code, function.__globals__, function.__name__, function.__defaults__, closure)
     functools.update_wrapper(out, function)
@@ -86,11 +85,16 @@ def converted_function(function: FunctionType) -> FunctionType:
     return out
 
 
+def calls_into(runtime: ModuleType) -> None:
+    """Set the run time of converted code; called by `convert`."""
+    _runtime[:] = [runtime]
+
+
 def why_not(function: Callable[..., Any]) -> str | None:
-    """Why a function stays as it is; None if it can be converted."""
+    """Why a function cannot be converted; None if it can."""
     function = getattr(function, "__func__", function)
     if not isinstance(function, FunctionType):
-        return f"it is no Python function but {type(function).__name__}"
+        return f"it is not a Python function but {type(function).__name__}"
     return _converted_code(function).reason
 
 
@@ -116,15 +120,17 @@ def keep_as_is(function: Callable[..., Any]) -> None:
 
 
 def ignore_modules(modules: Iterable[ModuleType | str]) -> None:
-    """Convert no function of these modules, nor of modules in them."""
+    """Never convert functions of these modules and their submodules."""
     for module in modules:
         if not isinstance(module, (str, ModuleType)):
-            raise InvalidTypeError(f"ignore_module: this is no module. Got {short(module)}, expected modules or their names. Write [json, 'numpy'].")
+            raise InvalidTypeError(
+                f"ignore_module: this is not a module. Got {short(module)}, expected modules or their names. Write [json, 'numpy']."
+            )
         _ignored_modules.add(module if isinstance(module, str) else module.__name__)
 
 
 def is_generated(code: CodeType) -> bool:
-    """Is it the code of a function that the conversion made, as for the body of a loop?"""
+    """Whether it is the code of a function that the conversion made, for the body of a loop say."""
     return _codes.get(code, False)
 
 

@@ -1,4 +1,4 @@
-"""Functions without jumps: `break`, `continue` and early `return` become flags.
+"""Lowering of jumps: `break`, `continue` and early `return` become flags.
 
 What follows a jump moves into the other branch where that says the same,
 
@@ -26,9 +26,9 @@ GO_ON = "go_on"  # of the run time: is none of the flags set?
 
 
 class Lowered(NamedTuple):
-    """What became of a function."""
+    """The result of lowering a function."""
 
-    plain: set[int]  # id of ifs and loops that stay as they are
+    plain: set[int]  # ids of ifs and loops that are not changed
     flags: set[str]  # names that were added
     result: str | None  # name of the variable that holds what the function returns
 
@@ -163,7 +163,7 @@ class _Lowering:
         return (native and "return" in jumps) or (loop is None and bool(jumps & {"break", "continue"}))
 
     def _jumps(self, stmts: Iterable[ast.stmt], loop: _Loop | None) -> set[str]:
-        """What the statements may jump by, out of themselves."""
+        """The kinds of jumps by which the statements may be left."""
         found: set[str] = set()
         todo: list[tuple[ast.AST, bool]] = [(s, False) for s in stmts]
         while todo:
@@ -204,7 +204,7 @@ def _is_docstring(s: ast.stmt) -> bool:
 
 
 def _ends(stmts: list[ast.stmt]) -> bool:
-    """Does control never leave the list at its end, whatever happens?"""
+    """Whether control never reaches the end of the list."""
     if not stmts:
         return False
     s = stmts[-1]

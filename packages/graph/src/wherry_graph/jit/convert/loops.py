@@ -1,4 +1,4 @@
-"""Loops of converted code that go into the program.
+"""Loops of converted code in the program.
 
 A loop is first recorded on trial, to learn which variables change and what they become, and then as it is.
 """
@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator
 from types import CellType
 from typing import Any
 
-from wherry_graph import control
-from wherry_graph.capture import Capture
 from wherry_graph.jit.convert.choices import note_unbound
 from wherry_graph.jit.convert.state import (
     UNBOUND,
@@ -31,6 +29,8 @@ from wherry_graph.jit.convert.state import (
 )
 from wherry_graph.jit.convert.symbolic import Counted, TensorList, decides_at_run_time, scalar
 from wherry_graph.jit.convert.values import condition, logical, negated, recording_now
+from wherry_program.program import control
+from wherry_program.program.capture import Capture
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.sizes import Size, user_line
@@ -70,7 +70,7 @@ def counted_loop(counted: Counted, body: Callable[[Any], None], names: Names, ch
 
 
 def _needed(names: Names) -> Names:
-    """Those that the next round or what follows reads; a round binds the others before it reads them."""
+    """The names that the next round or later code reads; a round binds the others before it reads them."""
     return tuple(name for name in names if not name.endswith("-"))
 
 
@@ -161,6 +161,7 @@ class _Carried:
         return _fitted(self.name, self.start, value)
 
 
+# In one piece: a list of cases, each of which returns; their order is what it says.
 def _start(name: str, x: Any, given: Any, y: Any, fill: bool) -> Any:
     """What a variable that is `x` before a loop, and `y` behind a round that saw `given`, has to begin as; _STAYS if it does not change."""
     if y is given:
@@ -189,7 +190,7 @@ def _start(name: str, x: Any, given: Any, y: Any, fill: bool) -> Any:
     if x is y or same(x, y):
         return _STAYS
     raise TypeError(
-        f"to_static: {name} changes in a loop that depends on a tensor, and is no tensor. Got {described(x)} before a round and {described(y)} "
+        f"to_static: {name} changes in a loop that depends on a tensor, and is not a tensor. Got {described(x)} before a round and {described(y)} "
         f"behind it at {user_line()}, expected tensors or numbers. Make it a tensor of one shape and dtype before the loop."
     )
 
@@ -296,7 +297,7 @@ def _fitted(name: str, like: Any, value: Any) -> list[Tensor]:
 
 
 def _alike(x: Any, y: Any) -> bool:
-    """Would a round see the same kinds of values?"""
+    """Whether a round would see the same kinds of values."""
     if isinstance(x, (Tensor, TensorList)) and type(x) is type(y) or isinstance(x, Tensor) and isinstance(y, Tensor):
         a, b = (v.data if isinstance(v, TensorList) else v for v in (x, y))
         return a.dtype is b.dtype and a.ndim == b.ndim

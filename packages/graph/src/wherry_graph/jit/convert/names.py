@@ -1,4 +1,4 @@
-"""Which names a piece of a function binds, touches and needs later."""
+"""Name analysis: which names a piece of a function binds, changes in place, and needs later."""
 from __future__ import annotations
 
 import ast
@@ -113,7 +113,7 @@ def bound_by_inner(function: ast.AST) -> set[str]:
 
 
 def is_plain(node: ast.stmt | ast.expr) -> bool:
-    """Has the construct to stay as it is? What yields or awaits cannot move to a function of its own, nor can a jump out of `finally`."""
+    """Whether the construct cannot be converted: code that yields, awaits or jumps out of `finally` cannot move to a function."""
     for one in same_scope(node):
         if isinstance(one, (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith)):
             return True

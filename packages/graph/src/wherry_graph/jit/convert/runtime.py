@@ -1,4 +1,4 @@
-"""What converted code calls.
+"""The run time of converted code.
 
 Each function asks whether what decides is symbolic. If not, it does what the Python statement does; if it is, the construct goes
 into the program (`choices`, `loops`, `values`). So converted code that runs on tensors with data behaves as it was written.
@@ -11,10 +11,10 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from wherry_graph.capture import current_capture
 from wherry_graph.jit.convert import choices, loops, values
 from wherry_graph.jit.convert.function import converted
 from wherry_graph.jit.convert.symbolic import Counted, TensorList, decides_at_run_time, is_unknown_iterable
+from wherry_program.program.capture import current_capture
 from wherry_tensor._core import Tensor
 from wherry_tensor.functions import movement
 from wherry_tensor.sizes import Size, largest, smallest
@@ -74,7 +74,7 @@ def for_(items: Any, body: Callable[[Any], None], names: Names, changed: Names, 
 
 
 def go_on(*flags: Any) -> Any:
-    """Is none of the flags set?"""
+    """Whether none of the flags is set."""
     return not_(_any(flags))
 
 
@@ -148,7 +148,7 @@ def assertion(test: Any, message: Thunk | None = None) -> Any:
 
 
 def truth(test: Any) -> Any:
-    """The test of an `if` or `while` that stays as it is."""
+    """The test of an `if` or `while` that is not converted."""
     if decides_at_run_time(test):
         raise values.refused(
             "the test of this statement depends on a tensor of a captured program, and the statement cannot be captured: it yields or "
@@ -161,7 +161,7 @@ decided = truth
 
 
 def iterated(items: Any) -> Any:
-    """What a `for` that stays as it is goes through."""
+    """The items of a `for` that is not converted."""
     if is_unknown_iterable(items):
         raise values.refused(
             "how often this loop runs depends on a tensor of a captured program, and the loop cannot be captured: it yields or awaits, or "
@@ -173,7 +173,7 @@ def iterated(items: Any) -> Any:
 # Calls.
 
 def call(callee: Any) -> Any:
-    """What to call in place of `callee`."""
+    """The function to call in place of `callee`."""
     special = _BUILTINS.get(id(callee))
     return converted(callee) if special is None else special
 

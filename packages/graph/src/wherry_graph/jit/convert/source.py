@@ -1,4 +1,4 @@
-"""The syntax tree of a function, from the file that it was written in.
+"""The syntax tree of a function, from its source file.
 
 Whole files are parsed, so that lines and columns are those of the file, lambdas are told apart by where they stand, and
 the class around a method is known.
@@ -77,7 +77,7 @@ def _functions_of(tree: ast.Module) -> dict[tuple[str, int], list[tuple[Function
 
 
 def _fits(node: Function, code: CodeType) -> bool:
-    """Does the code come from this text? If the file was changed since it was imported, names differ."""
+    """Whether the code comes from this text. If the file was changed since the import, names differ."""
     args = node.args
     named = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
     named += [a.arg for a in (args.vararg, args.kwarg) if a is not None]

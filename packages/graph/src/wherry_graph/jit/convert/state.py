@@ -1,4 +1,4 @@
-"""The variables that a choice or a loop may change, and what their values are.
+"""The variables that a conditional or a loop may change, and their values.
 
 The functions made for a branch or a loop share cells with the function around them; these cells are the variables.
 """
@@ -36,7 +36,7 @@ class Slot:
 
     def __init__(self, path: str, cell: CellType | None, names: dict[str, Any]) -> None:
         self.path, self.name = path, path.rstrip("?-")
-        self.may_be_filled = path.endswith("?")  # where one branch gives it no value, nobody reads it
+        self.may_be_filled = path.endswith("?")  # it is not read where one branch gives it no value
         self.is_needed = not path.endswith("-")  # behind the construct
         self._cell, self._globals = cell, names
         self._attributes = self.name.split(".")[1:]
@@ -176,7 +176,7 @@ def common_dtype(a: Any, b: Any) -> Any:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Equal values of Python, such as text or numbers of NumPy; what cannot say so is not the same."""
+    """Whether two Python values are equal; values that cannot be compared are not."""
     if type(a) is not type(b) or isinstance(a, (list, dict, tuple)):
         return False
     try:
@@ -208,5 +208,5 @@ def item_of(*lists: Any) -> tuple[list[Any], Any]:
 
 
 def placeholder(like: Tensor) -> Tensor:
-    """Something of this rank and dtype, where nobody looks."""
+    """A value of this rank and dtype, which is not read."""
     return ops.full(shape=tuple(1 if type(n) is Size else n for n in like.shape), value=0, dtype=like.dtype)

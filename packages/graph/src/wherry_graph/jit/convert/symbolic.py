@@ -1,16 +1,16 @@
-"""What converted code meets where a program is captured: numbers of rounds that are not known, and lists that grow in a loop."""
+"""Values of converted code in a capture: iterables of unknown length, and lists that grow in a loop."""
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-from wherry_graph.capture import current_capture
+from wherry_program.program.capture import current_capture
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor, int64, is_symbolic
 from wherry_tensor.dtype import default_dtype, is_floating_point
 from wherry_tensor.errors import short
-from wherry_tensor.sizes import Size, user_line
+from wherry_tensor.sizes import Size, largest, user_line
 
 __all__ = ["Counted", "TensorList", "captured", "decides_at_run_time", "is_unknown_iterable", "scalar", "scalar_dtype"]
 
@@ -24,14 +24,14 @@ captured = _Thread()
 
 
 def decides_at_run_time(x: Any) -> bool:
-    """Is the truth of `x` known only when the program runs? So is that of a buffer, which may change between runs."""
+    """Whether the truth of `x` is known only when the program runs, as that of a buffer, which may change between runs."""
     if isinstance(x, Tensor):
         return is_symbolic(x) or ((x.persistable or id(x) in captured.lasting) and current_capture() is not None)
     return type(x) is Size
 
 
 def is_unknown_iterable(x: Any) -> bool:
-    """Does it depend on a program how many items it has?"""
+    """Whether its length is known only when the program runs."""
     if isinstance(x, Tensor):
         return is_symbolic(x) and x.ndim > 0 and type(x.shape[0]) is Size
     return isinstance(x, (Counted, TensorList))
@@ -118,7 +118,7 @@ class Counted:
         return Counted(self.length, lambda i: self.item(self.length - 1 - i))
 
     def symbolic_len(self) -> Tensor:
-        """What `len` is."""
+        """The result of `len`."""
         return self.length
 
     def __iter__(self) -> NoReturn:
@@ -156,11 +156,7 @@ class TensorList:
     @classmethod
     def empty(cls, shape: list[Any], dtype: Any) -> TensorList:
         """Without items, for items of this shape."""
-        if any(type(n) is Size for n in shape):
-            raise ValueError(
-                f"list: its items have an unknown size. Got items of shape {shape} at {user_line()}, expected known sizes for a list that grows in "
-                f"a loop which the program runs. Fix the size, or write to rows of a tensor."
-            )
+        shape = [0 if type(n) is Size else n for n in shape]  # the first item that is appended says what they are
         return cls(ops.full(shape=(0, *shape), value=0, dtype=dtype))
 
     def __repr__(self) -> str:
@@ -171,11 +167,17 @@ class TensorList:
         return self.data.shape[0]
 
     def append(self, x: Any) -> None:
-        """Put an item behind the others."""
+        """Append an item."""
         if not isinstance(x, Tensor):
             x = scalar(x, self.data.dtype)
         _check_fits(x, list(self.data.shape[1:]), self.data.dtype)
-        self.data = ops.concat(self.data, ops.unsqueeze(x, axes=(0,)), axis=0)
+        self.data = ops.concat(self._like(list(x.shape)), ops.unsqueeze(x, axes=(0,)), axis=0)
+
+    def _like(self, shape: list[Any]) -> Tensor:
+        """The data for items of this shape: without items it does not know their open sizes, and with items it has them already."""
+        if not any(type(n) is Size for n in (*shape, *self.data.shape[1:])):
+            return self.data
+        return ops.reshape(self.data, shape=(self.data.shape[0], *shape))
 
     def joined(self, axis: int, stacked: bool) -> Tensor:
         """The items as one tensor: along a new axis, or along one that they have."""
@@ -194,15 +196,17 @@ class TensorList:
         return ops.reshape(out, shape=(*shape[:axis], shape[axis] * shape[axis + 1], *shape[axis + 2:]))
 
     def extend(self, items: Any) -> None:
-        """Put items behind the others."""
+        """Append items."""
         if isinstance(items, TensorList):
-            self.data = ops.concat(self.data, items.data, axis=0)
+            # Either may have no items yet, and sizes of 0 in place of open ones.
+            shape = [largest(a, b) for a, b in zip(self.data.shape[1:], items.data.shape[1:], strict=True)]
+            self.data = ops.concat(self._like(shape), items._like(shape), axis=0)
             return
         for x in items:
             self.append(x)
 
     def pop(self, i: Any = -1) -> Tensor:
-        """Take the last item away."""
+        """Remove and return the last item."""
         if type(i) is not int or i != -1:
             raise TypeError(
                 f"list.pop: only the last item can be taken from a list that the program grows. Got pop({short(i)}) at {user_line()}, expected pop()."

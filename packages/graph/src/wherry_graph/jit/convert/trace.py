@@ -1,31 +1,30 @@
-"""Capturing a function: its converted form runs on symbolic tensors, and what it depends on besides its arguments is noted."""
+"""Capturing a function: runs its converted form on symbolic tensors and records what it depends on besides its arguments."""
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from wherry_autograd import no_grad
-from wherry_graph.capture import Capture, capture
-from wherry_graph.ir import Program
 from wherry_graph.jit.convert.choices import unbound_reason
 from wherry_graph.jit.convert.function import converted
 from wherry_graph.jit.convert.symbolic import captured
 from wherry_nn import Layer
 from wherry_nn.layer import run_forward_of
+from wherry_program.program.capture import Capture, capture
+from wherry_program.program.ir import Program
 from wherry_tensor import _core, ops
-from wherry_tensor._core import Tensor
+from wherry_tensor._core import Tensor, inner_layers
 
 __all__ = ["Trace", "inside_trace"]
 
 _lock = threading.Lock()
-_traces = 0  # that are on, in all threads
+_traces: set[int] = set()  # ids of those that are on, in all threads
 _thread = threading.local()
 
 
 def inside_trace() -> bool:
-    """Does this thread capture a function now?"""
+    """Whether this thread is capturing a function."""
     return getattr(_thread, "trace", None) is not None
 
 
@@ -43,48 +42,80 @@ class Trace:
     Attributes:
         program: what is written.
         modes: layers that took part, and whether they were training.
+        recording: the capture that writes it, while the trace is entered.
     """
 
     def __init__(self) -> None:
         self.program = Program()
         self.modes: list[tuple[Layer, bool]] = []
+        self.recording = capture(self.program)
+        self.recording.no_grad_cuts = True
+        self._before: tuple[Trace | None, set[int]] | None = None  # what was on around it
+        self._left: list[str] = []  # lines of backward() whose gradients outlive the capture
         self._seen: dict[int, tuple[Layer, dict[str, Tensor | None]]] = {}  # id -> a layer, its buffers at first
 
     def saw(self, layer: Layer) -> None:
-        """Note a layer, and what buffers it has now."""
+        """Record a layer and its current buffers."""
         if id(layer) not in self._seen:
             self._seen[id(layer)] = layer, dict(layer._buffers)
             self.modes.append((layer, layer.training))
             captured.lasting.update(id(x) for x in layer._buffers.values() if x is not None)
 
-    @contextmanager
-    def on(self) -> Iterator[Capture]:
-        """Capture meanwhile. Afterwards buffers of layers are tensors with data again, which the program writes to."""
-        global _traces
-        before, lasting = getattr(_thread, "trace", None), captured.lasting
+    def __enter__(self) -> Capture:
+        self._before = getattr(_thread, "trace", None), captured.lasting
         with _lock:
-            _traces += 1
+            _traces.add(id(self))
             run_forward_of(_forward_of)
         _thread.trace = self
         captured.lasting = {id(x) for layer, _ in self.modes for x in layer._buffers.values() if x is not None}
+        self.recording.__enter__()
+        return self.recording
+
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
         try:
-            with capture(self.program) as recording:
-                recording.no_grad_cuts = True
-                try:
-                    yield recording
-                    self._write_buffers(recording)
-                    self._mark_buffers()
-                except NameError as error:
-                    _explain(error)
-                    raise
-                finally:
-                    self._restore_buffers()
+            if error is None:
+                self._write_buffers(self.recording)
+                self._mark_buffers()
+            elif isinstance(error, NameError):
+                _explain(error)
         finally:
-            _thread.trace, captured.lasting = before, lasting
-            with _lock:
-                _traces -= 1
-                if not _traces:
-                    run_forward_of(None)
+            self.end()
+        if error is None and self._left:
+            raise RuntimeError(
+                f"backward: the gradients of {len(self._left)} tensors are values of a program that is being captured, and are left when it ends. "
+                f"Got backward() at {self._left[0]}, expected gradients that the captured function uses up: optimizer.step(), then clear_grad(). "
+                f"Call backward() on what the function returns, or take gradients inside of it with paddle.grad."
+            )
+
+    def end(self) -> None:
+        """Capture no longer: buffers of layers are tensors with data again, which the program writes to.
+
+        Each step may be taken twice: whoever enters a trace ends it once more where an exception passes, since Ctrl-C may come before
+        `__exit__` has begun, or in the middle of it.
+        """
+        self._restore_buffers()
+        if any(layer is self.recording for layer in inner_layers()):
+            self.recording.__exit__(None, None, None)
+        if self._before is not None:
+            _thread.trace, captured.lasting = self._before
+        with _lock:
+            _traces.discard(id(self))
+            if not _traces:
+                run_forward_of(None)
+        self._take_gradients()
+
+    def _take_gradients(self) -> None:
+        """Take gradients of the program from tensors with data: none of them has a value here."""
+        written = {id(x.bound) for node in self.program.walk() for x in node.writes() if x.bound is not None} if self.recording.gradients else set()
+        for leaf, line in self.recording.gradients:
+            gradient = leaf.grad
+            if gradient is None:
+                continue
+            if _core.is_symbolic(gradient):
+                leaf.grad = None
+                self._left.append(line)
+            elif id(gradient) in written:  # was there before, and each run would add to it
+                self._left.append(line)
 
     def _changed(self) -> Iterator[tuple[Layer, str, Tensor | None, Tensor]]:
         for layer, before in self._seen.values():

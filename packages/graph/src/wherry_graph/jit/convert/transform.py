@@ -1,4 +1,4 @@
-"""Functions whose `if`, loops, tests and calls ask the run time what to do.
+"""The transformation of functions: `if`, loops, tests and calls become calls of the run time.
 
     if x.sum() > 0:                      def if_1():
         y = x                                nonlocal y
@@ -38,7 +38,7 @@ _SEES_LOCALS = {"locals", "eval", "exec", "vars", "dir"}  # look at the frame th
 
 
 class Refused(Exception):
-    """A function that has to stay as it is; the text says why."""
+    """A function cannot be converted; the text says why."""
 
 
 def transformed(node: Any, class_name: str | None, free: Iterable[str]) -> tuple[Any, str]:
@@ -311,11 +311,11 @@ class _Function(ast.NodeTransformer):
         return self.run("compare", args, node)
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> Any:
-        return node  # what is formatted is shown, not computed; its columns are no columns of the file before 3.12
+        return node  # what is formatted is shown, not computed; its columns are not columns of the file before 3.12
 
 
 def _binds(value: ast.expr) -> bool:
-    """Does it bind names, or yield? Then it cannot move into a lambda."""
+    """Whether it binds names, or yields, so that it cannot move into a lambda."""
     return any(isinstance(n, (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)) for n in same_scope(value))
 
 

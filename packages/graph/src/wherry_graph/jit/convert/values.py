@@ -1,12 +1,12 @@
-"""Values of converted code that go into the program: tests, comparisons, casts, `print`, `assert`."""
+"""Values of converted code in the program: tests, comparisons, casts, `print`, `assert`."""
 from __future__ import annotations
 
 from typing import Any
 
-from wherry_graph import control
-from wherry_graph.capture import Capture, current_capture
 from wherry_graph.jit.convert.state import Thunk, common_dtype, described, is_number
 from wherry_graph.jit.convert.symbolic import decides_at_run_time, scalar
+from wherry_program.program import control
+from wherry_program.program.capture import Capture, current_capture
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.dtype import is_floating_point
@@ -18,7 +18,7 @@ __all__ = [
 
 
 def refused(what: str) -> RuntimeError:
-    """The error for what a program cannot hold."""
+    """The error for something that a program cannot hold."""
     return RuntimeError(
         f"to_static: {what}. Got it at {user_line()}, expected a plain `if`, `while` or `for`. Rewrite the statement, or keep the function "
         f"out of the program with not_to_static."

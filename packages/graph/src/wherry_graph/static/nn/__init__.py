@@ -1,4 +1,4 @@
-"""`paddle.static.nn`: layers as functions that make their own parameters, choices and loops, sequences."""
+"""`paddle.static.nn`: layers as functions that create their parameters, control flow, and sequences."""
 from wherry_graph.static.nn.common import (
     batch_norm,
     bilinear_tensor_product,

@@ -1,15 +1,15 @@
-"""`paddle.static.nn`: functions that make their own parameters, named as Paddle names them (`fc_0.w_0`)."""
+"""`paddle.static.nn`: functions that create their parameters, with Paddle's names (`fc_0.w_0`)."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from wherry_graph.static.lengths import keeps_offsets
+from wherry_graph.static.nn.making import Maker, activated
 from wherry_nn import ParamAttr, unique_name
 from wherry_nn import functional as F  # noqa: N812
 from wherry_nn.initializer import Constant, Normal
-from wherry_nn.layer import new_parameter
 from wherry_tensor import _core, ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import MAX_RANK, integer, require_rank, require_tensor
@@ -23,38 +23,6 @@ __all__ = [
 _MOST_STEPS = 1000  # of spectral_norm: each is recorded
 
 
-class Maker:
-    """Makes the parameters of one call.
-
-    Attributes:
-        name: what their names begin with: what the user says, or a numbered name of the function.
-    """
-
-    def __init__(self, kind: str, name: str | None = None) -> None:
-        self.kind = kind
-        self.name = unique_name.generate(kind) if name is None else name
-
-    def parameter(self, shape: Sequence[Any], attr: Any, dtype: Any, is_bias: bool = False, default: Any = None) -> Any:
-        """A parameter; None where `attr` is False."""
-        for n in shape:
-            if type(n) is not int:
-                raise InvalidArgumentError(
-                    f"{self.kind}: the shape of a parameter is known before the program runs. Got the sizes {list(shape)}, expected ints. "
-                    f"Give static.data a number in place of None where the parameter depends on it."
-                )
-        return new_parameter(self.name, list(shape), attr, dtype, is_bias, default)
-
-
-def activated(x: Tensor, act: str | None, what: str) -> Tensor:
-    """`x` behind the activation of this name."""
-    if act is None:
-        return x
-    function: Callable[..., Tensor] | None = getattr(F, act, None) or getattr(Tensor, act, None)
-    if not isinstance(act, str) or function is None:
-        raise InvalidArgumentError(f"{what}: there is no activation of this name. Got {short(act)}, expected 'relu', 'tanh', 'softmax', ...")
-    return function(x)
-
-
 @keeps_offsets
 def fc(
     x: Any, size: int, num_flatten_dims: int = 1, weight_attr: Any = None, bias_attr: Any = None, activation: str | None = None,
@@ -64,7 +32,7 @@ def fc(
 
     Args:
         x: floating, or several of them, which are added behind their products.
-        size: how many numbers come out of each row.
+        size: the width of the result.
         num_flatten_dims: how many axes in front count rows; those behind them make one row.
         weight_attr: of the weight `[in, size]`.
         bias_attr: of the bias `[size]`; False leaves it out.
@@ -75,7 +43,7 @@ def fc(
         `[*rows, ...]` to `[*rows, size]`.
 
     Raises:
-        TypeError: `x` is no Tensor.
+        TypeError: `x` is not a Tensor.
         ValueError: `num_flatten_dims` is out of range, or the size of a row is not known.
 
     Source:
@@ -159,10 +127,10 @@ def conv2d(
         num_filters: channels of the result.
         filter_size: size of the kernel, or one for each axis.
         stride, padding, dilation: as `nn.functional.conv2d`.
-        groups: into how many groups channels are divided; None is 1.
+        groups: the number of groups of channels; None is 1.
         param_attr: of the weight `[num_filters, C / groups, *filter_size]`.
         bias_attr: of the bias `[num_filters]`; False leaves it out.
-        use_cudnn: accepted for compatibility; unused.
+        use_cudnn: no effect.
         act: the name of a function of `paddle.nn.functional`.
         name: begins the names of the parameters.
         data_format: "NCHW" or "NHWC".
@@ -172,6 +140,20 @@ def conv2d(
 
     Source:
         `paddle.static.nn.conv2d`.
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None, 3, 8, 8])
+        ...     y = wherry.static.nn.conv2d(x, num_filters=4, filter_size=3)
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> [out] = exe.run(main, feed={"x": np.ones([2, 3, 8, 8], "float32")}, fetch_list=[y])
+        >>> out.shape
+        (2, 4, 6, 6)
+        >>> wherry.disable_static()
     """
     weight, bias, many = _conv("conv2d", input, num_filters, filter_size, 2, groups, param_attr, bias_attr, data_format, name, False)
     return activated(F.conv2d(input, weight, bias, stride, padding, dilation, many, data_format), act, "conv2d")
@@ -184,8 +166,29 @@ def conv3d(
 ) -> Tensor:
     """Convolution of volumes; arguments as `conv2d`.
 
+    Shape:
+        `[N, C, D, H, W]` to `[N, num_filters, D', H', W']`.
+
+    Raises:
+        TypeError: `input` is not a Tensor (also a ValueError).
+        ValueError: `input` does not have five axes, the groups do not divide the channels, or the number of channels is not known.
+
     Source:
         `paddle.static.nn.conv3d`.
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None, 3, 4, 8, 8])
+        ...     y = wherry.static.nn.conv3d(x, num_filters=4, filter_size=3)
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> [out] = exe.run(main, feed={"x": np.ones([2, 3, 4, 8, 8], "float32")}, fetch_list=[y])
+        >>> out.shape
+        (2, 4, 2, 6, 6)
+        >>> wherry.disable_static()
     """
     weight, bias, many = _conv("conv3d", input, num_filters, filter_size, 3, groups, param_attr, bias_attr, data_format, name, False)
     return activated(F.conv3d(input, weight, bias, stride, padding, dilation, many, data_format), act, "conv3d")
@@ -195,12 +198,12 @@ def deform_conv2d(
     x: Tensor, offset: Tensor, mask: Tensor | None, num_filters: int, filter_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
     groups: int = 1, deformable_groups: int = 1, im2col_step: int = 1, weight_attr: Any = None, bias_attr: Any = None, name: str | None = None,
 ) -> Tensor:
-    """A convolution whose taps are read at offsets that are computed for each place, between the pixels.
+    """Deformable convolution: reads its taps at given offsets for each position, between the pixels.
 
     Args:
         x: images, `[N, C, H, W]`.
-        offset: of each tap at each place, y and x in turns: `[N, 2 * deformable_groups * taps, H', W']`.
-        mask: a factor for each tap at each place (version 2), `[N, deformable_groups * taps, H', W']`; None has none.
+        offset: of each tap at each position, y and x alternating: `[N, 2 * deformable_groups * taps, H', W']`.
+        mask: a factor for each tap at each position (version 2), `[N, deformable_groups * taps, H', W']`; None has none.
         num_filters: channels of the result.
         filter_size: size of the kernel, or one for each axis.
         stride: a number, or (height, width).
@@ -208,7 +211,7 @@ def deform_conv2d(
         dilation: a number, or (height, width).
         groups: into how many groups the channels are divided.
         deformable_groups: into how many groups with offsets of their own they are divided.
-        im2col_step: accepted for compatibility; unused.
+        im2col_step: no effect.
         weight_attr: of the weight `[num_filters, C / groups, *filter_size]`.
         bias_attr: of the bias `[num_filters]`; False leaves it out.
         name: begins the names of the parameters.
@@ -217,11 +220,26 @@ def deform_conv2d(
         `[N, C, H, W]` to `[N, num_filters, H', W']`.
 
     Raises:
-        TypeError: something is no Tensor.
+        TypeError: an argument is not a Tensor.
         ValueError: the groups do not divide the channels, or shapes do not fit.
 
     Source:
         `paddle.static.nn.deform_conv2d`; Dai et al. (2017), Zhu, Hu, Lin & Dai (2018).
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None, 3, 8, 8])
+        ...     offset = wherry.static.data("offset", [None, 18, 6, 6])
+        ...     y = wherry.static.nn.deform_conv2d(x, offset, None, num_filters=4, filter_size=3)
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> [out] = exe.run(main, feed={"x": np.ones([2, 3, 8, 8], "float32"), "offset": np.zeros([2, 18, 6, 6], "float32")}, fetch_list=[y])
+        >>> out.shape
+        (2, 4, 6, 6)
+        >>> wherry.disable_static()
     """
     name = unique_name.generate("deformable_conv") if name is None else name
     weight, bias, many = _conv("deform_conv2d", x, num_filters, filter_size, 2, groups, weight_attr, bias_attr, "NCHW", name, False)
@@ -269,7 +287,7 @@ def conv2d_transpose(
         padding, stride, dilation, groups: as `nn.functional.conv2d_transpose`.
         param_attr: of the weight `[C, num_filters / groups, *filter_size]`.
         bias_attr: of the bias `[num_filters]`; False leaves it out.
-        use_cudnn: accepted for compatibility; unused.
+        use_cudnn: no effect.
         act: the name of a function of `paddle.nn.functional`.
         name: begins the names of the parameters.
         data_format: "NCHW" or "NHWC".
@@ -279,6 +297,20 @@ def conv2d_transpose(
 
     Source:
         `paddle.static.nn.conv2d_transpose`.
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None, 3, 8, 8])
+        ...     y = wherry.static.nn.conv2d_transpose(x, num_filters=4, filter_size=2, stride=2)
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> [out] = exe.run(main, feed={"x": np.ones([2, 3, 8, 8], "float32")}, fetch_list=[y])
+        >>> out.shape
+        (2, 4, 16, 16)
+        >>> wherry.disable_static()
     """
     kernel = _kernel_of("conv2d_transpose", input, output_size, filter_size, 2, stride, padding, dilation, data_format == "NHWC")
     weight, bias, many = _conv("conv2d_transpose", input, num_filters, kernel, 2, groups, param_attr, bias_attr, data_format, name, True)
@@ -295,8 +327,29 @@ def conv3d_transpose(
 ) -> Tensor:
     """Transposed convolution of volumes; arguments as `conv2d_transpose`.
 
+    Shape:
+        `[N, C, D, H, W]` to `[N, num_filters, D', H', W']`.
+
+    Raises:
+        TypeError: `input` is not a Tensor (also a ValueError).
+        ValueError: `input` does not have five axes; neither `output_size` nor `filter_size` is given.
+
     Source:
         `paddle.static.nn.conv3d_transpose`.
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None, 3, 4, 8, 8])
+        ...     y = wherry.static.nn.conv3d_transpose(x, num_filters=4, filter_size=2, stride=2)
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> [out] = exe.run(main, feed={"x": np.ones([2, 3, 4, 8, 8], "float32")}, fetch_list=[y])
+        >>> out.shape
+        (2, 4, 8, 16, 16)
+        >>> wherry.disable_static()
     """
     kernel = _kernel_of("conv3d_transpose", input, output_size, filter_size, 3, stride, padding, dilation, data_format == "NDHWC")
     weight, bias, many = _conv("conv3d_transpose", input, num_filters, kernel, 3, groups, param_attr, bias_attr, data_format, name, True)
@@ -330,16 +383,16 @@ def batch_norm(
         input: floating, 2-D to 5-D.
         act: the name of a function of `paddle.nn.functional`.
         is_test: use the running statistics.
-        momentum: the share of the running statistics that stays in a step.
+        momentum: the part of the running statistics that is kept at each step.
         epsilon: is added to the variance.
         param_attr: of the scale `[C]`; None starts with ones.
         bias_attr: of the shift `[C]`; None starts with zeros.
         data_layout: "NCHW" or "NHWC".
-        in_place: accepted for compatibility; the executor decides where results lie.
+        in_place: no effect; the executor decides where results are stored.
         name: begins the names of the parameters.
         moving_mean_name: of the running mean.
         moving_variance_name: of the running variance.
-        do_model_average_for_mean_and_var: accepted for compatibility; unused.
+        do_model_average_for_mean_and_var: no effect.
         use_global_stats: use the running statistics in training too.
 
     Raises:
@@ -347,6 +400,20 @@ def batch_norm(
 
     Source:
         `paddle.static.nn.batch_norm`.
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None, 3, 8, 8])
+        ...     y = wherry.static.nn.batch_norm(x, act="relu")
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> [out] = exe.run(main, feed={"x": np.ones([2, 3, 8, 8], "float32")}, fetch_list=[y])
+        >>> out.shape
+        (2, 3, 8, 8)
+        >>> wherry.disable_static()
     """
     n = _channels(input, data_layout, "batch_norm")
     make = Maker("batch_norm", name)
@@ -371,8 +438,8 @@ def layer_norm(
 
     Args:
         input: floating.
-        scale: multiply by a parameter?
-        shift: add a parameter?
+        scale: whether to multiply by a parameter.
+        shift: whether to add a parameter.
         begin_norm_axis: the first axis that is normalized.
         epsilon: is added to the variance.
         param_attr: of the scale, `[product of the normalized sizes]`; None starts with ones.
@@ -381,11 +448,25 @@ def layer_norm(
         name: begins the names of the parameters.
 
     Raises:
-        TypeError: `input` is no Tensor.
+        TypeError: `input` is not a Tensor.
         ValueError: `begin_norm_axis` is out of range, or a normalized size is not known.
 
     Source:
         `paddle.static.nn.layer_norm`.
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None, 2])
+        ...     y = wherry.static.nn.layer_norm(x)
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> [out] = exe.run(main, feed={"x": np.array([[1.0, 3.0]], "float32")}, fetch_list=[y])
+        >>> print(out.round(3))
+        [[-1.  1.]]
+        >>> wherry.disable_static()
     """
     require_tensor(input, "layer_norm", "input")
     if not 0 < begin_norm_axis < input.ndim:
@@ -415,8 +496,8 @@ def group_norm(
         input: floating.
         groups: into how many groups the channels are divided.
         epsilon: is added to the variance.
-        param_attr: of the scale `[C]`; None has none, as in Paddle.
-        bias_attr: of the shift `[C]`; None has none, as in Paddle.
+        param_attr: of the scale `[C]`; None leaves it out, as in Paddle.
+        bias_attr: of the shift `[C]`; None leaves it out, as in Paddle.
         act: the name of a function of `paddle.nn.functional`.
         data_layout: "NCHW" or "NHWC".
         name: begins the names of the parameters.
@@ -426,6 +507,20 @@ def group_norm(
 
     Source:
         `paddle.static.nn.group_norm`.
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None, 4, 8, 8])
+        ...     y = wherry.static.nn.group_norm(x, groups=2)
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> [out] = exe.run(main, feed={"x": np.ones([2, 4, 8, 8], "float32")}, fetch_list=[y])
+        >>> out.shape
+        (2, 4, 8, 8)
+        >>> wherry.disable_static()
     """
     n = _channels(input, data_layout, "group_norm")
     make = Maker("group_norm", name)
@@ -442,8 +537,8 @@ def instance_norm(
     Args:
         input: floating, 2-D to 5-D.
         epsilon: is added to the variance.
-        param_attr: of the scale `[C]`; None has none, as in Paddle.
-        bias_attr: of the shift `[C]`; None has none, as in Paddle.
+        param_attr: of the scale `[C]`; None leaves it out, as in Paddle.
+        bias_attr: of the shift `[C]`; None leaves it out, as in Paddle.
         name: begins the names of the parameters.
 
     Raises:
@@ -451,6 +546,20 @@ def instance_norm(
 
     Source:
         `paddle.static.nn.instance_norm`.
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None, 3, 8, 8])
+        ...     y = wherry.static.nn.instance_norm(x)
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> [out] = exe.run(main, feed={"x": np.ones([2, 3, 8, 8], "float32")}, fetch_list=[y])
+        >>> out.shape
+        (2, 3, 8, 8)
+        >>> wherry.disable_static()
     """
     require_rank(input, "instance_norm", 2, 5, "input", "[N, C, ...]")
     if (param_attr is False) != (bias_attr is False):
@@ -470,14 +579,14 @@ def embedding(
     input: Tensor, size: Sequence[int], is_sparse: bool = False, is_distributed: bool = False, padding_idx: int | None = None,
     param_attr: Any = None, dtype: Any = "float32",
 ) -> Tensor:
-    """Rows of a table that is a parameter.
+    """Embedding: the rows of a table that is a parameter.
 
     Args:
-        input: integers, the numbers of rows.
+        input: integers, the indices of rows.
         size: `[rows, width]` of the table.
-        is_sparse: accepted for compatibility; gradients in programs are dense.
+        is_sparse: no effect; gradients in programs are dense.
         is_distributed: must be False: tables lie in one process.
-        padding_idx: the row that gives zeros and does not train; negative ones count from the end.
+        padding_idx: the row that is zero and is not trained; negative ones count from the end.
         param_attr: of the table.
         dtype: of the table.
 
@@ -490,6 +599,20 @@ def embedding(
 
     Source:
         `paddle.static.nn.embedding`.
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None], "int64")
+        ...     y = wherry.static.nn.embedding(x, size=[10, 4], padding_idx=0)
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> [out] = exe.run(main, feed={"x": np.array([0, 3])}, fetch_list=[y])
+        >>> out.shape, out[0].tolist()
+        ((2, 4), [0.0, 0.0, 0.0, 0.0])
+        >>> wherry.disable_static()
     """
     require_tensor(input, "embedding", "input")
     if is_distributed:
@@ -503,25 +626,39 @@ def sparse_embedding(
     input: Tensor, size: Sequence[int], padding_idx: int | None = None, is_test: bool = False, entry: Any = None,
     table_class: str = "MemorySparseTable", param_attr: Any = None, dtype: Any = "float32", slot: Any = None,
 ) -> Tensor:
-    """`embedding`; in Paddle the table lies on parameter servers, here it lies in the process.
+    """As `embedding`. In Paddle the table is on parameter servers, here it is in the process.
 
     Args:
-        input: integers, the numbers of rows.
+        input: integers, the indices of rows.
         size: `[rows, width]` of the table.
-        padding_idx: the row that gives zeros and does not train.
-        is_test: accepted for compatibility; unused.
+        padding_idx: the row that is zero and is not trained.
+        is_test: no effect.
         entry: must be None: which rows a server admits.
         table_class: "MemorySparseTable", "SSDSparseTable" or "MemorySparseGeoTable".
         param_attr: of the table.
         dtype: of the table.
-        slot: accepted for compatibility; unused.
+        slot: no effect.
 
     Raises:
-        ValueError: there is no such class of tables.
+        ValueError: `table_class` is unknown.
         NotImplementedError: `entry`: there are no parameter servers.
 
     Source:
         `paddle.static.nn.sparse_embedding`.
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None], "int64")
+        ...     y = wherry.static.nn.sparse_embedding(x, size=[10, 4])
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> [out] = exe.run(main, feed={"x": np.array([0, 3])}, fetch_list=[y])
+        >>> out.shape
+        (2, 4)
+        >>> wherry.disable_static()
     """
     if entry is not None:
         raise UnimplementedError(f"sparse_embedding: there are no parameter servers. Got entry={short(entry)}, expected None. Leave it out.")
@@ -543,12 +680,29 @@ def prelu(x: Tensor, mode: str, param_attr: Any = None, data_format: str = "NCHW
         data_format: "NCHW" or "NHWC".
         name: begins the name of the parameter.
 
+    Shape:
+        `[...]` to the same shape. alpha: `[1]`, `[1, C, 1, ...]` or `[1, ...]` by `mode`.
+
     Raises:
-        TypeError: `x` is no Tensor.
+        TypeError: `x` is not a Tensor.
         ValueError: another mode or layout, or a size that alpha needs is not known.
 
     Source:
         `paddle.static.nn.prelu`.
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None, 2])
+        ...     y = wherry.static.nn.prelu(x, mode="all")
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> [out] = exe.run(main, feed={"x": np.array([[-4.0, 4.0]], "float32")}, fetch_list=[y])
+        >>> print(out)
+        [[-1.  4.]]
+        >>> wherry.disable_static()
     """
     require_tensor(x, "prelu")
     if mode not in ("all", "channel", "element"):
@@ -580,11 +734,26 @@ def spectral_norm(weight: Tensor, dim: int = 0, power_iters: int = 1, eps: float
         name: begins the names of the two vectors.
 
     Raises:
-        TypeError: `weight` is no Tensor.
+        TypeError: `weight` is not a Tensor.
         ValueError: `dim` is out of range, or a size is not known.
 
     Source:
         `paddle.static.nn.spectral_norm`; Miyato et al. (2018).
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [2, 2])
+        ...     y = wherry.static.nn.spectral_norm(x, power_iters=20)
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> [out] = exe.run(main, feed={"x": np.diag([4.0, 1.0]).astype("float32")}, fetch_list=[y])
+        >>> print(out.round(3))
+        [[1.   0.  ]
+         [0.   0.25]]
+        >>> wherry.disable_static()
     """
     require_tensor(weight, "spectral_norm", "weight")
     dim, power_iters = integer(dim, "spectral_norm", "dim"), integer(power_iters, "spectral_norm", "power_iters")
@@ -632,7 +801,7 @@ def bilinear_tensor_product(
     Args:
         x: floating, `[N, M]`.
         y: floating, `[N, K]`.
-        size: how many numbers come out of each row.
+        size: the width of the result.
         act: the name of a function of `paddle.nn.functional`.
         name: begins the names of the parameters.
         param_attr: of the weight `[size, M, K]`.
@@ -641,8 +810,26 @@ def bilinear_tensor_product(
     Shape:
         `[N, M]`, `[N, K]` to `[N, size]`.
 
+    Raises:
+        TypeError: `x` or `y` is not a Tensor (also a ValueError).
+        ValueError: `x` or `y` does not have two axes, or `size` is not positive.
+
     Source:
         `paddle.static.nn.bilinear_tensor_product`.
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     a, b = wherry.static.data("a", [None, 3]), wherry.static.data("b", [None, 4])
+        ...     y = wherry.static.nn.bilinear_tensor_product(a, b, size=2)
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> [out] = exe.run(main, feed={"a": np.ones([5, 3], "float32"), "b": np.ones([5, 4], "float32")}, fetch_list=[y])
+        >>> out.shape
+        (5, 2)
+        >>> wherry.disable_static()
     """
     require_rank(x, "bilinear_tensor_product", 2, layout="[N, M]")
     require_rank(y, "bilinear_tensor_product", 2, name="y", layout="[N, K]")
@@ -653,7 +840,7 @@ def bilinear_tensor_product(
 
 
 def row_conv(input: Tensor, future_context_size: int, param_attr: Any = None, act: str | None = None) -> Tensor:
-    """Row convolution: each step of a sequence sees itself and the `future_context_size` steps behind it, channel by channel.
+    """Row convolution: each step of a sequence is combined with the next `future_context_size` steps, channel by channel.
 
     Args:
         input: floating, `[B, T, D]`; or rows `[T, D]` of sequences whose offsets were fed.
@@ -662,11 +849,25 @@ def row_conv(input: Tensor, future_context_size: int, param_attr: Any = None, ac
         act: the name of a function of `paddle.nn.functional`.
 
     Raises:
-        TypeError: `input` is no Tensor.
+        TypeError: `input` is not a Tensor.
         ValueError: `input` has neither three axes nor offsets.
 
     Source:
         `paddle.static.nn.row_conv`; Amodei et al., "Deep Speech 2" (2016).
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None, 3, 2])
+        ...     y = wherry.static.nn.row_conv(x, future_context_size=1)
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> [out] = exe.run(main, feed={"x": np.ones([1, 3, 2], "float32")}, fetch_list=[y])
+        >>> out.shape
+        (1, 3, 2)
+        >>> wherry.disable_static()
     """
     from wherry_graph.static.lengths import offsets_of
     from wherry_graph.static.nn.sequence import sequence_pad, sequence_unpad
@@ -702,15 +903,15 @@ def data_norm(
     Args:
         input: floating, `[N, C]`.
         act: the name of a function of `paddle.nn.functional`.
-        epsilon: accepted for compatibility; Paddle uses it only where its servers update the sums.
+        epsilon: no effect; Paddle uses it only where its servers update the sums.
         param_attr: a dict with the first values "batch_size" (1e4), "batch_sum" (0), "batch_square" (1e4).
         data_layout: "NCHW".
-        in_place: accepted for compatibility; unused.
+        in_place: no effect.
         name: begins the names of the sums.
-        moving_mean_name, moving_variance_name, do_model_average_for_mean_and_var: accepted for compatibility; unused.
-        slot_dim: must be -1: which columns show that a row has no data.
+        moving_mean_name, moving_variance_name, do_model_average_for_mean_and_var: no effect.
+        slot_dim: must be -1: the columns that show that a row has no data.
         sync_stats: must be False: sums over several processes.
-        summary_decay_rate: accepted for compatibility; used by Paddle's servers.
+        summary_decay_rate: no effect; used by Paddle's servers.
         enable_scale_and_shift: multiply by a parameter and add one.
 
     Raises:
@@ -718,6 +919,20 @@ def data_norm(
 
     Source:
         `paddle.static.nn.data_norm`.
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None, 2])
+        ...     y = wherry.static.nn.data_norm(x)
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> [out] = exe.run(main, feed={"x": np.array([[1.0, 3.0]], "float32")}, fetch_list=[y])
+        >>> print(out)
+        [[1. 3.]]
+        >>> wherry.disable_static()
     """
     n = _channels(input, data_layout, "data_norm")
     if slot_dim != -1 or sync_stats:
@@ -750,7 +965,7 @@ def nce(
     num_neg_samples: int | None = None, name: str | None = None, sampler: str = "uniform", custom_dist: Any = None, seed: int = 0,
     is_sparse: bool = False,
 ) -> Tensor:
-    """Noise contrastive estimation: a loss for very many classes that looks at a few random ones.
+    """Noise contrastive estimation: a loss for very many classes that samples a few of them.
 
     With o the sigmoid of a class's score, and b how often the sampler draws the class: `-log(o / (o + b))` for the classes of the label,
     `-log(b / (o + b))` for the drawn ones; their sum is divided by one more than there are drawn ones.
@@ -766,8 +981,8 @@ def nce(
         name: begins the names of the parameters.
         sampler: "uniform", "log_uniform" or "custom_dist".
         custom_dist: the probability of each class, for "custom_dist".
-        seed: accepted for compatibility; numbers come from the generator of the process (or the program's seed).
-        is_sparse: accepted for compatibility; gradients in programs are dense.
+        seed: no effect; numbers come from the generator of the process (or the program's seed).
+        is_sparse: no effect; gradients in programs are dense.
 
     Returns:
         The loss of each row.
@@ -776,11 +991,25 @@ def nce(
         `[N, D]` to `[N, 1]`.
 
     Raises:
-        TypeError: something is no Tensor.
+        TypeError: an argument is not a Tensor.
         ValueError: another sampler, or `custom_dist` does not fit.
 
     Source:
         `paddle.static.nn.nce`; Gutmann & Hyvärinen (2010).
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x, label = wherry.static.data("x", [None, 4]), wherry.static.data("label", [None, 1], "int64")
+        ...     y = wherry.static.nn.nce(x, label, num_total_classes=100, num_neg_samples=5)
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> [out] = exe.run(main, feed={"x": np.ones([2, 4], "float32"), "label": np.array([[7], [3]])}, fetch_list=[y])
+        >>> out.shape
+        (2, 1)
+        >>> wherry.disable_static()
     """
     require_rank(input, "nce", 2, name="input", layout="[N, D]")
     require_rank(label, "nce", 1, 2, "label", "[N, T]")

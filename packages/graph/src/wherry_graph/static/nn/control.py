@@ -1,13 +1,13 @@
-"""Choices and loops of static programs. Called with tensors that have data they are what Python's `if` and `while` do."""
+"""Control flow of static programs. With tensors that have data, these functions do what Python's `if` and `while` do."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from wherry_autograd import no_grad
-from wherry_graph import control
-from wherry_graph.capture import current_capture
-from wherry_graph.structure import flatten, map_structure
+from wherry_program.program import control
+from wherry_program.program.capture import current_capture
+from wherry_program.program.structure import flatten, map_structure
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor
 from wherry_tensor.dtype import is_complex, is_floating_point
@@ -26,11 +26,10 @@ def cond(
         pred: one element, true or false.
         true_fn: called without arguments; None returns None.
         false_fn: as well. Both return the same structure, of tensors of the same rank and dtype.
-        name: accepted for compatibility; unused.
-        return_names: accepted for compatibility; unused.
+        return_names: no effect.
 
     Raises:
-        TypeError: a branch is no function, or what the branches return does not fit.
+        TypeError: a branch is not a function, or what the branches return does not fit.
         ValueError: the shapes or dtypes do not fit.
 
     Source:
@@ -56,10 +55,9 @@ def case(pred_fn_pairs: Sequence[Any], default: Callable[[], Any] | None = None,
     Args:
         pred_fn_pairs: pairs of one element and a function.
         default: None is the function of the last pair.
-        name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: this is no list of pairs of a Tensor and a function.
+        TypeError: this is not a list of pairs of a Tensor and a function.
         ValueError: there is no pair.
 
     Source:
@@ -100,10 +98,9 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Callable[[], Any] |
         branch_index: an integer of one element.
         branch_fns: functions by number: a dict, a list of pairs, or a list of functions, which are numbered from 0.
         default: None is the function with the largest number.
-        name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: `branch_index` is no integer Tensor, or something is no function.
+        TypeError: `branch_index` is not an integer Tensor, or an argument is not a function.
         ValueError: a number stands twice, or there is no function.
 
     Source:
@@ -153,14 +150,13 @@ def while_loop(
         cond: gives one element, true or false.
         body: gives as many values as there are `loop_vars`, of the same structure, rank and dtype.
         loop_vars: tensors, or nested lists, tuples and dicts of them.
-        is_test: accepted for compatibility; what only gradients need is kept only where there are any.
-        name: accepted for compatibility; unused.
+        is_test: no effect; what only gradients need is kept only where there are any.
 
     Returns:
         The last values.
 
     Raises:
-        TypeError: `cond` or `body` is no function, or `loop_vars` no list or tuple.
+        TypeError: `cond` or `body` is not a function, or `loop_vars` is not a list or tuple.
         ValueError: `loop_vars` is empty, or the body returns what does not fit.
 
     Source:
@@ -184,18 +180,20 @@ def while_loop(
 def static_pylayer(
     forward_fn: Callable[..., Any], inputs: Sequence[Tensor], backward_fn: Callable[..., Any] | None = None, name: str | None = None,
 ) -> Any:
-    """What `forward_fn(*inputs)` returns, with gradients that `backward_fn` computes instead of the rules of its ops.
+    """Call `forward_fn(*inputs)`, with gradients by `backward_fn` in place of those of its ops.
 
     Args:
         forward_fn: takes the inputs, returns tensors: one, or a nested structure of them.
         inputs: variables of the program.
         backward_fn: takes the gradient of each tensor that `forward_fn` returns, returns the gradient of each input, None for one that
             needs none. It is recorded at once. None: no gradient passes.
-        name: accepted for compatibility; unused.
+
+    Shape:
+        inputs: `[...]` each, as `forward_fn` takes them.
 
     Raises:
         RuntimeError: nothing is being recorded; `PyLayer` is for eager code.
-        TypeError: a function cannot be called, or an input is no tensor.
+        TypeError: a function cannot be called, or an input is not a tensor.
         ValueError: without `backward_fn` an input asks for gradients, or `backward_fn` returns another number of gradients than there are inputs.
 
     Source:
@@ -225,7 +223,7 @@ def static_pylayer(
     inputs = [inputs] if isinstance(inputs, Tensor) else list(inputs)
     for i, x in enumerate(inputs):
         if not isinstance(x, Tensor):
-            raise InvalidTypeError(f"static_pylayer: input {i} is no tensor. Got {short(x)} ({type(x).__name__}), expected a variable.")
+            raise InvalidTypeError(f"static_pylayer: input {i} is not a tensor. Got {short(x)} ({type(x).__name__}), expected a variable.")
         if backward_fn is None and not x.stop_gradient:
             raise InvalidArgumentError(
                 f"static_pylayer: ``stop_gradient`` attr of all inputs to ``forward_fn`` are expected to be True, when ``backward_fn == None``, "

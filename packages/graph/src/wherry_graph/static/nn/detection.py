@@ -1,4 +1,4 @@
-"""The head of SSD: boxes, and scores of classes, from several layers of a network."""
+"""The head of SSD: boxes and class scores from several feature maps."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -21,25 +21,24 @@ def multi_box_head(
     variance: Sequence[float] = (0.1, 0.1, 0.2, 0.2), flip: bool = True, clip: bool = False, kernel_size: Any = 1, pad: Any = 0, stride: Any = 1,
     name: str | None = None, min_max_aspect_ratios_order: bool = False,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Where boxes lie and what they hold, by two convolutions of each layer, and the boxes that the differences are of (`vision.ops.prior_box`).
+    """The head of SSD: offsets and scores of boxes by two convolutions of each feature map, and their prior boxes (`vision.ops.prior_box`).
 
     Args:
-        inputs: layers of a network, `[N, C, H, W]`.
-        image: the images, `[N, C, height, width]`; only their shape counts.
-        base_size: the side of images that sizes are parts of.
-        num_classes: how many classes there are.
+        inputs: feature maps of a network, `[N, C, H, W]`.
+        image: the images, `[N, C, height, width]`; only their shape is used.
+        base_size: the side of images, to which ratios refer.
+        num_classes: the number of classes.
         aspect_ratios: for each layer, width over height of boxes: a number or several.
         min_ratio, max_ratio: with three layers or more in place of sizes: in percent of `base_size`, those of the second layer and the last.
             Layers between have sizes between; the first one has 10 and 20 percent.
         min_sizes, max_sizes: for each layer, sides of boxes in pixels: a number or several.
-        steps: for each layer, pixels between places; None computes them.
+        steps: for each layer, pixels between positions; None computes them.
         step_w, step_h: the same along width and height.
-        offset: where in its place a box has its middle.
-        variance: what differences from the boxes are divided by.
-        flip: the ratios turned over too.
-        clip: coordinates end at 0 and 1.
+        offset: the centre of a box within its position.
+        variance: what offsets from the boxes are divided by.
+        flip: also use the inverse of each ratio.
+        clip: clip coordinates to [0, 1].
         kernel_size, pad, stride: of the convolutions.
-        name: accepted for compatibility; unused.
         min_max_aspect_ratios_order: the larger squares come before those with ratios.
 
     Returns:
@@ -49,11 +48,22 @@ def multi_box_head(
         `[N, boxes, 4]`, `[N, boxes, num_classes]`, `[boxes, 4]`, `[boxes, 4]`.
 
     Raises:
-        TypeError: `inputs` are no Tensors.
+        TypeError: `inputs` are not Tensors.
         ValueError: what is given for each layer does not fit, or sizes are missing.
 
     Source:
         `paddle.static.nn.multi_box_head` of Paddle 2.3; 2.6 no longer has it. Liu et al., "SSD: single shot multibox detector" (2015).
+
+    Examples:
+        >>> wherry.enable_static()
+        >>> with wherry.static.program_guard(wherry.static.Program(), wherry.static.Program()):
+        ...     image = wherry.static.data("image", [1, 3, 32, 32])
+        ...     layer = wherry.static.data("layer", [1, 8, 4, 4])
+        ...     offsets, scores, boxes, variances = wherry.static.nn.multi_box_head(
+        ...         [layer], image, base_size=32, num_classes=3, aspect_ratios=[[1.0]], min_sizes=[8.0], max_sizes=[16.0])
+        >>> offsets.shape, scores.shape, boxes.shape
+        ([1, 32, 4], [1, 32, 3], [32, 4])
+        >>> wherry.disable_static()
     """
     if not isinstance(inputs, (list, tuple)) or not inputs:
         raise InvalidTypeError(f"multi_box_head: inputs should be a list or tuple. Got {short(inputs)}, expected layers of a network.")
@@ -75,7 +85,7 @@ def multi_box_head(
             )
     assert min_sizes is not None
     step_w, step_h = (steps or one for one in (step_w, step_h))
-    prior_box = import_module("wherry_vision.ops").prior_box  # by name: it stands beside this package
+    prior_box = import_module("wherry_vision.ops").prior_box  # by name: wherry_vision is not a dependency of this package
     places: list[Tensor] = []
     scores: list[Tensor] = []
     boxes: list[Tensor] = []

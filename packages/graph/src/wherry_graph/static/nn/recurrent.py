@@ -6,14 +6,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from wherry_autograd import no_grad
-from wherry_graph.capture import Capture, current_capture
-from wherry_graph.control import array_append, array_read, array_stack, create_array, while_loop
-from wherry_graph.ir import Block, Variable
-from wherry_graph.replay import replayed
 from wherry_graph.static.lengths import known_offsets, with_offsets
-from wherry_graph.static.nn.common import Maker
+from wherry_graph.static.nn.making import Maker
 from wherry_graph.static.nn.sequence import sequence_pad, sequence_unpad
 from wherry_nn import unique_name
+from wherry_program.program.capture import Capture, current_capture
+from wherry_program.program.control import array_append, array_read, array_stack, create_array, while_loop
+from wherry_program.program.ir import Block, Variable
+from wherry_program.program.replay import replayed
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64
 from wherry_tensor.arguments import require_rank, require_tensor
@@ -24,10 +24,7 @@ __all__ = ["StaticRNN", "crf_decoding"]
 
 
 class StaticRNN:
-    """A recurrent network: what is written in a `with rnn.step()` block is done for each step of its sequences, one after the other.
-
-    Args:
-        name: accepted for compatibility; unused.
+    """A recurrent network: the block `with rnn.step()` runs for each step of its sequences in order.
 
     Source:
         `paddle.static.nn.StaticRNN` of Paddle 2.3; 2.6 no longer has it.
@@ -55,8 +52,8 @@ class StaticRNN:
 
     def __init__(self, name: str | None = None) -> None:
         self.status = self.BEFORE_RNN_BLOCK
-        self._sequences: dict[int, tuple[Variable, Tensor]] = {}  # what stands for a step, and the sequence
-        self._memories: dict[int, tuple[Variable, Tensor]] = {}   # what stands for the value before, and the first value
+        self._sequences: dict[int, tuple[Variable, Tensor]] = {}  # the variable of a step, and the sequence
+        self._memories: dict[int, tuple[Variable, Tensor]] = {}   # the variable of the previous value, and the first value
         self._updates: dict[int, Tensor] = {}
         self._outputs: list[Tensor] = []
         self._results: list[Tensor] = []
@@ -65,7 +62,7 @@ class StaticRNN:
 
     @contextmanager
     def step(self) -> Iterator[None]:
-        """A context: what one step does.
+        """A context in which one step is recorded.
 
         Raises:
             ValueError: it was used before, a memory is not updated, or there is no sequence or no output.
@@ -116,7 +113,7 @@ class StaticRNN:
             What stands for a step, `[...]`.
 
         Raises:
-            TypeError: `x` is no Tensor.
+            TypeError: `x` is not a Tensor.
             ValueError: outside of the step; it has no axis; the number of steps differs or is not known.
         """
         _, _ = self._require_inside("step_input")
@@ -140,7 +137,7 @@ class StaticRNN:
         self, init: Tensor | None = None, shape: Any = None, batch_ref: Tensor | None = None, init_value: float = 0.0,
         init_batch_dim_idx: int = 0, ref_batch_dim_idx: int = 1,
     ) -> Tensor:
-        """A value that one step hands on to the next: it stands for what the step before made.
+        """A state that each step passes to the next: its value is that of the previous step.
 
         Args:
             init: what the first step gets; None makes it from the others:
@@ -151,7 +148,7 @@ class StaticRNN:
             ref_batch_dim_idx: the axis of the batch in `batch_ref`.
 
         Raises:
-            TypeError: `init` is no Tensor.
+            TypeError: `init` is not a Tensor.
             ValueError: outside of the step; neither `init` nor both of `shape` and `batch_ref`.
         """
         recording, around = self._require_inside("memory")
@@ -179,24 +176,24 @@ class StaticRNN:
         return own
 
     def update_memory(self, mem: Tensor, var: Tensor) -> None:
-        """Let `var` be what the next step gets from the memory `mem`.
+        """Make `var` the value of the memory `mem` for the next step.
 
         Raises:
-            TypeError: one of them is no Tensor.
-            ValueError: outside of the step; `mem` is no memory.
+            TypeError: one of them is not a Tensor.
+            ValueError: outside of the step; `mem` is not a memory.
         """
         self._require_inside("update_memory")
         require_tensor(mem, "StaticRNN.update_memory", "mem")
         require_tensor(var, "StaticRNN.update_memory", "var")
         if id(mem) not in self._memories:
-            raise InvalidArgumentError("StaticRNN.update_memory: this is no memory. Got another tensor, expected what rnn.memory() returned.")
+            raise InvalidArgumentError("StaticRNN.update_memory: this is not a memory. Got another tensor, expected what rnn.memory() returned.")
         self._updates[id(mem)] = var
 
     def step_output(self, o: Tensor) -> None:
         """Collect a value of each step; they become `[steps, ...]`.
 
         Raises:
-            TypeError: `o` is no Tensor.
+            TypeError: `o` is not a Tensor.
             ValueError: outside of the step.
         """
         self._require_inside("step_output")
@@ -208,7 +205,7 @@ class StaticRNN:
             self.step_output(each)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What was collected, steps first: one tensor, or a list of several.
+        """The collected outputs, steps first: one tensor, or a list of several.
 
         Raises:
             ValueError: before the step is complete.
@@ -258,7 +255,7 @@ def _row(x: Tensor, at: Tensor) -> Tensor:
 
 
 def crf_decoding(input: Tensor, param_attr: Any, label: Tensor | None = None, length: Tensor | None = None) -> Tensor:
-    """The best sequence of tags, by a conditional random field over a chain (Viterbi's algorithm).
+    """Viterbi decoding of a linear-chain conditional random field: the sequence of tags with the best score.
 
     The score of tags `t1 ... tn` is `w[0, t1] + w[1, tn] + sum(input[k, tk]) + sum(w[2 + t(k-1), tk])`.
 
@@ -275,12 +272,28 @@ def crf_decoding(input: Tensor, param_attr: Any, label: Tensor | None = None, le
         `[rows, tags]` to `[rows, 1]`; `[batch, time, tags]` to `[batch, time]`. w: `[tags + 2, tags]`.
 
     Raises:
-        TypeError: something is no Tensor.
+        TypeError: an argument is not a Tensor.
         ValueError: `input` holds no sequences and there is no `length`.
         RuntimeError: outside of static mode.
 
     Source:
         `paddle.static.nn.crf_decoding` of Paddle 2.3; 2.6 has `paddle.text.viterbi_decode`. Lafferty et al., "Conditional random fields" (2001).
+
+    Examples:
+        >>> rows = wherry.static.create_lod_tensor(np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]], "float32"), [[2, 1]])  # of two sequences
+        >>> feed = {"x": rows}
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None, 2], lod_level=1)
+        ...     y = wherry.static.nn.crf_decoding(x, param_attr=wherry.ParamAttr(name="crf", initializer=wherry.nn.initializer.Constant(0.0)))
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> [out] = exe.run(main, feed=feed, fetch_list=[y], return_numpy=False)
+        >>> out.numpy().tolist()
+        [[1], [0], [1]]
+        >>> wherry.disable_static()
     """
     require_rank(input, "crf_decoding", 2 if length is None else 3, name="input", layout="[rows, tags]" if length is None else "[batch, time, tags]")
     if current_capture() is None:
@@ -313,7 +326,7 @@ def _inside(lengths: Tensor, like: Tensor) -> Tensor:
 
 
 def _viterbi(scores: Tensor, lengths: Tensor, weight: Tensor) -> Tensor:
-    """The tags of each sequence: forwards, the best way to each tag; backwards along the best one."""
+    """The tags of each sequence: a forward pass finds the best path to each tag, then backtracking."""
     start, end, moves = (
         ops.slice(weight, axes=(0,), starts=(a,), ends=(b,), steps=(1,)) for a, b in ((0, 1), (1, 2), (2, weight.shape[0]))
     )

@@ -1,4 +1,4 @@
-"""Functions on sequences of different lengths, whose rows lie one behind the other (`static.data(lod_level=1)`, LoDTensor).
+"""Functions on sequences of different lengths, whose rows are concatenated (`static.data(lod_level=1)`, LoDTensor).
 
 What they need to know is which sequence a row belongs to; that follows from the offsets, `[0, 2, 5]` for one of two rows and one of three.
 """
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wherry_graph.static.lengths import keeps_offsets, known_offsets, offsets_of, with_offsets
-from wherry_graph.static.nn.common import Maker, activated
+from wherry_graph.static.nn.making import Maker, activated
 from wherry_tensor import ops
 from wherry_tensor._core import Tensor, int64
 from wherry_tensor.arguments import MAX_RANK, require_rank, require_tensor, tensors_of
@@ -23,7 +23,7 @@ __all__ = [
 
 
 class _Rows:
-    """What is known of the rows of sequences.
+    """The layout of the rows of sequences.
 
     Attributes:
         offsets: int64, one more than there are sequences.
@@ -42,16 +42,16 @@ class _Rows:
 
     @property
     def n(self) -> Any:
-        """How many sequences there are."""
+        """The number of sequences."""
         return self.lengths.shape[0]
 
     @property
     def position(self) -> Tensor:
-        """The place of each row in its sequence."""
+        """The position of each row in its sequence."""
         return ops.subtract(self.row, self.of(self.starts))
 
     def of(self, x: Tensor) -> Tensor:
-        """For each row what `x` has for its sequence."""
+        """For each row, the entry of `x` for its sequence."""
         return ops.gather(x, self.sequence, axis=0)
 
 
@@ -82,13 +82,12 @@ def _column(x: Tensor, like: Tensor) -> Tensor:
 
 
 def sequence_pad(x: Tensor, pad_value: Tensor, maxlen: int | None = None, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """Sequences as rows of equal length.
+    """Pad sequences to equal length.
 
     Args:
         x: rows of sequences.
-        pad_value: one element, or the shape of a row: what stands behind a sequence.
+        pad_value: one element, or the shape of a row: the values after the end of a sequence.
         maxlen: the length; None is that of the longest sequence.
-        name: accepted for compatibility; unused.
 
     Returns:
         The padded sequences, and their lengths (int64).
@@ -97,11 +96,23 @@ def sequence_pad(x: Tensor, pad_value: Tensor, maxlen: int | None = None, name: 
         `[rows, ...]` to `[sequences, maxlen, ...]` and `[sequences]`.
 
     Raises:
-        TypeError: something is no Tensor.
+        TypeError: an argument is not a Tensor.
         ValueError: `x` holds no sequences.
 
     Source:
         `paddle.static.nn.sequence_pad`.
+
+    Examples:
+        >>> rows = wherry.static.create_lod_tensor(np.array([[1.0], [2.0], [3.0]], "float32"), [[2, 1]])  # of two sequences
+        >>> feed = {"x": rows}
+        >>> wherry.enable_static()
+        >>> with wherry.static.program_guard(wherry.static.Program()):
+        ...     x = wherry.static.data("x", [None, 1], lod_level=1)
+        ...     y = wherry.static.nn.sequence_pad(x, wherry.zeros([1]))[0]
+        >>> [out] = wherry.static.Executor().run(y.program, feed=feed, fetch_list=[y], return_numpy=False)
+        >>> out.numpy().tolist()
+        [[[1.0], [2.0]], [[3.0], [0.0]]]
+        >>> wherry.disable_static()
     """
     require_tensor(pad_value, "sequence_pad", "pad_value")
     rows = _rows(x, "sequence_pad")
@@ -109,7 +120,7 @@ def sequence_pad(x: Tensor, pad_value: Tensor, maxlen: int | None = None, name: 
     length: Any = Size("value", longest) if maxlen is None else int(maxlen)
     at = ops.add(ops.multiply(rows.sequence, longest), rows.position)
     if maxlen is not None:
-        from wherry_graph.control import assert_true
+        from wherry_program.program.control import assert_true
 
         fits = ops.less_equal(ops.reduce_max(rows.lengths, (0,), False), longest)
         assert_true(fits, f"sequence_pad: a sequence is longer than maxlen={maxlen}.")
@@ -122,18 +133,32 @@ def sequence_pad(x: Tensor, pad_value: Tensor, maxlen: int | None = None, name: 
 
 
 def sequence_unpad(x: Tensor, length: Tensor, name: str | None = None) -> Tensor:
-    """The first `length` steps of each row, one behind the other.
+    """Remove padding: concatenate the first `length` steps of each row.
 
     Args:
         x: `[sequences, steps, ...]`.
         length: integers, `[sequences]`.
-        name: accepted for compatibility; unused.
 
     Shape:
         `[sequences, steps, ...]` to `[rows, ...]`.
 
+    Raises:
+        TypeError: `x` or `length` is not a Tensor (also a ValueError).
+
     Source:
         `paddle.static.nn.sequence_unpad`.
+
+    Examples:
+        >>> rows = wherry.static.create_lod_tensor(np.array([[1.0], [2.0], [3.0]], "float32"), [[2, 1]])  # of two sequences
+        >>> feed = {"x": rows}
+        >>> wherry.enable_static()
+        >>> with wherry.static.program_guard(wherry.static.Program()):
+        ...     x = wherry.static.data("x", [None, 1], lod_level=1)
+        ...     y = wherry.static.nn.sequence_unpad(*wherry.static.nn.sequence_pad(x, wherry.zeros([1])))
+        >>> [out] = wherry.static.Executor().run(y.program, feed=feed, fetch_list=[y], return_numpy=False)
+        >>> out.numpy().tolist(), out.recursive_sequence_lengths()
+        ([[1.0], [2.0], [3.0]], [[2, 1]])
+        >>> wherry.disable_static()
     """
     require_rank(x, "sequence_unpad", 2, MAX_RANK, layout="[sequences, steps, ...]")
     require_tensor(length, "sequence_unpad", "length")
@@ -146,23 +171,35 @@ def sequence_unpad(x: Tensor, length: Tensor, name: str | None = None) -> Tensor
 
 
 def sequence_pool(input: Tensor, pool_type: str, is_test: bool = False, pad_value: float = 0.0) -> Tensor:
-    """One row for each sequence.
+    """Pool each sequence to one row.
 
     Args:
         input: rows of sequences.
         pool_type: "sum", "average", "sqrt" (the sum divided by the root of the length), "max", "first" or "last".
-        is_test: accepted for compatibility; unused.
+        is_test: no effect.
         pad_value: for sequences without rows.
 
     Shape:
         `[rows, ...]` to `[sequences, ...]`.
 
     Raises:
-        TypeError: `input` is no Tensor.
-        ValueError: there is no such kind, or `input` holds no sequences.
+        TypeError: `input` is not a Tensor.
+        ValueError: `pool_type` is unknown, or `input` holds no sequences.
 
     Source:
         `paddle.static.nn.sequence_pool`.
+
+    Examples:
+        >>> rows = wherry.static.create_lod_tensor(np.array([[1.0], [2.0], [3.0]], "float32"), [[2, 1]])  # of two sequences
+        >>> feed = {"x": rows}
+        >>> wherry.enable_static()
+        >>> with wherry.static.program_guard(wherry.static.Program()):
+        ...     x = wherry.static.data("x", [None, 1], lod_level=1)
+        ...     y = wherry.static.nn.sequence_pool(x, "sum")
+        >>> [out] = wherry.static.Executor().run(y.program, feed=feed, fetch_list=[y], return_numpy=False)
+        >>> out.numpy().tolist()
+        [[3.0], [3.0]]
+        >>> wherry.disable_static()
     """
     kind = pool_type.lower() if isinstance(pool_type, str) else pool_type
     if kind not in ("sum", "average", "sqrt", "max", "first", "last"):
@@ -195,12 +232,64 @@ def _total(x: Tensor) -> Tensor:
 
 
 def sequence_first_step(input: Tensor) -> Tensor:
-    """The first row of each sequence. Source: `paddle.static.nn.sequence_first_step`."""
+    """The first row of each sequence.
+
+    Args:
+        input: rows of sequences.
+
+    Shape:
+        `[rows, ...]` to `[sequences, ...]`.
+
+    Raises:
+        TypeError: `input` is not a Tensor (also a ValueError).
+        ValueError: `input` holds no sequences.
+
+    Source:
+        `paddle.static.nn.sequence_first_step`.
+
+    Examples:
+        >>> rows = wherry.static.create_lod_tensor(np.array([[1.0], [2.0], [3.0]], "float32"), [[2, 1]])  # of two sequences
+        >>> feed = {"x": rows}
+        >>> wherry.enable_static()
+        >>> with wherry.static.program_guard(wherry.static.Program()):
+        ...     x = wherry.static.data("x", [None, 1], lod_level=1)
+        ...     y = wherry.static.nn.sequence_first_step(x)
+        >>> [out] = wherry.static.Executor().run(y.program, feed=feed, fetch_list=[y], return_numpy=False)
+        >>> out.numpy().tolist()
+        [[1.0], [3.0]]
+        >>> wherry.disable_static()
+    """
     return sequence_pool(input, "first")
 
 
 def sequence_last_step(input: Tensor) -> Tensor:
-    """The last row of each sequence. Source: `paddle.static.nn.sequence_last_step`."""
+    """The last row of each sequence.
+
+    Args:
+        input: rows of sequences.
+
+    Shape:
+        `[rows, ...]` to `[sequences, ...]`.
+
+    Raises:
+        TypeError: `input` is not a Tensor (also a ValueError).
+        ValueError: `input` holds no sequences.
+
+    Source:
+        `paddle.static.nn.sequence_last_step`.
+
+    Examples:
+        >>> rows = wherry.static.create_lod_tensor(np.array([[1.0], [2.0], [3.0]], "float32"), [[2, 1]])  # of two sequences
+        >>> feed = {"x": rows}
+        >>> wherry.enable_static()
+        >>> with wherry.static.program_guard(wherry.static.Program()):
+        ...     x = wherry.static.data("x", [None, 1], lod_level=1)
+        ...     y = wherry.static.nn.sequence_last_step(x)
+        >>> [out] = wherry.static.Executor().run(y.program, feed=feed, fetch_list=[y], return_numpy=False)
+        >>> out.numpy().tolist()
+        [[2.0], [3.0]]
+        >>> wherry.disable_static()
+    """
     return sequence_pool(input, "last")
 
 
@@ -210,11 +299,26 @@ def sequence_softmax(input: Tensor, use_cudnn: bool = False, name: str | None = 
 
     Args:
         input: rows of sequences, `[rows]` or `[rows, 1]`.
-        use_cudnn: accepted for compatibility; unused.
-        name: accepted for compatibility; unused.
+        use_cudnn: no effect.
+
+    Raises:
+        TypeError: `input` is not a Tensor (also a ValueError).
+        ValueError: `input` holds no sequences.
 
     Source:
         `paddle.static.nn.sequence_softmax`.
+
+    Examples:
+        >>> rows = wherry.static.create_lod_tensor(np.array([[2.0], [2.0], [3.0]], "float32"), [[2, 1]])  # of two sequences
+        >>> feed = {"x": rows}
+        >>> wherry.enable_static()
+        >>> with wherry.static.program_guard(wherry.static.Program()):
+        ...     x = wherry.static.data("x", [None, 1], lod_level=1)
+        ...     y = wherry.static.nn.sequence_softmax(x)
+        >>> [out] = wherry.static.Executor().run(y.program, feed=feed, fetch_list=[y], return_numpy=False)
+        >>> out.numpy().round(3).tolist()
+        [[0.5], [0.5], [1.0]]
+        >>> wherry.disable_static()
     """
     rows = _rows(input, "sequence_softmax")
     fixed = with_offsets(ops.copy(input.detach()), offsets_of(input, "sequence_softmax"))
@@ -225,25 +329,65 @@ def sequence_softmax(input: Tensor, use_cudnn: bool = False, name: str | None = 
 
 @keeps_offsets
 def sequence_reverse(x: Tensor, name: str | None = None) -> Tensor:
-    """Each sequence from its end. Source: `paddle.static.nn.sequence_reverse`."""
+    """Reverse each sequence.
+
+    Args:
+        x: rows of sequences.
+
+    Shape:
+        `[rows, ...]` to the same shape.
+
+    Raises:
+        TypeError: `x` is not a Tensor (also a ValueError).
+        ValueError: `x` holds no sequences.
+
+    Source:
+        `paddle.static.nn.sequence_reverse`.
+
+    Examples:
+        >>> rows = wherry.static.create_lod_tensor(np.array([[1.0], [2.0], [3.0]], "float32"), [[2, 1]])  # of two sequences
+        >>> feed = {"x": rows}
+        >>> wherry.enable_static()
+        >>> with wherry.static.program_guard(wherry.static.Program()):
+        ...     x = wherry.static.data("x", [None, 1], lod_level=1)
+        ...     y = wherry.static.nn.sequence_reverse(x)
+        >>> [out] = wherry.static.Executor().run(y.program, feed=feed, fetch_list=[y], return_numpy=False)
+        >>> out.numpy().tolist(), out.recursive_sequence_lengths()
+        ([[2.0], [1.0], [3.0]], [[2, 1]])
+        >>> wherry.disable_static()
+    """
     rows = _rows(x, "sequence_reverse")
     at = ops.subtract(ops.add(rows.of(rows.starts), rows.of(rows.ends)), ops.add(rows.row, _number(1)))
     return ops.gather(x, at, axis=0)
 
 
 def sequence_concat(input: Sequence[Tensor], name: str | None = None) -> Tensor:
-    """The first sequences of all inputs one behind the other, then the second ones, ...
+    """Concatenate the sequences of all inputs: all first sequences, then all second ones, and so on.
 
     Args:
-        input: several, with as many sequences each.
-        name: accepted for compatibility; unused.
+        input: a list of variables with equally many sequences.
+
+    Shape:
+        `[rows, ...]` of each input to `[sum of rows, ...]`.
 
     Raises:
-        TypeError: this is no list of Tensors.
-        ValueError: one holds no sequences.
+        TypeError: `input` is not a list of Tensors.
+        ValueError: an input holds no sequences.
 
     Source:
         `paddle.static.nn.sequence_concat`.
+
+    Examples:
+        >>> rows = wherry.static.create_lod_tensor(np.array([[1.0], [2.0], [3.0]], "float32"), [[2, 1]])  # of two sequences
+        >>> feed = {"x": rows}
+        >>> wherry.enable_static()
+        >>> with wherry.static.program_guard(wherry.static.Program()):
+        ...     x = wherry.static.data("x", [None, 1], lod_level=1)
+        ...     y = wherry.static.nn.sequence_concat([x, x])
+        >>> [out] = wherry.static.Executor().run(y.program, feed=feed, fetch_list=[y], return_numpy=False)
+        >>> out.numpy().tolist(), out.recursive_sequence_lengths()
+        ([[1.0], [2.0], [1.0], [2.0], [3.0], [3.0]], [[4, 2]])
+        >>> wherry.disable_static()
     """
     parts = [_rows(x, "sequence_concat") for x in tensors_of(input, "sequence_concat", "input")]
     lengths = parts[0].lengths
@@ -262,20 +406,35 @@ def sequence_concat(input: Sequence[Tensor], name: str | None = None) -> Tensor:
 
 
 def sequence_expand(x: Tensor, y: Tensor, ref_level: int = -1, name: str | None = None) -> Tensor:
-    """Each row (or sequence) of `x` as often as the sequence of `y` with the same number has entries.
+    """Repeat each row (or sequence) of `x` as often as the sequence of `y` with the same index has entries.
 
     Args:
         x: rows, or rows of sequences.
-        y: whose lengths say how often.
+        y: rows of sequences, whose lengths are the repetitions.
         ref_level: which level of `y`; -1 is the last one.
-        name: accepted for compatibility; unused.
+
+    Shape:
+        x: `[sequences, ...]` to `[rows, ...]`.
 
     Raises:
-        TypeError: something is no Tensor.
+        TypeError: an argument is not a Tensor.
         ValueError: `y` holds no sequences, or has no such level.
 
     Source:
         `paddle.static.nn.sequence_expand`.
+
+    Examples:
+        >>> rows = wherry.static.create_lod_tensor(np.array([[1.0], [2.0], [3.0]], "float32"), [[2, 1]])  # of two sequences
+        >>> feed = {"x": rows, "a": np.array([[10.0], [20.0]], "float32")}
+        >>> wherry.enable_static()
+        >>> with wherry.static.program_guard(wherry.static.Program()):
+        ...     x = wherry.static.data("x", [None, 1], lod_level=1)
+        ...     a = wherry.static.data("a", [None, 1])
+        ...     y = wherry.static.nn.sequence_expand(a, x)
+        >>> [out] = wherry.static.Executor().run(y.program, feed=feed, fetch_list=[y], return_numpy=False)
+        >>> out.numpy().tolist()
+        [[10.0], [10.0], [20.0]]
+        >>> wherry.disable_static()
     """
     require_tensor(x, "sequence_expand")
     levels = offsets_of(y, "sequence_expand")
@@ -293,10 +452,34 @@ def sequence_expand(x: Tensor, y: Tensor, ref_level: int = -1, name: str | None 
 
 
 def sequence_expand_as(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """Each row of `x` as often as the sequence of `y` with the same number is long; the result has the sequences of `y`.
+    """Repeat each row of `x` to the length of the sequence of `y` with the same index; the result has the sequences of `y`.
+
+    Args:
+        x: a row for each sequence of `y`.
+        y: rows of sequences.
+
+    Shape:
+        x: `[sequences, ...]` to `[rows, ...]`.
+
+    Raises:
+        TypeError: an argument is not a Tensor (also a ValueError).
+        ValueError: `y` holds no sequences.
 
     Source:
         `paddle.static.nn.sequence_expand_as`.
+
+    Examples:
+        >>> rows = wherry.static.create_lod_tensor(np.array([[1.0], [2.0], [3.0]], "float32"), [[2, 1]])  # of two sequences
+        >>> feed = {"x": rows, "a": np.array([[10.0], [20.0]], "float32")}
+        >>> wherry.enable_static()
+        >>> with wherry.static.program_guard(wherry.static.Program()):
+        ...     x = wherry.static.data("x", [None, 1], lod_level=1)
+        ...     a = wherry.static.data("a", [None, 1])
+        ...     y = wherry.static.nn.sequence_expand_as(a, x)
+        >>> [out] = wherry.static.Executor().run(y.program, feed=feed, fetch_list=[y], return_numpy=False)
+        >>> out.numpy().tolist(), out.recursive_sequence_lengths()
+        ([[10.0], [10.0], [20.0]], [[2, 1]])
+        >>> wherry.disable_static()
     """
     require_tensor(x, "sequence_expand_as")
     rows = _rows(y, "sequence_expand_as")
@@ -304,20 +487,33 @@ def sequence_expand_as(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 
 def sequence_slice(input: Tensor, offset: Tensor, length: Tensor, name: str | None = None) -> Tensor:
-    """A part of each sequence.
+    """Slice each sequence.
 
     Args:
         input: rows of sequences.
-        offset: integers, `[sequences, 1]`: where the part begins.
-        length: integers, `[sequences, 1]`: how long it is.
-        name: accepted for compatibility; unused.
+        offset: integers, `[sequences, 1]`: where each slice begins.
+        length: integers, `[sequences, 1]`: the length of each slice.
 
     Raises:
-        TypeError: something is no Tensor.
+        TypeError: an argument is not a Tensor.
         ValueError: `input` holds no sequences.
 
     Source:
         `paddle.static.nn.sequence_slice`.
+
+    Examples:
+        >>> rows = wherry.static.create_lod_tensor(np.array([[1.0], [2.0], [3.0]], "float32"), [[2, 1]])  # of two sequences
+        >>> feed = {"x": rows}
+        >>> wherry.enable_static()
+        >>> with wherry.static.program_guard(wherry.static.Program()):
+        ...     x = wherry.static.data("x", [None, 1], lod_level=1)
+        ...     offset = wherry.to_tensor([[1], [0]])
+        ...     length = wherry.to_tensor([[1], [1]])
+        ...     y = wherry.static.nn.sequence_slice(x, offset, length)
+        >>> [out] = wherry.static.Executor().run(y.program, feed=feed, fetch_list=[y], return_numpy=False)
+        >>> out.numpy().tolist(), out.recursive_sequence_lengths()
+        ([[2.0], [3.0]], [[1, 1]])
+        >>> wherry.disable_static()
     """
     whole = _rows(input, "sequence_slice")
     begin, many = (ops.reshape(ops.cast(v, dtype=int64), shape=(whole.n,)) for v in (offset, length))
@@ -327,18 +523,30 @@ def sequence_slice(input: Tensor, offset: Tensor, length: Tensor, name: str | No
 
 
 def sequence_reshape(input: Tensor, new_dim: int) -> Tensor:
-    """Sequences with rows of another width; the number of elements of each stays.
+    """Reshape the rows of sequences to another width; the number of elements of each sequence stays.
 
     Args:
         input: rows of sequences, `[rows, width]`.
         new_dim: the new width.
 
     Raises:
-        TypeError: `input` is no Tensor.
+        TypeError: `input` is not a Tensor.
         ValueError: `input` holds no sequences, or has not two axes.
 
     Source:
         `paddle.static.nn.sequence_reshape`.
+
+    Examples:
+        >>> rows = wherry.static.create_lod_tensor(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], "float32"), [[2, 1]])  # of two sequences
+        >>> feed = {"x": rows}
+        >>> wherry.enable_static()
+        >>> with wherry.static.program_guard(wherry.static.Program()):
+        ...     x = wherry.static.data("x", [None, 2], lod_level=1)
+        ...     y = wherry.static.nn.sequence_reshape(x, new_dim=1)
+        >>> [out] = wherry.static.Executor().run(y.program, feed=feed, fetch_list=[y], return_numpy=False)
+        >>> out.numpy().tolist(), out.recursive_sequence_lengths()
+        ([[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]], [[4, 2]])
+        >>> wherry.disable_static()
     """
     offsets = offsets_of(input, "sequence_reshape")[-1]
     if input.ndim != 2:
@@ -349,19 +557,34 @@ def sequence_reshape(input: Tensor, new_dim: int) -> Tensor:
 
 @keeps_offsets
 def sequence_enumerate(input: Tensor, win_size: int, pad_value: int = 0, name: str | None = None) -> Tensor:
-    """For each row of integers the `win_size` rows from it on.
+    """For each row of integers, the window of `win_size` rows that begins there.
 
     Args:
         input: rows of sequences of integers, `[rows]` or `[rows, 1]`.
-        win_size: how many.
-        pad_value: stands behind the end of a sequence.
-        name: accepted for compatibility; unused.
+        win_size: the length of the window.
+        pad_value: fills windows beyond the end of a sequence.
 
     Shape:
         `[rows, 1]` to `[rows, win_size]`.
 
+    Raises:
+        TypeError: `input` is not a Tensor (also a ValueError).
+        ValueError: `input` holds no sequences, or `win_size` is 0.
+
     Source:
         `paddle.static.nn.sequence_enumerate`.
+
+    Examples:
+        >>> rows = wherry.static.create_lod_tensor(np.array([[1], [2], [3]], "int64"), [[2, 1]])  # of two sequences
+        >>> feed = {"x": rows}
+        >>> wherry.enable_static()
+        >>> with wherry.static.program_guard(wherry.static.Program()):
+        ...     x = wherry.static.data("x", [None, 1], "int64", lod_level=1)
+        ...     y = wherry.static.nn.sequence_enumerate(x, win_size=2)
+        >>> [out] = wherry.static.Executor().run(y.program, feed=feed, fetch_list=[y], return_numpy=False)
+        >>> out.numpy().tolist()
+        [[1, 2], [2, 0], [3, 0]]
+        >>> wherry.disable_static()
     """
     rows = _rows(input, "sequence_enumerate")
     flat = ops.reshape(input, shape=(input.shape[0],))
@@ -376,20 +599,32 @@ def sequence_enumerate(input: Tensor, win_size: int, pad_value: int = 0, name: s
 
 
 def sequence_scatter(input: Tensor, index: Tensor, updates: Tensor, name: str | None = None) -> Tensor:
-    """Add to each row of `input` the updates of the sequence with its number, at the columns that `index` says.
+    """Add to each row of `input` the updates of the sequence with the same index, at the columns in `index`.
 
     Args:
         input: `[sequences, columns]`.
         index: integers, rows of sequences, `[rows, 1]`.
         updates: rows of sequences of the same lengths, `[rows, 1]`.
-        name: accepted for compatibility; unused.
 
     Raises:
-        TypeError: something is no Tensor.
+        TypeError: an argument is not a Tensor.
         ValueError: `index` holds no sequences.
 
     Source:
         `paddle.static.nn.sequence_scatter`.
+
+    Examples:
+        >>> rows = wherry.static.create_lod_tensor(np.array([[1.0], [2.0], [3.0]], "float32"), [[2, 1]])  # of two sequences
+        >>> feed = {"x": rows, "index": wherry.static.create_lod_tensor(np.array([[0], [2], [1]]), [[2, 1]])}
+        >>> wherry.enable_static()
+        >>> with wherry.static.program_guard(wherry.static.Program()):
+        ...     x = wherry.static.data("x", [None, 1], lod_level=1)
+        ...     index = wherry.static.data("index", [None, 1], "int64", lod_level=1)
+        ...     y = wherry.static.nn.sequence_scatter(wherry.zeros([2, 4]), index, x)
+        >>> [out] = wherry.static.Executor().run(y.program, feed=feed, fetch_list=[y], return_numpy=False)
+        >>> out.numpy().tolist()
+        [[1.0, 0.0, 2.0, 0.0], [0.0, 3.0, 0.0, 0.0]]
+        >>> wherry.disable_static()
     """
     require_tensor(input, "sequence_scatter", "input")
     require_tensor(updates, "sequence_scatter", "updates")
@@ -404,14 +639,14 @@ def sequence_conv(
     input: Tensor, num_filters: int, filter_size: int = 3, filter_stride: int = 1, padding: bool = True, padding_start: int | None = None,
     bias_attr: Any = None, param_attr: Any = None, act: str | None = None, name: str | None = None,
 ) -> Tensor:
-    """Convolution along sequences: each row is made of `filter_size` rows around it; those beyond the ends are zeros.
+    """Convolution along sequences: each row is computed from `filter_size` rows around it, zeros beyond the ends.
 
     Args:
         input: rows of sequences, `[rows, width]`.
         num_filters: the width of the result.
         filter_size: how many rows.
         filter_stride: must be 1.
-        padding: accepted for compatibility; the result has as many rows as the input.
+        padding: no effect; the result has as many rows as the input.
         padding_start: where the first of these rows is, counted from the row; None is `-(filter_size // 2)`.
         bias_attr: of the bias `[num_filters]`; False leaves it out.
         param_attr: of the weight `[filter_size * width, num_filters]`.
@@ -419,11 +654,27 @@ def sequence_conv(
         name: begins the names of the parameters.
 
     Raises:
-        TypeError: `input` is no Tensor.
+        TypeError: `input` is not a Tensor.
         ValueError: `input` holds no sequences, or the stride is not 1.
 
     Source:
         `paddle.static.nn.sequence_conv`.
+
+    Examples:
+        >>> rows = wherry.static.create_lod_tensor(np.array([[1.0], [2.0], [3.0]], "float32"), [[2, 1]])  # of two sequences
+        >>> feed = {"x": rows}
+        >>> wherry.enable_static()
+        >>> main, startup = wherry.static.Program(), wherry.static.Program()
+        >>> with wherry.static.program_guard(main, startup):
+        ...     x = wherry.static.data("x", [None, 1], lod_level=1)
+        ...     y = wherry.static.nn.sequence_conv(x, num_filters=4, filter_size=3)
+        >>> exe = wherry.static.Executor()
+        >>> exe.run(startup)
+        []
+        >>> [out] = exe.run(main, feed=feed, fetch_list=[y], return_numpy=False)
+        >>> out.shape(), out.recursive_sequence_lengths()
+        ([3, 4], [[2, 1]])
+        >>> wherry.disable_static()
     """
     if filter_stride != 1:
         raise InvalidArgumentError(f"sequence_conv: the stride is 1. Got filter_stride={short(filter_stride)}, expected 1.")

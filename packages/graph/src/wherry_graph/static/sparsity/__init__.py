@@ -1,4 +1,4 @@
-"""`paddle.incubate.asp`, in Paddle 2.3 `paddle.static.sparsity`: weights of which n of every m are zero, in training and after."""
+"""`paddle.incubate.asp`, in Paddle 2.3 `paddle.static.sparsity`: n:m sparsity of weights, in training and inference."""
 from wherry_graph.static.sparsity.masks import (
     CheckMethod,
     MaskAlgo,

@@ -28,7 +28,7 @@ _AT_ONCE = 2048   # blocks, whose ways stay in the cache
 
 
 class MaskAlgo(Enum):
-    """How a mask is found; each is named after its function.
+    """The algorithms for masks; each is named after its function.
 
     Source:
         `paddle.incubate.asp.MaskAlgo`.
@@ -40,7 +40,7 @@ class MaskAlgo(Enum):
 
 
 class CheckMethod(Enum):
-    """How sparsity is checked; each is named after its function.
+    """The checks of sparsity; each is named after its function.
 
     Source:
         `paddle.incubate.asp.CheckMethod`.
@@ -51,12 +51,12 @@ class CheckMethod(Enum):
 
     @staticmethod
     def get_checking_method(mask_algo: MaskAlgo) -> CheckMethod:
-        """The check for what an algorithm gives."""
+        """The check for the masks of an algorithm."""
         return CheckMethod.CHECK_1D if mask_algo is MaskAlgo.MASK_1D else CheckMethod.CHECK_2D
 
 
 def calculate_density(x: Any) -> float:
-    """Which part of the elements is not zero.
+    """The part of the elements that is not zero.
 
     Args:
         x: an array or tensor.
@@ -89,7 +89,7 @@ def get_mask_1d(mat: Any, n: int, m: int) -> Any:
         An array of the shape and dtype of `mat`.
 
     Raises:
-        ValueError: `mat` is no matrix, or not `0 <= n <= m`.
+        ValueError: `mat` is not a matrix, or not `0 <= n <= m`.
 
     Source:
         `paddle.incubate.asp.get_mask_1d`.
@@ -112,7 +112,7 @@ def get_mask_2d_greedy(mat: Any, n: int, m: int) -> Any:
     Args and Returns: as `get_mask_1d`.
 
     Raises:
-        ValueError: `mat` is no matrix, or not `0 <= n <= m`.
+        ValueError: `mat` is not a matrix, or not `0 <= n <= m`.
 
     Source:
         `paddle.incubate.asp.get_mask_2d_greedy`, which keeps `n` of each row and column, where they are not half of `m` too.
@@ -142,7 +142,7 @@ def get_mask_2d_best(mat: Any, n: int, m: int) -> Any:
     Args and Returns: as `get_mask_1d`.
 
     Raises:
-        ValueError: `mat` is no matrix, or not `0 <= n <= m`.
+        ValueError: `mat` is not a matrix, or not `0 <= n <= m`.
 
     Source:
         `paddle.incubate.asp.get_mask_2d_best`, which compares sums with signs, so that large negative weights go, and tries all patterns.
@@ -165,7 +165,7 @@ def _best(blocks: Any, keep: int) -> Any:
     """In each block, `keep` of each row and column with the largest sum."""
     count, m, _ = blocks.shape
     largest = np.maximum(blocks.max(axis=(1, 2), initial=0.0), np.finfo(np.float64).tiny)
-    # Whole numbers: a way around that costs nothing must not seem to gain something by rounding.
+    # Integers: a cycle of cost zero must not seem to gain something by rounding.
     gain = np.rint(blocks / largest[:, None, None] * _STEPS).astype(np.int64)
     every = np.arange(count)
     kept = np.zeros(blocks.shape, bool)
@@ -198,7 +198,7 @@ def _best(blocks: Any, keep: int) -> Any:
 
 
 def check_mask_1d(mat: Any, n: int, m: int) -> bool:
-    """Are `n` of each `m` neighbours in a row zero?
+    """Whether `n` of each `m` neighbours in a row are zero.
 
     Args:
         mat: a matrix.
@@ -206,7 +206,7 @@ def check_mask_1d(mat: Any, n: int, m: int) -> bool:
         m: the size of a group.
 
     Raises:
-        ValueError: `mat` is no matrix, or not `0 <= n <= m`.
+        ValueError: `mat` is not a matrix, or not `0 <= n <= m`.
 
     Source:
         `paddle.incubate.asp.check_mask_1d`.
@@ -220,7 +220,7 @@ def check_mask_1d(mat: Any, n: int, m: int) -> bool:
 
 
 def check_mask_2d(mat: Any, n: int, m: int) -> bool:
-    """Are, in each block of `m` times `m`, `n` of each row and of each column zero?
+    """Whether in each block of `m` times `m`, `n` of each row and of each column are zero.
 
     Args:
         mat: a matrix.
@@ -228,7 +228,7 @@ def check_mask_2d(mat: Any, n: int, m: int) -> bool:
         m: the size of a block.
 
     Raises:
-        ValueError: `mat` is no matrix, or not `0 <= n <= m`.
+        ValueError: `mat` is not a matrix, or not `0 <= n <= m`.
 
     Source:
         `paddle.incubate.asp.check_mask_2d`.
@@ -261,7 +261,7 @@ def create_mask(tensor: Any, func_name: MaskAlgo = MaskAlgo.MASK_1D, n: int = 2,
         An array of its shape and dtype, of 0 and 1.
 
     Raises:
-        TypeError: `func_name` is no MaskAlgo (also an AssertionError).
+        TypeError: `func_name` is not a MaskAlgo (also an AssertionError).
         ValueError: there are more axes, or not `0 <= n <= m`.
 
     Source:
@@ -280,10 +280,10 @@ def create_mask(tensor: Any, func_name: MaskAlgo = MaskAlgo.MASK_1D, n: int = 2,
 
 
 def check_sparsity(tensor: Any, func_name: CheckMethod = CheckMethod.CHECK_1D, n: int = 2, m: int = 4) -> bool:
-    """Is a weight of one to four axes sparse in this way? Arguments as `create_mask`.
+    """Whether a weight of one to four axes has this sparsity. Arguments as `create_mask`.
 
     Raises:
-        TypeError: `func_name` is no CheckMethod (also an AssertionError).
+        TypeError: `func_name` is not a CheckMethod (also an AssertionError).
         ValueError: there are more axes, or not `0 <= n <= m`.
 
     Source:

@@ -18,7 +18,6 @@ from weakref import WeakSet
 import numpy as np
 
 from wherry_autograd import no_grad
-from wherry_graph.ir import OPTIMIZE, Program, Variable
 from wherry_graph.static.builder import lasting_variable
 from wherry_graph.static.mode import (
     default_main_program,
@@ -30,10 +29,10 @@ from wherry_graph.static.mode import (
 from wherry_graph.static.scope import global_scope
 from wherry_graph.static.sparsity.masks import MaskAlgo, create_mask
 from wherry_nn import Layer, Parameter
+from wherry_program.program.ir import OPTIMIZE, Program, Variable
 from wherry_tensor import _core, ops, to_tensor
 from wherry_tensor._core import Tensor
 from wherry_tensor.arguments import flag, integer, names_of, require
-from wherry_tensor.building import building
 from wherry_tensor.errors import (
     AssertedArgumentError,
     InvalidArgumentError,
@@ -41,6 +40,7 @@ from wherry_tensor.errors import (
     PreconditionNotMetError,
     short,
 )
+from wherry_tensor.static_builder import building
 
 __all__ = [
     "OptimizerWithSparsityGuarantee", "add_supported_layer", "decorate", "prune_model", "reset_excluded_layers", "set_excluded_layers",
@@ -53,11 +53,11 @@ _MASK = ".asp_mask"  # behind the name of a parameter
 
 
 class NotDecoratedError(PreconditionNotMetError, AssertionError):
-    """`decorate` has to come first; Paddle asserts that it did."""
+    """`decorate` was not called; also an AssertionError, as in Paddle."""
 
 
 def _pruned_along_inputs(weight: Any, m: int, n: int, algorithm: MaskAlgo, name: str) -> tuple[Any, Any]:
-    """Groups lie along what a product sums over; a weight with fewer inputs than a group has members stays whole."""
+    """Groups lie along what a product sums over; a weight with fewer inputs than a group is not pruned."""
     inputs = weight.shape[1 if weight.ndim == 4 else 0]
     if inputs < m:
         return weight, np.ones_like(weight)
@@ -70,7 +70,7 @@ _programs: WeakSet[Program] = WeakSet()  # those with excluded layers
 
 
 def add_supported_layer(layer: str | Layer | type[Layer], pruning_func: Pruner | None = None) -> None:
-    """Let the weights of another kind of layer be pruned, or prune those of a kind in another way.
+    """Add a kind of layer whose weights are pruned, or change how they are pruned.
 
     Args:
         layer: a layer or its class; or its name as names of parameters have it ("conv1d", "conv1d_0"); or the name of a parameter.
@@ -108,14 +108,14 @@ def add_supported_layer(layer: str | Layer | type[Layer], pruning_func: Pruner |
 
 
 def set_excluded_layers(param_names: Iterable[str], main_program: Program | None = None) -> None:
-    """Leave weights whole. Call it before the optimizer is decorated (dynamic mode) or minimizes (static mode).
+    """Exclude weights from pruning. Call it before the optimizer is decorated (dynamic mode) or minimizes (static mode).
 
     Args:
         param_names: names of layers (`layer.full_name()`), of kinds of layers ("conv2d") or of parameters.
         main_program: whose layers; None is `default_main_program()`, to which layers of dynamic mode count.
 
     Raises:
-        TypeError: `param_names` are no names, or `main_program` no Program.
+        TypeError: `param_names` are not names, or `main_program` is not a Program.
 
     Source:
         `paddle.incubate.asp.set_excluded_layers`.
@@ -132,13 +132,13 @@ def set_excluded_layers(param_names: Iterable[str], main_program: Program | None
 
 
 def reset_excluded_layers(main_program: Program | None = None) -> None:
-    """Exclude no layer any more.
+    """Remove all exclusions of `set_excluded_layers`.
 
     Args:
         main_program: whose layers; None means those of all programs.
 
     Raises:
-        TypeError: `main_program` is no Program.
+        TypeError: `main_program` is not a Program.
 
     Source:
         `paddle.incubate.asp.reset_excluded_layers`.
@@ -158,7 +158,7 @@ def _program_of(program: Any, what: str) -> Program:
 
 
 def _pruner_of(param: Tensor, program: Program) -> Pruner | None:
-    """How a parameter is pruned; None where it stays as it is."""
+    """The pruning function of a parameter; None if it is not pruned."""
     name = param.name
     layer, _, rest = name.partition(".")
     kind = re.sub(r"_\d+$", "", layer)
@@ -203,12 +203,25 @@ def decorate(optimizer: Any) -> OptimizerWithSparsityGuarantee:
 
 
 class OptimizerWithSparsityGuarantee:
-    """An optimizer that keeps pruned weights at zero; made by `decorate`."""
+    """An optimizer that keeps pruned weights at zero; made by `decorate`.
+
+    Raises:
+        TypeError: `optimizer` is not an optimizer (also a ValueError).
+
+    Examples:
+        >>> net = wherry.nn.Linear(32, 32)
+        >>> optimizer = wherry.incubate.asp.decorate(wherry.optimizer.SGD(0.1, parameters=net.parameters()))
+        >>> masks = wherry.incubate.asp.prune_model(net)  # two of four numbers are zero
+        >>> net(wherry.ones([1, 32])).sum().backward()
+        >>> optimizer.step()
+        >>> wherry.incubate.asp.calculate_density(net.weight)
+        0.5
+    """
 
     def __init__(self, optimizer: Any) -> None:
         if not all(callable(getattr(optimizer, name, None)) for name in ("step", "minimize", "_all_parameters")):
             raise InvalidTypeError(
-                f"asp.decorate: this is no optimizer. Got {short(optimizer)} ({type(optimizer).__name__}), expected one of paddle.optimizer. "
+                f"asp.decorate: this is not an optimizer. Got {short(optimizer)} ({type(optimizer).__name__}), expected one of paddle.optimizer. "
                 f"Write asp.decorate(paddle.optimizer.SGD(parameters=net.parameters()))."
             )
         self._optimizer = optimizer
@@ -227,7 +240,7 @@ class OptimizerWithSparsityGuarantee:
 
     @no_grad()
     def _multiply(self, param: Any, mask: Any) -> None:
-        """Set to zero, in place, what the mask says: in the weight, and in the float32 copy of one of 16 bits."""
+        """Multiply a weight by its mask in place, and the float32 copy of one of 16 bits too."""
         for weight in (param, getattr(self._optimizer, "_master_weights", {}).get(param.name)):
             if weight is not None:
                 ops.multiply.into((weight,), weight, mask if mask.dtype is weight.dtype else ops.cast(mask, dtype=weight.dtype))
@@ -237,14 +250,14 @@ class OptimizerWithSparsityGuarantee:
             self._multiply(param, param.asp_mask)
 
     def step(self) -> None:
-        """Take a step, and set what was pruned to zero again."""
+        """Take a step, and set pruned weights to zero again."""
         self._optimizer.step()
         self._mask()
 
     def minimize(
         self, loss: Tensor, startup_program: Program | None = None, parameters: Any = None, no_grad_set: Any = None
     ) -> tuple[list[Any], list[tuple[Any, Any]]]:
-        """As `Optimizer.minimize`, with the masks behind the update."""
+        """As `Optimizer.minimize`, with the masks applied after the update."""
         done, pairs = self._optimizer.minimize(loss, startup_program, parameters, no_grad_set)
         if building.builder is None:
             self._mask()
@@ -259,7 +272,7 @@ class OptimizerWithSparsityGuarantee:
         return done, pairs
 
     def state_dict(self) -> dict[str, Any]:
-        """What the optimizer remembers, and the masks as `<parameter>.asp_mask`."""
+        """The state of the optimizer, and the masks as `<parameter>.asp_mask`."""
         return {**self._optimizer.state_dict(), **{f"{param.name}{_MASK}": param.asp_mask for param in self._masked()}}
 
     def set_state_dict(self, state_dict: Mapping[str, Any]) -> None:
@@ -268,7 +281,7 @@ class OptimizerWithSparsityGuarantee:
         Names count the layers of a process: masks of a network that was built alike are taken in their order.
 
         Raises:
-            TypeError: `state_dict` is no dict.
+            TypeError: `state_dict` is not a dict.
             ValueError: a mask is missing or has another shape (also an AssertionError).
         """
         require(state_dict, Mapping, "set_state_dict", "state_dict", "paddle.load or state_dict() returns one.")  # type: ignore[type-abstract]

@@ -1,0 +1,5 @@
+"""Paddle's model files: programs and parameters, read and written. Begin with `models`."""
+
+__all__: list[str] = []
+
+__version__ = "0.1.0"

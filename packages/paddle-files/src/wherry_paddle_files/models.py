@@ -1,0 +1,402 @@
+"""Models as files: a program with its parameters.
+
+    save_model("lenet", program, feeds, fetches)      # lenet.pdmodel, lenet.pdiparams, lenet.pdiparams.info
+    program = load_model("lenet")                     # its parameters have their values
+
+Paddle 2.6.2 loads what is saved, and what it saves is loaded.
+"""
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from io import BytesIO
+from typing import Any, BinaryIO
+
+from wherry_nn import Parameter
+from wherry_paddle_files import desc
+from wherry_paddle_files.params import mark_of, params_of, write_params
+from wherry_paddle_files.reading import program_of
+from wherry_paddle_files.writing import RESULT, Writer
+from wherry_program.passes.evaluation import as_in_evaluation
+from wherry_program.program.ir import Program, StaticParameter, Variable
+from wherry_tensor._core import Tensor
+from wherry_tensor.errors import InvalidArgumentError
+from wherry_tensor.protobuf import ModelFileError
+from wherry_train.atomic_files import finish_replacing, replace_files
+from wherry_train.pickle_reader import FileFormatError, PickleReader
+from wherry_train.pickle_writer import PickleWriter
+
+__all__ = ["files_again", "files_of_model", "load_model", "read_program", "replace_models", "save_model", "write_program"]
+
+Files = list[tuple[str, Callable[[BinaryIO], Any] | None]]
+MODEL, PARAMS, INFO = ".pdmodel", ".pdiparams", ".pdiparams.info"
+
+
+def read_program(data: bytes) -> Program:
+    """The program of a `.pdmodel`. Its parameters are variables without values.
+
+    Args:
+        data: the content of the file.
+
+    Returns:
+        A program whose `feeds` and `fetches` are those of the file.
+
+    Raises:
+        ModelFileError: a ValueError: the bytes are not a program, or one whose operators do not fit together.
+        UnreadableOp: a ValueError and a NotImplementedError: an operator that no rule reads; the message says where to add one.
+    """
+    return program_of(desc.parse(data))
+
+
+def write_program(program: Program, feeds: Sequence[Variable] | None = None, fetches: Sequence[Variable] | None = None) -> bytes:
+    """The program as the content of a `.pdmodel`.
+
+    Large constants need a file of parameters: `save_model` writes both.
+
+    Args:
+        program: it is not changed.
+        feeds: variables that are given values, in order; None takes `program.feeds`.
+        fetches: variables whose values are the result, in order; None takes `program.fetches`.
+
+    Raises:
+        NotImplementedError: an op has neither a rule in the column `paddle` nor a decomposition.
+    """
+    return desc.serialize(_written(program, feeds, fetches)[0])
+
+
+def write_bare(program: Program, fetches: Sequence[Variable]) -> bytes:
+    """The program as the content of a `.pdmodel` without the operators that feed and fetch, as it is described.
+
+    Args:
+        program: it is not changed.
+        fetches: variables that are kept, with what they need.
+
+    Raises:
+        NotImplementedError: an op has neither a rule in the column `paddle` nor a decomposition.
+    """
+    written = _written(program, [x for x in program.feeds if x.name in program.blocks[0].vars], fetches)[0]
+    block = written.blocks[0]
+    results = {name for op in block.ops if op.type == "fetch" for slot in op.inputs for name in slot.arguments if name.startswith(RESULT)}
+    block.ops = [
+        op for op in block.ops
+        if op.type not in ("feed", "fetch") and not any(name in results for slot in op.outputs for name in slot.arguments)
+    ]
+    block.vars = [x for x in block.vars if x.name not in results and x.name not in ("feed", "fetch")]
+    return desc.serialize(written)
+
+
+def _written(
+    program: Program, feeds: Sequence[Variable] | None, fetches: Sequence[Variable] | None, for_prediction: bool = False
+) -> tuple[desc.ProgramDesc, dict[str, Tensor]]:
+    import wherry_paddle_files.ops  # noqa: F401  the rules
+
+    feeds = program.feeds if feeds is None else feeds
+    fetches = program.fetches if fetches is None else fetches
+    copied, new = program.copy()
+    if for_prediction:
+        as_in_evaluation(copied, keep_dropout=True)
+    writer = Writer(copied, for_prediction)
+    written = writer.write([new[id(x)] for x in feeds], [new[id(x)] for x in fetches])
+    return written, writer.params
+
+
+def save_model(
+    prefix: str, program: Program, feeds: Sequence[Variable] | None = None, fetches: Sequence[Variable] | None = None,
+    params: Mapping[str, Tensor] | None = None, info: Mapping[str, Mapping[str, Any]] | None = None, *, model_path: str | None = None,
+    params_path: str | None = None, for_prediction: bool = False,
+) -> None:
+    """Save a program with its parameters.
+
+    The files are replaced together: whatever ends the process, `load_model` finds the old model or the new one.
+
+    Args:
+        prefix: of the names of the files; missing folders are made.
+        program: it is not changed.
+        feeds: as in `write_program`.
+        fetches: as in `write_program`.
+        params: values of parameters by name; None takes those that the variables are bound to.
+        info: what `.pdiparams.info` says of each parameter ("structured_name", "stop_gradient", "trainable"); None writes no such file.
+        model_path: of the program, if not `prefix` with `.pdmodel`.
+        params_path: of the parameters, if not `prefix` with `.pdiparams`.
+        for_prediction: write dropout and batch normalization as they predict, and how they would train.
+
+    Raises:
+        NotImplementedError: an op cannot be written.
+        ValueError: a parameter has no value.
+        OSError: a file cannot be written; what was there before is there still.
+    """
+    replace_models([
+        files_of_model(prefix, program, feeds, fetches, params, info, model_path=model_path, params_path=params_path, for_prediction=for_prediction)
+    ])
+
+
+def files_of_model(
+    prefix: str, program: Program, feeds: Sequence[Variable] | None = None, fetches: Sequence[Variable] | None = None,
+    params: Mapping[str, Tensor] | None = None, info: Mapping[str, Mapping[str, Any]] | None = None, *, model_path: str | None = None,
+    params_path: str | None = None, info_path: str | None = None, for_prediction: bool = False,
+) -> Files:
+    """The files of `save_model` for `replace_models`, before they are written: paths, with what writes each; None removes one.
+
+    Args and Raises: as `save_model`; info_path: of what `info` says, if not `params_path` with `.info`.
+    """
+    written, constants = _written(program, feeds, fetches, for_prediction)
+    return _files(prefix, program, written, dict(constants), params, info, model_path, params_path, info_path)
+
+
+def files_again(prefix: str, program: Program, info: Mapping[str, Mapping[str, Any]] | None = None) -> Files:
+    """The files of a program that `load_model` loaded, with the values its parameters have now, for prediction.
+
+    As it was read it has lost how it trains, and what the file said besides; both are in its description, which is written again.
+
+    Args and Raises: as `files_of_model`.
+    """
+    described = _description_of(program)
+    if described is None:
+        return files_of_model(prefix, program, info=info, for_prediction=True)
+    written = desc.parse(desc.serialize(described))
+    # Files of earlier versions have their feeds in the order of `col`, which Paddle's jit.load takes from the last.
+    ops = written.blocks[0].ops
+    feeds = [op for op in ops if op.type == "feed"]
+    written.blocks[0].ops = [*sorted(feeds, key=_column, reverse=True), *(op for op in ops if op.type != "feed")]
+    for block in written.blocks:
+        for op in block.ops:
+            for attr in op.attrs:
+                if attr.name == "is_test":
+                    attr.value = True
+    return _files(prefix, program, written, {}, None, info, None, None, None)
+
+
+def _column(op: desc.OpDesc) -> int:
+    return next((int(attr.value) for attr in op.attrs if attr.name == "col"), 0)
+
+
+def replace_models(models: Sequence[Files], known_as: str | None = None) -> None:
+    """Write the files of several models, which are replaced together as far as they lie in one folder.
+
+    Args:
+        models: what `files_of_model` gave for each.
+        known_as: the path of the program that readers look for first; None is that of the first model.
+
+    Raises:
+        OSError: a file cannot be written; what was there before is there still.
+    """
+    by_folder: dict[str, Files] = {}
+    for path, write in (file for files in models for file in files):
+        by_folder.setdefault(os.path.dirname(os.path.realpath(path)), []).append((path, write))
+    first = os.path.realpath(known_as or models[0][0][0])
+    for folder in sorted(by_folder, key=lambda folder: folder == os.path.dirname(first)):  # programs behind their parameters
+        replace_files(by_folder[folder], first if folder == os.path.dirname(first) else None)
+
+
+def _files(
+    prefix: str, program: Program, written: desc.ProgramDesc, values: dict[str, Tensor], params: Mapping[str, Tensor] | None,
+    info: Mapping[str, Mapping[str, Any]] | None, model_path: str | None, params_path: str | None, info_path: str | None,
+) -> Files:
+    bound = {x.name: x.bound for x in program.blocks[0].vars.values() if x.bound is not None}
+    for name in _names_of(written):
+        if name in values:
+            continue
+        value = params.get(name, bound.get(name)) if params is not None else bound.get(name)
+        if value is None:
+            raise InvalidArgumentError(
+                f"save: the parameter '{name}' has no value. Got {len(values)} values, expected one for each of {len(_names_of(written))} "
+                f"parameters. Run the startup program, or load the parameters, first."
+            )
+        values[name] = value
+    written.params_mark = mark_of(values)
+    data = desc.serialize(written)
+    info_path = info_path or f"{params_path or prefix + PARAMS}.info"
+    files: Files = [(model_path or prefix + MODEL, lambda file: file.write(data))]
+    if values:
+        files.append((params_path or prefix + PARAMS, partial(write_params, params=values, mark=written.params_mark)))
+    else:
+        files.append((params_path or prefix + PARAMS, None))
+    files.append((info_path, None if info is None or not values else partial(_write_info, info=info)))
+    return files
+
+
+def load_model(prefix: str, *, model_path: str | None = None, params_path: str | None = None, training: bool | None = None) -> Program:
+    """Load a program, with the values of its parameters.
+
+    Args:
+        prefix: of the names of the files.
+        model_path: of the program, if not `prefix` with `.pdmodel`.
+        params_path: of the parameters, if not `prefix` with `.pdiparams`: a file, or a folder with a file for each parameter.
+        training: as in `program_of`.
+
+    Returns:
+        A program whose parameters and buffers are bound to their values.
+
+    Raises:
+        ModelFileError: a ValueError: the files are damaged, or do not belong together.
+        FileNotFoundError: there are none.
+    """
+    params_path = params_path or prefix + PARAMS
+    described, values = _described_with_values(model_path or prefix + MODEL, params_path)
+    program = program_of(described, training, values)
+    program.__dict__["described"] = described, _extent(program)
+    bind_values(program, values, _info_at(params_path))
+    return program
+
+
+def load_state(prefix: str, *, model_path: str | None = None, params_path: str | None = None) -> dict[str, Any]:
+    """The values of a model's parameters and buffers as arrays, under the names that its layers know them by, else under the program's.
+
+    Args and Raises: as `load_model`; operators are not looked at.
+    """
+    params_path = params_path or prefix + PARAMS
+    _, values = _described_with_values(model_path or prefix + MODEL, params_path)
+    info = _info_at(params_path)
+    return {info.get(name, {}).get("structured_name", name): value.numpy() for name, value in values.items()}
+
+
+def _described_with_values(model_path: str, params_path: str) -> tuple[desc.ProgramDesc, dict[str, Tensor]]:
+    for attempt in range(3):
+        finish_replacing(model_path)
+        whole, _, method = model_path.removesuffix(MODEL).rpartition(".")
+        if method.isidentifier():  # of a layer, whose methods were saved together
+            finish_replacing(whole + MODEL)
+        before = _stamp(model_path)
+        with open(model_path, "rb") as file:
+            data = file.read()
+        described = desc.parse(data)
+        try:
+            values, mark = _read_params(params_path, _names_of(described))
+        except (OSError, ModelFileError):
+            if _stamp(model_path) != before and attempt < 2:
+                continue  # another process has saved in the meantime
+            raise
+        if _stamp(model_path) == before or attempt == 2:
+            break
+    if described.params_mark is not None and mark != described.params_mark:
+        raise ModelFileError(
+            f"load: these files do not belong together. Got the program {model_path!r} and the parameters {params_path!r} of another save, "
+            f"expected files that were saved together. Copy both from where they come from."
+        )
+    return described, values
+
+
+def _info_at(params_path: str) -> dict[str, Any]:
+    try:
+        with open(f"{params_path}.info", "rb") as file:
+            return read_info(file.read())
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+
+
+def in_training(program: Program) -> Program:
+    """A program that `load_model` loaded, read once more as it trains; its parameters are the same tensors.
+
+    A program that was not loaded, or that has nothing that trains otherwise, is returned as it is.
+    """
+    described = _description_of(program)
+    if described is None or not any(attr.name == "is_test" for block in described.blocks for op in block.ops for attr in op.attrs):
+        return program
+    out = program_of(described, True, {x.name: x.bound for x in program.bound_variables() if x.bound is not None})
+    for x in program.bound_variables():
+        y = out.blocks[0].vars.get(x.name)
+        if y is not None and x.bound is not None and (x.persistable or x.is_parameter):
+            y.bound, y.stop_gradient = x.bound, x.stop_gradient
+            out._bound[id(x.bound)] = y
+    return out
+
+
+def _description_of(program: Program) -> desc.ProgramDesc | None:
+    """The description from which a program was read; None if it was not read, or has been changed since."""
+    described, extent = program.__dict__.get("described", (None, None))
+    return described if extent == _extent(program) else None
+
+
+def _extent(program: Program) -> list[tuple[int, int]]:
+    return [(len(block.nodes), len(block.vars)) for block in program.blocks]
+
+
+def bind_values(program: Program, values: Mapping[str, Tensor], info: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+    """Bind values to the parameters and buffers of a program that was read.
+
+    Args:
+        program: that `read_program` gave.
+        values: tensors by name; those of parameters become Parameters that share their memory.
+        info: what a `.pdiparams.info` says: there files of models, which do not say it themselves, say what is trained.
+
+    Raises:
+        ModelFileError: a shape or dtype is not that of the variable.
+    """
+    block = program.blocks[0]
+    for name, value in values.items():
+        x = block.vars.get(name)
+        if x is None:
+            continue
+        if value.dtype is not x.dtype or any(n not in (-1, m) for n, m in zip(x.sizes, value.shape)) or len(x.sizes) != value.ndim:
+            raise ModelFileError(
+                f"load: the parameter '{name}' does not fit. Got shape {value.shape}, {value.dtype.name}, expected {list(x.sizes)}, "
+                f"{x.dtype.name} as the program has it. Take the file that was saved together with the program."
+            )
+        said = (info or {}).get(name, {})
+        if isinstance(x, StaticParameter) or "trainable" in said:
+            value = Parameter(value, name=name, trainable=bool(said.get("trainable", not x.stop_gradient)))
+            x.stop_gradient = value.stop_gradient
+        else:
+            value.name, value.persistable, value.stop_gradient = name, True, True
+        x.bound = value
+        program._bound[id(value)] = x
+
+
+def params_from_bytes(described: bytes, data: bytes) -> Program:
+    """A program with its parameters, from the contents of both files."""
+    found = desc.parse(described)
+    values, mark = params_of(data, None, _names_of(found)) if _names_of(found) else ({}, None)
+    if found.params_mark is not None and mark != found.params_mark:
+        raise ModelFileError(
+            "load: the parameters are those of another save. Expected the ones that were saved with the program. Pass both of one save."
+        )
+    program = program_of(found, None, values)
+    bind_values(program, values)
+    return program
+
+
+def read_info(data: bytes) -> dict[str, Any]:
+    """The content of a `.pdiparams.info`: for each parameter what the layers call it. Nothing in it is run.
+
+    Raises:
+        ModelFileError: the bytes are not such a file.
+    """
+    try:
+        found = PickleReader(BytesIO(data), len(data)).read()
+    except FileFormatError as error:
+        raise ModelFileError(f"load: the file with the names of the parameters is damaged: {error}") from error
+    if not isinstance(found, dict) or not all(isinstance(k, str) and isinstance(v, dict) for k, v in found.items()):
+        raise ModelFileError("load: the file with the names of the parameters holds something else. Expected a dict of dicts. Save the model again.")
+    return found
+
+
+def _write_info(file: BinaryIO, info: Mapping[str, Mapping[str, Any]]) -> None:
+    PickleWriter(file, 2).write({name: dict(each) for name, each in info.items()})
+
+
+def _names_of(program: desc.ProgramDesc) -> list[str]:
+    """The parameters and buffers of a program, by name."""
+    return sorted(
+        var.name for var in program.blocks[0].vars
+        if var.name and var.persistable and var.type is not None and var.type.kind == desc.VarKind.LOD_TENSOR
+    )
+
+
+def _read_params(path: str, names: Sequence[str]) -> tuple[dict[str, Tensor], bytes | None]:
+    if not names:
+        return {}, None
+    if os.path.isdir(path):
+        from wherry_paddle_files.params import load_params
+
+        return load_params(path, names), None
+    with open(path, "rb") as file:
+        return params_of(file, os.fstat(file.fileno()).st_size, names, path)
+
+
+def _stamp(path: str) -> tuple[int, int, int]:
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        raise FileNotFoundError(f"load: there is no model. Got {path!r}, expected the name of a .pdmodel. Look at the name.") from None
+    return found.st_ino, found.st_mtime_ns, found.st_size

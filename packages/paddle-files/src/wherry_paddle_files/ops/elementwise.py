@@ -1,0 +1,241 @@
+"""Element-wise ops: arithmetic, functions, comparisons, logic."""
+import wherry_tensor as api
+from wherry_paddle_files.column import LOOP, paddle, reads, writes
+from wherry_paddle_files.writing import code_of
+from wherry_tensor import ops
+
+# Functions of one tensor that both sides have, under these names.
+_unary = {
+    "abs": "abs", "acos": "acos", "acosh": "acosh", "angle": "angle", "asin": "asin", "asinh": "asinh", "atan": "atan", "atanh": "atanh",
+    "bitwise_not": "bitwise_not", "ceil": "ceil", "conj": "conj", "cos": "cos", "cosh": "cosh", "digamma": "digamma", "erf": "erf",
+    "erfinv": "erfinv", "exp": "exp", "expm1": "expm1", "floor": "floor", "imag": "imag", "lgamma": "lgamma", "log": "log",
+    "log10": "log10", "log1p": "log1p", "log2": "log2", "logical_not": "logical_not", "real": "real", "reciprocal": "reciprocal",
+    "round": "round", "rsqrt": "rsqrt", "sign": "sign", "sin": "sin", "sinh": "sinh", "sqrt": "sqrt", "square": "square", "tan": "tan",
+    "tanh": "tanh", "trunc": "trunc", "isnan": "isnan_v2", "isinf": "isinf_v2", "isfinite": "isfinite_v2",
+}  # fmt: skip
+
+
+_whole = ("int8", "uint8", "int16", "int32", "int64", "bool")
+_fixed_on_whole = ("floor", "ceil", "round", "trunc")
+
+
+def _both_ways(name, paddle_name):
+    op = getattr(ops, name)
+
+    def write(w, x):
+        if x.dtype in _whole and name in _fixed_on_whole:
+            return w("assign", {"X": x})
+        if name in ("real", "imag") and not x.dtype.startswith("complex"):
+            zeros = {"value": 0.0, "dtype": code_of(x.dtype)}
+            return w("assign", {"X": x}) if name == "real" else w("fill_any_like", {"X": x}, zeros)
+        return w(paddle_name, {"X": x}, dtype=w.outs[0].dtype)
+
+    def read(o):
+        return getattr(api, name)(o.x("X"))
+
+    writes(op)(write)
+    reads(paddle_name)(read)
+
+
+for _name, _paddle_name in _unary.items():
+    _both_ways(_name, _paddle_name)
+
+reads("isnan")(lambda o: api.any(api.isnan(o.x("X"))))
+reads("isinf")(lambda o: api.any(api.isinf(o.x("X"))))
+
+
+@writes(ops.negative)
+def write_negative(w, x):
+    return w("scale", {"X": x}, {"scale": -1.0, "bias": 0.0, "bias_after_scale": True})
+
+
+@reads("scale")
+def read_scale(o):
+    x, factor = o.x("X"), o.maybe("ScaleTensor")
+    factor, bias = o.number("scale", 1.0) if factor is None else api.reshape(factor, []).astype(x.dtype), o.number("bias", 0.0)
+    if not api.is_floating_point(x) and not api.is_complex(x) and isinstance(factor, float):
+        factor, bias = int(factor), int(bias)
+    if bias and not o.flag("bias_after_scale", True):
+        x = x + bias
+    if not isinstance(factor, (int, float)) or factor != 1:
+        x = x * factor
+    return x + bias if bias and o.flag("bias_after_scale", True) else x
+
+
+@reads("increment")
+def read_increment(o):
+    x = o.x("X")
+    step = o.number("step", 1.0)
+    return x + (step if api.is_floating_point(x) else int(step))
+
+
+@writes(ops.cast)
+def write_cast(w, x, *, dtype):
+    return w("assign", {"X": x}) if x.dtype == dtype.name else w.cast(x, dtype)
+
+
+@reads("cast", "transfer_dtype")
+def read_cast(o):
+    return api.cast(o.x("X"), o.dtype("out_dtype"))
+
+
+# Two tensors.
+
+_binary = {
+    "add": "elementwise_add", "subtract": "elementwise_sub", "multiply": "elementwise_mul", "divide": "elementwise_div",
+    "floor_divide": "elementwise_floordiv", "remainder": "elementwise_mod", "power": "elementwise_pow", "maximum": "elementwise_max",
+    "minimum": "elementwise_min", "fmax": "elementwise_fmax", "fmin": "elementwise_fmin", "heaviside": "elementwise_heaviside",
+}  # fmt: skip
+_compare = {
+    "equal": "equal", "not_equal": "not_equal", "less_than": "less_than", "less_equal": "less_equal", "greater_than": "greater_than",
+    "greater_equal": "greater_equal", "logical_and": "logical_and", "logical_or": "logical_or", "logical_xor": "logical_xor",
+    "bitwise_and": "bitwise_and", "bitwise_or": "bitwise_or", "bitwise_xor": "bitwise_xor",
+}  # fmt: skip
+
+
+def _alike(o):
+    """Both inputs; y's axes begin at `axis` of x, as programs before 2.0 have it."""
+    x, y, axis = o.x("X"), o.x("Y"), o.integer("axis", -1)
+    if axis >= 0 and axis + y.ndim < x.ndim and y.ndim:
+        y = api.unsqueeze(y, list(range(y.ndim, x.ndim - axis)))
+    return x, y
+
+
+def _pair(name, paddle_name):
+    op = getattr(ops, name)
+    attrs = {} if name in ("fmax", "fmin", "heaviside") or paddle_name.startswith(("logical", "bitwise")) else {"axis": -1}
+
+    def write(w, x, y):
+        factor = w.number(y) if name == "multiply" and x.dtype == "float32" and x.ndim else None
+        if factor is not None:
+            return w("scale", {"X": x}, {"scale": float(factor), "bias": 0.0, "bias_after_scale": True})
+        return w(paddle_name, {"X": w.ranked(x, y), "Y": w.ranked(y, x)}, attrs, dtype=w.outs[0].dtype, shape=w.outs[0].sizes)
+
+    def read(o):
+        return getattr(api, {"power": "pow"}.get(name, name))(*_alike(o))
+
+    writes(op)(write)
+    reads(paddle_name)(read)
+
+
+for _name, _paddle_name in {**_binary, **_compare}.items():
+    _pair(_name, _paddle_name)
+
+reads("grad_add")(lambda o: api.add(*_alike(o)))
+reads("minus")(lambda o: api.subtract(o.x("X"), o.x("Y")))
+
+
+@writes(ops.atan2)
+def write_atan2(w, x, y):
+    x, y = w.broadcast(x, y)
+    return w("atan2", {"X1": x, "X2": y}, dtype=w.outs[0].dtype)
+
+
+@reads("atan2")
+def read_atan2(o):
+    return api.atan2(o.x("X1"), o.x("X2"))
+
+
+@writes(ops.complex)
+def write_complex(w, real, imag):
+    return w("complex", {"X": real, "Y": imag}, dtype=w.outs[0].dtype)
+
+
+@reads("complex")
+def read_complex(o):
+    return api.complex(o.x("X"), o.x("Y"))
+
+
+@writes(ops.where)
+def write_where(w, condition, x, y):
+    condition, x, y = w.broadcast(condition, x, y)
+    return w("where", {"Condition": condition, "X": x, "Y": y}, dtype=x.dtype, shape=w.outs[0].sizes)
+
+
+@reads("where")
+def read_where(o):
+    return api.where(o.x("Condition"), o.x("X"), o.x("Y"))
+
+
+@writes(ops.lerp)
+def write_lerp(w, x, y, weight):
+    return w("lerp", {"X": x, "Y": y, "Weight": weight})
+
+
+@reads("lerp")
+def read_lerp(o):
+    return api.lerp(o.x("X"), o.x("Y"), o.x("Weight"))
+
+
+@writes(ops.polygamma)
+def write_polygamma(w, x, *, n):
+    return w("polygamma", {"x": x}, {"n": n}, "out") if n else w("digamma", {"X": x})
+
+
+@reads("polygamma", out="out")
+def read_polygamma(o):
+    return ops.polygamma(o.x("x"), n=o.integer("n"))
+
+
+def _bessel(name):
+    writes(getattr(ops, name))(lambda w, x: w(name, {"x": x}, {}, "out"))
+    reads(name, out="out")(lambda o: getattr(api, name)(o.x("x")))
+
+
+for _name in ("i0", "i1", "i0e", "i1e"):
+    _bessel(_name)
+
+
+@writes(ops.nextafter)
+def write_nextafter(w, x, y):
+    x, y = w.broadcast(x, y)
+    return w("nextafter", {"x": x, "y": y}, {}, "out")
+
+
+@reads("nextafter", out="out")
+def read_nextafter(o):
+    return api.nextafter(o.x("x"), o.x("y"))
+
+
+@reads("clip")
+def read_clip(o):
+    x, low, high = o.x("X"), o.maybe("Min"), o.maybe("Max")
+    low = o.number("min") if low is None else low
+    high = o.number("max") if high is None else high
+    return api.clip(x, low, high)
+
+
+@reads("pow")
+def read_pow(o):
+    factor = o.maybe("FactorTensor")
+    return api.pow(o.x("X"), o.number("factor", 1.0) if factor is None else factor)
+
+
+@reads("sum")
+def read_sum(o):
+    return api.add_n(o.xs("X"))
+
+
+@reads("clip_by_norm")
+def read_clip_by_norm(o):
+    x, most = o.x("X"), o.number("max_norm")
+    norm = ops.sqrt(ops.squared_l2_norm(x))
+    return x * ops.where(norm > most, most / norm, api.ones_like(norm))
+
+
+@reads("isclose")
+def read_isclose(o):
+    return api.isclose(o.x("Input"), o.x("Other"), float(o.text("rtol", "1e-5")), float(o.text("atol", "1e-8")), o.flag("equal_nan"))
+
+
+@reads("allclose")
+def read_allclose(o):
+    return api.allclose(o.x("Input"), o.x("Other"), float(o.text("rtol", "1e-5")), float(o.text("atol", "1e-8")), o.flag("equal_nan"))
+
+
+@reads("equal_all")
+def read_equal_all(o):
+    return api.equal_all(o.x("X"), o.x("Y"))
+
+
+paddle.exempt(ops.gcd, LOOP)

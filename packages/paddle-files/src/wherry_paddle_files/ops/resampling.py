@@ -1,0 +1,42 @@
+"""Resizing and sampling of images. The op is written as its decomposition, since its positions are data."""
+import wherry_nn.functional as F
+from wherry_paddle_files.column import reads
+
+_LARGEST = 1 << 16  # places along an axis, for each of which a table has an entry: a file that was damaged may say anything
+
+_modes = {"bilinear": "bilinear", "nearest": "nearest", "bicubic": "bicubic", "linear": "linear", "trilinear": "trilinear"}
+
+
+@reads(*(f"{mode}_interp{version}" for mode in _modes for version in ("_v2", "")))
+def read_interp(o):
+    x, mode = o.x("X"), o.type.split("_")[0]
+    layout = o.text("data_layout", "NCHW")
+    rank = x.ndim - 2
+    fixed = [o.integer(name, -1) for name in ("out_d", "out_h", "out_w")][3 - rank :]
+    size = o.shape("none", "SizeTensor", "OutSize") or (fixed if all(n > 0 for n in fixed) else None)
+    sides = [n for n in (*(size or ()), *x.shape[1:]) if type(n) is int]
+    if any(n > _LARGEST for n in sides):
+        raise o.bad(f"it resizes shape {x.shape} to {size}", f"sides up to {_LARGEST}")
+    scale = o.attr("scale", None)
+    factor = o.maybe("Scale")
+    if size is None and factor is not None:
+        scale = factor
+    elif isinstance(scale, list):
+        scale = [float(n) for n in scale] or None
+    if size is not None:
+        scale = None
+    elif any(isinstance(n, float) and not 0 < n <= 1024 for n in (scale if isinstance(scale, list) else [scale])):
+        raise o.bad(f"attribute 'scale' is {scale}", "at most 1024")
+    names = {1: "NCW", 2: "NCHW", 3: "NCDHW"} if layout.startswith("NC") else {1: "NWC", 2: "NHWC", 3: "NDHWC"}
+    align = o.flag("align_corners") and mode != "nearest"
+    return F.interpolate(x, size, scale, mode, align, o.integer("align_mode", 1), names[rank])
+
+
+@reads("grid_sampler", out="Output")
+def read_grid_sampler(o):
+    return F.grid_sample(o.x("X"), o.x("Grid"), o.text("mode", "bilinear"), o.text("padding_mode", "zeros"), o.flag("align_corners", True))
+
+
+@reads("affine_grid", out="Output")
+def read_affine_grid(o):
+    return F.affine_grid(o.x("Theta"), o.shape("output_shape", "", "OutputShape"), o.flag("align_corners", True))

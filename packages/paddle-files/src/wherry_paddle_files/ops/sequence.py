@@ -1,0 +1,90 @@
+"""Sequences: masks by length, labels that are not aligned."""
+import wherry_nn.functional as F
+import wherry_program.program.control as flow
+import wherry_tensor as api
+from wherry_paddle_files.column import paddle, reads, writes
+from wherry_paddle_files.numbers import number_of
+from wherry_paddle_files.ops.indexing import size_of
+from wherry_tensor import _core, ops
+
+
+@reads("sequence_mask", out="Y")
+def read_sequence_mask(o):
+    longest = o.maybe("MaxLenTensor")
+    most = o.integer("maxlen", -1) if longest is None else number_of(longest)
+    if type(most) is int and most < 0:
+        most = number_of(api.max(o.x("X")).astype("int64"))
+    return F.sequence_mask(o.x("X"), most, o.dtype("out_dtype", "int64"))
+
+
+@writes(ops.ctc_loss)
+def write_ctc_loss(w, log_probs, labels, input_lengths, label_lengths, *, blank, norm_by_times):
+    """Paddle's operator normalizes its input: for inputs that are not log probabilities, the normalization is undone."""
+    if w.used(1):
+        return NotImplemented  # what the gradient needs has another form there
+    given = {
+        "Logits": log_probs, "Label": w.cast(labels, "int32"), "LogitsLength": w.cast(input_lengths, "int64"),
+        "LabelLength": w.cast(label_lengths, "int64"),
+    }
+    steps, batch, _ = log_probs.shape
+    loss = w("warpctc", given, {"blank": blank, "norm_by_times": norm_by_times}, ("Loss", "~WarpCTCGrad"), shape=(batch, 1))
+    sums = w("logsumexp", {"X": log_probs}, {"axis": [2], "keepdim": False, "reduce_all": False}, shape=(steps, batch))
+    places = w.reshape(w.count(steps if steps >= 0 else size_of(w, log_probs, 0)), (-1, 1))
+    inside = w("less_than", {"X": places, "Y": w.reshape(given["LogitsLength"], (1, -1))}, {"axis": -1}, dtype="bool", shape=(steps, batch))
+    sums = w("elementwise_mul", {"X": sums, "Y": w.cast(inside, sums.dtype)}, {"axis": -1})
+    total = w("reduce_sum", {"X": sums}, {"dim": [0], "keep_dim": False, "reduce_all": False}, shape=(batch,))
+    return w("elementwise_sub", {"X": w.reshape(loss, (batch,)), "Y": total}, {"axis": -1}), None
+
+
+paddle.exempt(ops.ctc_loss_vjp, "Paddle's operator takes what its own loss kept for the gradient, which has another form")
+paddle.exempt(ops.ctc_loss_curvature, "Paddle has no second derivative of this loss")
+
+
+@reads("gather_tree")
+def read_gather_tree(o):
+    return F.gather_tree(o.x("Ids"), o.x("Parents"))
+
+
+@reads("row_conv")
+def read_row_conv(o):
+    """Each step as the sum of itself and those that follow, each with its weights."""
+    x, weights = o.x("X"), o.x("Filter")
+    if x.ndim != 3:
+        raise o.bad(f"its input has {x.ndim} axes", "[batch, time, features]")
+    steps, ahead = x.shape[1], weights.shape[0]
+    longer = F.pad(x, [0, 0, 0, ahead - 1, 0, 0]) if ahead > 1 else x
+    return sum(longer[:, i : steps + i] * weights[i] for i in range(ahead))
+
+
+@reads("viterbi_decode", out="Path")
+def read_viterbi_decode(o):
+    """A forward pass that finds the best path to each tag, then backtracking along the best one."""
+    x, transitions, lengths = o.x("Input"), o.x("Transition"), o.x("Length").astype("int64")
+    with_ends = o.flag("include_bos_eos_tag", True)
+    end = api.max(lengths)
+    score = x[:, 0]
+    if with_ends:
+        score = score + transitions[-1]
+
+    def onwards(place, score, before):
+        ways = api.unsqueeze(score, 2) + transitions
+        said = api.squeeze(api.gather(x, api.reshape(place, [1]), 1), 1)
+        score = api.where(api.unsqueeze(lengths > place, 1), api.max(ways, 1) + said, score)
+        return place + 1, score, flow.array_append(before, api.argmax(ways, 1))
+
+    begin = [api.ones([], "int64"), score, flow.create_array(_core.int64)]
+    _, score, before = flow.while_loop(lambda place, _score, _before: place < end, onwards, begin)
+    if with_ends:
+        score = api.where(api.unsqueeze(lengths > 0, 1), score + transitions[-2], score)
+    tag = api.argmax(score, 1)
+    none = api.zeros_like(tag)
+
+    def back(place, tag, tags):
+        tags = flow.array_append(tags, api.where(lengths > place, tag, none))
+        step = flow.array_read(before, place - 1, [x.shape[0], x.shape[2]])
+        step = api.squeeze(api.take_along_axis(step, api.unsqueeze(tag, 1), 1), 1)
+        return place - 1, api.where(lengths > place, step, tag), tags
+
+    _, tag, tags = flow.while_loop(lambda place, _tag, _tags: place > 0, back, [end - 1, tag, flow.create_array(_core.int64)])
+    tags = flow.array_stack(flow.array_append(tags, api.where(lengths > 0, tag, none)), [-1, tag.shape[0]])
+    return {"Scores": api.max(score, 1), "Path": api.transpose(api.flip(tags, 0), [1, 0])}

@@ -1,0 +1,85 @@
+"""Passes: functions from a program to an equivalent program.
+
+    better = dead_code(program)
+    better = default(program, INFERENCE)      # all passes of a level, in order
+
+Each works on a copy (a row of them on one), can be printed before and after, and be used alone. What a program is for are its
+`fetches`, and what it writes to tensors that last; a pass may drop everything else. `KEEP_BITS` names those after which every bit stays as it was.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from wherry_program.passes.attention import attention
+from wherry_program.passes.batch_norm import batch_norm
+from wherry_program.passes.biases import biases
+from wherry_program.passes.blocked import blocked
+from wherry_program.passes.common_subexpressions import common_subexpressions
+from wherry_program.passes.constants import constants, frozen_constants
+from wherry_program.passes.dead_code import dead_code
+from wherry_program.passes.elementwise import elementwise, unfused
+from wherry_program.passes.epilogues import epilogues
+from wherry_program.passes.redundant import redundant
+from wherry_program.passes.residuals import residuals
+from wherry_program.program.ir import Program
+from wherry_tensor.errors import short
+
+__all__ = [
+    "EXACT", "INFERENCE", "KEEP_BITS", "NONE", "attention", "batch_norm", "biases", "blocked", "common_subexpressions", "constants", "dead_code",
+    "default", "elementwise", "epilogues", "frozen_constants", "pipeline", "redundant", "residuals", "through", "unfused",
+]
+
+NONE, EXACT, INFERENCE = 0, 1, 2
+KEEP_BITS = (dead_code, constants, common_subexpressions, redundant, residuals, elementwise)
+
+
+def pipeline(level: int) -> list[Callable[[Program], Program]]:
+    """The passes of a level, in order.
+
+    Args:
+        level: NONE, none at all. EXACT, those that keep every bit and take parameters as what may change between runs. INFERENCE, also
+            those that take the values of parameters as they are now and may round differently.
+
+    Raises:
+        ValueError: there is no such level.
+    """
+    if level not in (NONE, EXACT, INFERENCE):
+        raise ValueError(f"passes: the level is unknown. Got {short(level)}, expected 0 (none), 1 (exact) or 2 (inference).")
+    if level == NONE:
+        return []
+    exact: list[Callable[[Program], Program]] = [dead_code, constants, common_subexpressions, redundant, dead_code]
+    if level == EXACT:
+        return [*exact, residuals, elementwise]
+    folded = [frozen_constants, biases, batch_norm, attention, frozen_constants, dead_code]
+    return [*exact, *folded, blocked, epilogues, frozen_constants, dead_code, residuals, elementwise]
+
+
+def default(program: Program, level: int = EXACT) -> Program:
+    """Apply all passes of a level (see `pipeline`).
+
+    Examples:
+        >>> from wherry_program import Program, passes
+        >>> from wherry_program.program.capture import capture
+        >>> program = Program()
+        >>> x = program.feed([-1, 3], wherry.float32, "x")
+        >>> with capture(program):
+        ...     y, unused = x.exp() + x.exp(), x.tanh()
+        >>> program.fetches = [y]
+        >>> [node.type for node in passes.dead_code(passes.common_subexpressions(program)).nodes]
+        ['exp', 'add']
+        >>> [node.type for node in passes.default(program).nodes]
+        ['fused_elementwise']
+    """
+    row = pipeline(level)
+    return through(program, row) if row else program
+
+
+def through(program: Program, row: Sequence[Callable[[Program], Program]]) -> Program:
+    """Apply passes in order; `program` itself stays as it is, unless it is `in_passes` already."""
+    if not program.in_passes:
+        program, _ = program.copy()
+    program.in_passes = True
+    for one in row:
+        program = one(program)
+    program.in_passes = False
+    return program

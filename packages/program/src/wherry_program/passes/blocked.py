@@ -1,0 +1,230 @@
+"""Blocked layout: convolutions with weights packed before a program runs, and no change of layout between them."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wherry_program.passes.rewriting import Uses, bound_constant, forget_unused, is_pure, to_change, volatile
+from wherry_program.program.capture import capture
+from wherry_program.program.ir import Block, Node, Program, Variable, tensors_of_attrs
+from wherry_program.run._executor import facts_of
+from wherry_tensor import _core, ops
+from wherry_tensor._core import Tensor, float32, plan_of
+from wherry_tensor.ops import blocked as layout
+from wherry_tensor.ops.blocked import ACTIVATIONS, BLOCK, blocks_of
+from wherry_tensor.ops.declare import Meta, family_of
+
+__all__ = ["blocked"]
+
+FEWEST = 2  # convolutions: for one alone, changing the layout of its image costs more than it gains
+FILLED = 2 / 3  # of the lanes of several blocks, at least
+FEWEST_CHANNELS = 6  # in a single one
+# Windows of 3x3 by Winograd's filtering: where an image has so many outputs, fewer products gain more than reading the four times larger
+# weights costs (from some 130 on a Zen 5).
+OUTPUTS_FOR_WINOGRAD = 132
+
+LARGE = 1 << 18  # elements of a weight
+
+# Ops that keep lanes beyond the last channel finite.
+_FINITE = {
+    *ACTIVATIONS, "add", "subtract", "multiply", "maximum", "minimum", "abs", "negative", "square", "leaky_relu", "elu", "hardsigmoid", "hardtanh",
+    "mish", "softplus", "clip",
+}
+
+
+def blocked(program: Program, winograd: bool = True) -> Program:
+    """Keep images in blocks of 16 channels (`wherry_tensor.ops.blocked`) through chains of convolutions in float32, pooling, and
+    element-wise ops between them.
+
+    Weights have to be constants; they are put in order now, those of 3x3 windows are transformed where that pays. Convolutions in groups that
+    are not depthwise stay as they are, and so do programs with fewer than two of them, or for which no kernel of this kind is there.
+
+    Args:
+        program: it.
+        winograd: may weights be transformed? They are four times larger then, which counts where they are downloaded.
+    """
+    out = to_change(program)
+    changing = volatile(out)
+    main = out.blocks[0]
+    if sum(_kind(node, changing) is not None for node in main.nodes) < FEWEST or not _has_kernel():
+        return out
+    nodes, images = list(main.nodes), _Images(main, changing, Uses(out), winograd)
+    main.nodes[:] = []
+    for node in nodes:
+        images.take(node)
+    for x in (*out.fetches, *main.outputs):
+        images.as_planes(x)
+    forget_unused(out)
+    return out
+
+
+def _has_kernel() -> bool:
+    x, weight = Meta((1, 1, 1, 1, BLOCK), float32), Meta((1, 1, 1, 1, BLOCK, BLOCK), float32)
+    return bool(facts_of(plan_of(ops.conv2d_blocked, [x, weight, None, None], ((1, 1), (0, 0, 0, 0), (1, 1), "none")))[1])
+
+
+def _kind(node: Node, changing: set[int]) -> str | None:
+    """The kind of blocked op for a convolution: "dense", "planes" (dense, of an image of few channels) or "depthwise"."""
+    if node.op is not ops.conv2d or not is_pure(node, changing) or node.attr("data_format") != "NCHW":
+        return None
+    x, weight, bias = (*node.inputs, None)[:3]
+    if x is None or weight is None or weight.bound is None or x.dtype is not float32 or (bias is not None and bias.bound is None):
+        return None
+    (out, inside), groups = weight.sizes[:2], node.attr("groups")
+    if groups == 1:
+        if not _fills(out):
+            return None
+        return "planes" if inside < BLOCK else "dense" if _fills(inside) else None
+    return "depthwise" if inside == 1 and out == groups and _fills(out) else None
+
+
+def _fills(channels: int) -> bool:
+    return channels >= FEWEST_CHANNELS if channels < BLOCK else channels >= FILLED * BLOCK * blocks_of(channels)
+
+
+class _Images:
+    """Rewrites the nodes of a block in order."""
+
+    def __init__(self, block: Block, changing: set[int], uses: Uses, winograd: bool) -> None:
+        self.block, self.recording, self.changing, self.uses, self.winograd = block, capture(block), changing, uses, winograd
+        self.blocks: dict[int, Variable] = {}  # id of an image -> the same in blocks
+        self.missing: set[int] = set()  # ids of images that exist only in blocks so far
+
+    def take(self, node: Node) -> None:
+        """Write the next node, in blocks or as it is."""
+        if is_pure(node, self.changing) and not tensors_of_attrs(node.attrs):
+            at = len(self.block.nodes)
+            self.recording.role, self.recording.scope = node.role, node.scope
+            kind = _kind(node, self.changing)
+            made = self.in_blocks(node) if kind is None else self.convolution(node, kind)
+            for new in self.block.nodes[at:]:
+                new.line = node.line
+            if made is not None:
+                image = node.outputs[0]
+                self.blocks[id(image)] = self.recording.variable_of(made)
+                self.missing.add(id(image))
+                return
+        for x in node.reads():
+            self.as_planes(x)
+        self.block.nodes.append(node)
+
+    def as_planes(self, x: Variable) -> None:
+        """Record the conversion of an image back to the plain layout."""
+        if id(x) not in self.missing:
+            return
+        self.missing.remove(id(x))
+        with self.recording:
+            layout.from_blocks(self.blocks[id(x)], x.sizes[1])
+        last = self.block.nodes[-1]
+        last.outputs, x.made_by = (x,), last
+
+    def of(self, x: Variable) -> Tensor:
+        """The image in blocks; records the conversion if needed."""
+        if id(x) not in self.blocks:
+            self.blocks[id(x)] = self.recording.variable_of(layout.to_blocks(x))
+        return self.blocks[id(x)]
+
+    def is_in_blocks(self, x: Variable | None) -> bool:
+        return x is not None and id(x) in self.blocks
+
+    def convolution(self, node: Node, kind: str) -> Tensor:
+        """A convolution, recorded in blocks."""
+        x, weight, bias = (*node.inputs, None)[:3]
+        assert x is not None and weight is not None
+        strides, paddings, dilations = node.attrs[:3]
+        if kind == "planes" and self.is_in_blocks(x):
+            kind = "dense"
+        h, w = node.outputs[0].sizes[2:]
+        few_products = kind == "dense" and weight.sizes[2:] == (3, 3) and strides == dilations == (1, 1) and min(h, w) > 0
+        if self.winograd and few_products and h * w >= OUTPUTS_FOR_WINOGRAD:
+            kind = "winograd"
+        constants = [self.constant(_ORDERS[kind], weight), None if bias is None else self.constant(_whole_blocks, bias)]
+        with self.recording:
+            image = x if kind == "planes" else self.of(x)
+            if kind == "winograd":
+                return ops.winograd_conv2d_blocked(image, *constants, None, paddings=paddings, activation="none")
+            op = ops.depthwise_conv2d_blocked if kind == "depthwise" else ops.conv2d_blocked
+            return op(image, *constants, None, strides=strides, paddings=paddings, dilations=dilations, activation="none")
+
+    def constant(self, order: Callable[[Tensor], Tensor], x: Variable) -> Variable:
+        """The variable of a packed constant."""
+        assert x.bound is not None
+        made = order(x.bound.detach())
+        if made.size >= LARGE:
+            _core.release_memory_cache()  # what was needed on the way, of many different sizes
+        return bound_constant(self.block.program, made, x)
+
+    def in_blocks(self, node: Node) -> Tensor | None:
+        """The first result of the node in blocks, recorded; None where it cannot be."""
+        if node.op is ops.concat:
+            rewrite: Any = self.concat
+        elif family_of(node.op) in ("elementwise", "activation") and len(node.outputs) == 1:
+            rewrite = self.elementwise
+        else:
+            x = node.inputs[0] if node.inputs else None
+            if not self.is_in_blocks(x):
+                return None
+            rewrite = self.pooled
+        with self.recording:
+            made: Tensor | None = rewrite(node)
+        return made
+
+    def pooled(self, node: Node) -> Tensor | None:
+        x = node.inputs[0]
+        assert x is not None
+        if node.op is ops.max_pool2d and node.attr("data_format") == "NCHW":
+            mask = node.outputs[1]
+            if self.uses.of.get(id(mask)) or id(mask) in self.uses.kept:
+                return None
+            kernel, strides, paddings, ceil_mode, _format = node.attrs
+            return ops.max_pool2d_blocked(self.of(x), kernel=kernel, strides=strides, paddings=paddings, ceil_mode=ceil_mode)
+        if node.op in (ops.avg_pool2d, ops.adaptive_avg_pool2d) and node.attr("data_format") == "NCHW" and -1 not in x.sizes[1:]:
+            return self.average(node, x)
+        if node.op is ops.reduce_mean and node.attr("keepdim") and node.attr("axes") == (2, 3):
+            return ops.reduce_mean(self.of(x), axes=(2, 3), keepdim=True)
+        return None
+
+    def average(self, node: Node, x: Variable) -> Tensor:
+        image = self.of(x)
+        batch, n, h, w, lanes = image.shape
+        out = node.outputs[0].sizes
+        pooled = node.op(
+            ops.reshape(image, shape=(-1, h, w, lanes)),
+            **{name: "NHWC" if name == "data_format" else value for name, value in zip(node.op.attr_names, node.attrs, strict=True)},
+        )
+        return ops.reshape(pooled, shape=(batch, n, *out[2:], lanes))
+
+    def concat(self, node: Node) -> Tensor | None:
+        images = [x for x in node.inputs if x is not None]
+        if node.attr("axis") != 1 or not any(map(self.is_in_blocks, images)):
+            return None
+        if any(len(x.sizes) != 4 or x.sizes[1] < 0 or x.sizes[1] % BLOCK for x in images):
+            return None
+        return ops.concat(*(self.of(x) for x in images), axis=1)
+
+    def elementwise(self, node: Node) -> Tensor | None:
+        out = node.outputs[0].sizes
+        images = [x is not None and len(x.sizes) == 4 and x.sizes[1] == out[1] and not _is_number(x) for x in node.inputs] if len(out) == 4 else []
+        if not any(is_image and self.is_in_blocks(x) for is_image, x in zip(images, node.inputs)):
+            return None
+        if out[1] % BLOCK and node.type not in _FINITE:
+            return None
+        if not all(is_image or x is None or _is_number(x) for is_image, x in zip(images, node.inputs)):
+            return None
+        inputs = (self.of(x) if is_image and x is not None else x for is_image, x in zip(images, node.inputs))
+        return node.op(*inputs, **dict(zip(node.op.attr_names, node.attrs, strict=True)))
+
+
+def _is_number(x: Variable) -> bool:
+    return all(n == 1 for n in x.sizes)
+
+
+def _whole_blocks(bias: Tensor) -> Tensor:
+    """A value for each lane of the blocks."""
+    (channels,) = bias.shape
+    return ops.pad(bias, paddings=(0, blocks_of(channels) * BLOCK - channels), value=0.0)
+
+
+_ORDERS = {
+    "dense": layout.blocked_weight, "planes": layout.planar_weight, "winograd": layout.winograd_weight, "depthwise": layout.depthwise_weight,
+}

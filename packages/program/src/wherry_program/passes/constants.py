@@ -1,0 +1,48 @@
+"""Constant folding: compute now what does not depend on the inputs of a run."""
+from __future__ import annotations
+
+from wherry_program.passes.rewriting import bound_constant, drop, is_pure, replace, to_change, volatile
+from wherry_program.program.ir import Program, Variable, tensors_of_attrs
+from wherry_tensor._core import Tensor
+
+__all__ = ["constants", "frozen_constants"]
+
+SMALL = 4096  # elements: a larger result is kept only where what it is made of is as large
+
+
+def constants(program: Program) -> Program:
+    """Replace nodes without inputs, or with constant inputs only, by their values."""
+    return _folded(program, False)
+
+
+def frozen_constants(program: Program) -> Program:
+    """As `constants`, where parameters and buffers that the program does not write to are constants too."""
+    return _folded(program, True)
+
+
+def _folded(program: Program, frozen: bool) -> Program:
+    out = to_change(program)
+    changing = volatile(out)
+    handed = {id(x) for x in out.fetches} | {id(x) for block in out.blocks for x in block.outputs}
+    known: dict[int, Tensor] = {}
+    if frozen:
+        known = {id(x): x.bound for x in out.bound_variables() if id(x) not in changing and x.bound is not None}
+    instead: dict[int, Variable] = {}
+    gone = []
+    for node in list(out.walk()):
+        if not is_pure(node, changing) or tensors_of_attrs(node.attrs) or any(id(x) in handed for x in node.outputs):
+            continue
+        if not all(x is None or id(x) in known or (node.op.uses_shape_only(i) and -1 not in x.sizes) for i, x in enumerate(node.inputs)):
+            continue
+        metas = node.op.infer(node.inputs, node.attrs)
+        before = sum(x.size for x in node.inputs if x is not None)
+        if any(meta.size < 0 or (meta.size > SMALL and meta.size > before) for meta in metas):
+            continue
+        results = node.op.run(tuple(None if x is None else known.get(id(x), x) for x in node.inputs), node.attrs)
+        for x, value in zip(node.outputs, results if isinstance(results, tuple) else (results,), strict=True):
+            known[id(x)] = value
+            instead[id(x)] = bound_constant(out, value)
+        gone.append(node)
+    drop(gone)
+    replace(out, instead)
+    return out

@@ -1,0 +1,32 @@
+"""Dead code elimination: nodes on which no fetch and no persistable variable depends, and variables that are never read."""
+from __future__ import annotations
+
+from wherry_program.passes.rewriting import forget_unused, to_change
+from wherry_program.program.ir import Block, Program
+from wherry_program.program.needs import Needs
+
+__all__ = ["dead_code"]
+
+
+def dead_code(program: Program) -> Program:
+    """Remove nodes that no fetch, no persistable tensor and no side effect needs.
+
+    An in-place node is needed where anything is that shares the memory which it writes. Random ops stay: those behind them would draw
+    other numbers.
+    """
+    out = to_change(program)
+    needs = Needs(out, out.fetches, random=True)
+
+    def sweep(block: Block) -> None:
+        kept = []
+        for node in reversed(block.nodes):
+            if needs.takes(node):  # with what its blocks read from around them: a round of a loop may need what the round before wrote
+                kept.append(node)
+                for inner in reversed(node.blocks):
+                    needs.want(inner.outputs)
+                    sweep(inner)
+        block.nodes[:] = kept[::-1]
+
+    sweep(out.blocks[0])
+    forget_unused(out)
+    return out

@@ -1,0 +1,1 @@
+"""Programs: their representation, recording and gradients."""

@@ -1,0 +1,1 @@
+"""Running programs: op by op, and planned."""
